@@ -179,7 +179,7 @@ def test_a_night_without_mail_makes_no_layer(site):
 # Settings with which a step fails, and what is said of it.
 FAILING = [
     ({"HARVEST": "'--own-domain example.net --for-all /none'"}, "harvest has failed"),
-    ({"LEARNED": "/none"}, "export of what was learned has failed"),
+    ({"HARVEST": "", "LEARNED": "/none"}, "export of what was learned has failed"),
     ({"SIGN_KEY": "/none"}, "the key cannot be used"),
     ({"BUILD_OPTIONS": "'--bits-per-entry 900'"}, "build has failed"),
     ({"NEWEST": "soon"}, "build has failed"),
@@ -200,6 +200,15 @@ def test_a_step_that_fails_changes_nothing_and_is_reported(site):
         assert site.everything() == before, settings
     site.update()
     assert site.lists_now("joe@example.org", "eve@example.org") == [True, True]
+
+
+def test_a_source_that_fails_does_not_keep_the_other_from_being_used(site):
+    said = site.update(status=66, LEARNED="/none")
+    assert "export of what was learned has failed (66)" in said and "is renewed" in said
+    assert said.endswith("one source has failed, as said above, and is not in it\n")
+    assert site.lists_now("joe@example.org") == [True]
+    run, = site.lists.iterdir()
+    assert [path.name for path in run.iterdir()] == ["harvested"]
 
 
 def test_a_whitelist_that_does_not_pass_is_not_put_in_place(site, tmp_path):
