@@ -9,14 +9,15 @@ import re
 import sys
 
 # Room, then the rooms that it may include beside itself.
-FILTER = ["filter/base", "filter/address", "filter/hash", "filter/layout", "filter/file"]
+FILTER = ["filter/base", "filter/address", "filter/hash", "filter/domains", "filter/layout", "filter/file"]
 ARROWS = {
     "filter/base": [],
     "filter/html": ["filter/base"],
     "filter/address": ["filter/base"],
     "filter/hash": ["filter/base"],
-    "filter/layout": ["filter/base", "filter/address", "filter/hash"],
-    "filter/file": ["filter/base", "filter/address", "filter/hash", "filter/layout"],
+    "filter/domains": ["filter/base", "filter/address", "filter/hash"],
+    "filter/layout": ["filter/base", "filter/address", "filter/hash", "filter/domains"],
+    "filter/file": ["filter/base", "filter/address", "filter/hash", "filter/domains", "filter/layout"],
     "filter/build": FILTER,
     "filter/library": [*FILTER, "filter/build"],
     "filter/learned": ["filter/base", "filter/address", "filter/hash"],

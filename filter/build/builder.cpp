@@ -56,6 +56,15 @@ FilterShape shape_of(const BuildOptions& options) {
           .store_seed = has_store ? std::optional(options.store_seed.value_or(options.seed)) : std::nullopt};
 }
 
+namespace {
+
+// How the hashes are made that a store of the filter keeps, or would keep.
+StoreShape stored_shape(const FilterShape& shape) {
+  return {.hash_family = shape.hash_family, .seed = shape.store_seed.value_or(shape.seed), .profile = shape.profile};
+}
+
+}  // namespace
+
 bool keeps_all_hashes(const BuildOptions& options) noexcept {
   return !options.store_path.empty() || layout_rules(options.layout).is_made_by_blocks();
 }
@@ -96,7 +105,8 @@ void FilterBuilder::make_partitions() {
   constexpr std::uint64_t kLeastOfUse = std::uint64_t{64} << 20;
   // Lists are lists of addresses as a rule.
   const std::uint64_t domain_bytes = options_.memory_bytes / 8;
-  const std::uint64_t address_bytes = options_.memory_bytes - domain_bytes;
+  const std::uint64_t sender_domain_bytes = options_.sender_domains ? options_.memory_bytes / 8 : 0;
+  const std::uint64_t address_bytes = options_.memory_bytes - domain_bytes - sender_domain_bytes;
   // If the array's size is not known: what suits an array as large as the memory.
   const std::uint64_t array_bytes = shape_.block_count != 0 ? body_bytes(shape_) : address_bytes;
   const std::uint64_t wanted_bytes =
@@ -110,9 +120,17 @@ void FilterBuilder::make_partitions() {
   domains_.reset();
   domains_ =
       std::make_unique<GatheredHashes>(options_.threads, std::max(domain_bytes, least_bytes), options_.scratch_folder);
+  sender_domains_.reset();
+  if (options_.sender_domains) {
+    // Half of it is for what unites them.
+    sender_domains_ =
+        std::make_unique<GatheredDomains>(stored_shape(shape_), options_.threads,
+                                          std::max(sender_domain_bytes / 2, least_bytes), options_.scratch_folder);
+  }
   lanes_.clear();
   for (unsigned i = 0; i < options_.threads; ++i) {
-    lanes_.emplace_back(partitions_->lane(i), domains_->lane(i), shape_);
+    lanes_.emplace_back(partitions_->lane(i), domains_->lane(i), sender_domains_ ? &sender_domains_->lane(i) : nullptr,
+                        shape_);
   }
 }
 
@@ -150,6 +168,7 @@ KindsHeld FilterBuilder::kinds() const noexcept {
 
 void FilterBuilder::flush() {
   if (!domains_->has_room_for(kEntriesAtOnce)) domains_->spill(options_.threads);
+  if (sender_domains_ && !sender_domains_->has_room_for(kEntriesAtOnce)) sender_domains_->make_room(options_.threads);
   if (body_) {
     set_bits({body_->bytes().data()}, 0, partitions_->partition_count());
     partitions_->clear();
@@ -308,6 +327,12 @@ std::uint64_t FilterBuilder::write_domains(FilterWriter& writer, const std::atom
   return section.finish();
 }
 
+ForEachDomain FilterBuilder::each_sender_domain() const {
+  return [this](const std::function<void(std::span<const DomainNumber>)>& use) {
+    sender_domains_->for_each_number(options_.threads, use);
+  };
+}
+
 FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress) {
   check_stop(stop);
   for (Lane& lane : lanes_) lane.settle();
@@ -317,12 +342,14 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   }
   FilterHeader header = {
       .shape = shape_, .expected_entries = sized_for, .addresses = addresses(), .domains = domains()};
+  if (sender_domains_) {
+    sender_domains_->make_room(options_.threads);  // so that they are sorted once more only where they do not fit
+    header.sender_domains = count_sender_domains(each_sender_domain());
+  }
   FilterWriter writer(path, header);
   if (!options_.store_path.empty()) {
-    store_ = std::make_unique<StoreWriter>(
-        options_.store_path,
-        StoreShape{.hash_family = shape_.hash_family, .seed = *shape_.store_seed, .profile = shape_.profile},
-        addresses(), domains(), options_.threads);
+    store_ = std::make_unique<StoreWriter>(options_.store_path, stored_shape(shape_), addresses(), domains(),
+                                           options_.threads);
     header.bits_set = write_sorted(writer, stop, progress);
   } else {
     BodyWriter body(writer, shape_, options_.threads, stop, progress);
@@ -334,6 +361,7 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   header.domains = write_domains(writer, stop);
   header.kinds = limited(kinds(), header.addresses, header.domains);
   if (strangers_ != nullptr) write_excluded(writer, header, *strangers_, review_);
+  if (sender_domains_) write_sender_domains(writer, header, each_sender_domain());
   check_stop(stop);
   if (store_) {
     store_->set_kinds(kinds());

@@ -19,6 +19,8 @@
 // Known strangers (known_strangers.hpp) are compared with the entries wherever bits are set, as these are at hand
 // there.
 //
+// With options.sender_domains the domains of all addresses are gathered, too (gathered_domains.hpp).
+//
 // Lanes are for worker threads: one thread at a time may use a lane, and different threads may use different lanes at
 // once. Everything else is for one thread while no lane is in use.
 #pragma once
@@ -37,10 +39,13 @@
 #include "filter/base/anonymous_memory.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/build/block_maker.hpp"
+#include "filter/build/gathered_domains.hpp"
 #include "filter/build/gathered_hashes.hpp"
 #include "filter/build/hash_partitions.hpp"
 #include "filter/build/hash_spill.hpp"
+#include "filter/build/sender_domains_section.hpp"
 #include "filter/build/write_progress.hpp"
+#include "filter/domains/sender_domain.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/file/secret_key.hpp"
 #include "filter/layout/layout.hpp"
@@ -74,6 +79,9 @@ struct BuildOptions {
   // The seed of the hashes that a store keeps; the filter mixes them with its own seed (mix_hash). Given where a store
   // is added, which has it; where only a store is written, `seed` if it is not given.
   std::optional<std::uint64_t> store_seed = {};
+  // Whether the filter gets the domains of all senders, so that nobody at another domain is found by chance. A store
+  // gets them, too.
+  bool sender_domains = false;
 };
 
 // The filter's shape that the options ask for, without the number of blocks. Throws BloomgateError{bad_argument} for
@@ -87,9 +95,12 @@ class FilterBuilder {
  public:
   class Lane {
    public:
-    Lane(HashPartitions::Lane& hashes, HashPartitions::Lane& domains, const FilterShape& shape)
+    // `sender_domains` is null where they are not gathered.
+    Lane(HashPartitions::Lane& hashes, HashPartitions::Lane& domains, GatheredDomains::Lane* sender_domains,
+         const FilterShape& shape)
         : hashes_(&hashes),
           domain_hashes_(&domains),
+          sender_domains_(sender_domains),
           shape_(shape),
           rules_(&layout_rules(shape.layout)),
           value_is_hash_(rules_->value_is_hash()),
@@ -108,23 +119,21 @@ class FilterBuilder {
 
     // The key of a pair of addresses.
     void add_pair(std::string_view key) {
-      add_address(key);
+      if (sender_domains_ != nullptr) sender_domains_->add(sender_domain_of(key));
+      add_to_bits(key);
       ++kinds_.pairs_in_bits;
     }
 
     // The key of an address, as the canonicaliser makes it.
     void add_address(std::string_view key) {
-      if (value_is_hash_) {
-        hashes_->add(stored_hash(shape_, key));
-      } else {
-        add_values(key);
-      }
-      ++addresses_;
+      if (sender_domains_ != nullptr) sender_domains_->add(domain_of_address(key));
+      add_to_bits(key);
     }
 
     // What of the stored hashes are pairs.
     void note_stored_kinds(const KindsHeld& kinds) noexcept { kinds_ += kinds; }
-    // Hashes of addresses, or of domain entries, that a store with options.store_seed has kept.
+    // Hashes of addresses, of domain entries, or of the addresses' domains, that a store with options.store_seed has
+    // kept.
     void add_stored(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) hashes_->add(hash);
       addresses_ += hashes.size();
@@ -133,19 +142,32 @@ class FilterBuilder {
       for (const KeyHash hash : hashes) domain_hashes_->add(hash);
       domains_ += hashes.size();
     }
+    void add_stored_sender_domains(std::span<const KeyHash> hashes) {
+      if (sender_domains_ != nullptr) sender_domains_->add_stored(hashes);
+    }
 
     // The worker calls this when it is done for now; see HashPartitions::Lane.
     void settle() noexcept {
       hashes_->settle();
       domain_hashes_->settle();
+      if (sender_domains_ != nullptr) sender_domains_->settle();
     }
 
    private:
     friend class FilterBuilder;
+    void add_to_bits(std::string_view key) {
+      if (value_is_hash_) {
+        hashes_->add(stored_hash(shape_, key));
+      } else {
+        add_values(key);
+      }
+      ++addresses_;
+    }
     void add_values(std::string_view key);
 
     HashPartitions::Lane* hashes_;
     HashPartitions::Lane* domain_hashes_;
+    GatheredDomains::Lane* sender_domains_;
     FilterShape shape_;
     const LayoutRules* rules_;
     bool value_is_hash_;
@@ -177,7 +199,8 @@ class FilterBuilder {
 
   // Whether each lane can take that many more entries before a flush(). Safe from any thread.
   bool has_room_for(std::uint64_t entries) const noexcept {
-    return partitions_->has_room_for(entries * lanes_.front().values_per_entry_) && domains_->has_room_for(entries);
+    return partitions_->has_room_for(entries * lanes_.front().values_per_entry_) && domains_->has_room_for(entries) &&
+           (!sender_domains_ || sender_domains_->has_room_for(entries));
   }
 
   // Makes room: sets the bits of the added entries, or puts their hashes into the temporary file. Throws
@@ -190,7 +213,10 @@ class FilterBuilder {
   KindsHeld kinds() const noexcept;
 
   // Bytes that went through temporary files.
-  std::uint64_t spilled_bytes() const noexcept { return (spill_ ? spill_->bytes() : 0) + domains_->spilled_bytes(); }
+  std::uint64_t spilled_bytes() const noexcept {
+    return (spill_ ? spill_->bytes() : 0) + domains_->spilled_bytes() +
+           (sender_domains_ ? sender_domains_->spilled_bytes() : 0);
+  }
 
   // Builds the filter, reads it back, checks it, and puts it at `path` (see FilterWriter). If `stop` turns true
   // meanwhile, throws BloomgateError{interrupted} and leaves nothing behind. Also throws what FilterWriter and
@@ -219,6 +245,7 @@ class FilterBuilder {
                   std::uint64_t end);
   void write_parts(BodyWriter& writer);
   std::uint64_t write_sorted(FilterWriter& writer, const std::atomic<bool>& stop, WriteProgress& progress);
+  ForEachDomain each_sender_domain() const;
   std::uint64_t write_domains(FilterWriter& writer, const std::atomic<bool>& stop);
 
   BuildOptions options_;
@@ -226,6 +253,7 @@ class FilterBuilder {
   std::unique_ptr<HashPartitions> partitions_;
   std::unique_ptr<HashSpill> spill_;
   std::unique_ptr<GatheredHashes> domains_;
+  std::unique_ptr<GatheredDomains> sender_domains_;  // if the filter gets them
   std::vector<Lane> lanes_;
   std::optional<AnonymousMemory> body_;      // all of it, from the start
   std::unique_ptr<BlockMaker> block_maker_;  // in layouts that need whole blocks

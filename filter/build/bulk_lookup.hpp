@@ -23,8 +23,9 @@ class BulkLookup {
 
     // The key of an address, or of a pair of addresses.
     void add(std::string_view key) {
-      hashes_->add(hash_of_address(shape_, key));
       ++keys_;
+      if (!view_->may_hold_domain_of(key)) return;
+      hashes_->add(hash_of_address(shape_, key));
     }
     // An entry that is known to be found already.
     void add_found() noexcept {

@@ -4,12 +4,15 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/base/saturating_sum.hpp"
+#include "filter/build/sender_domains_section.hpp"
 #include "filter/build/stop_check.hpp"
+#include "filter/domains/sender_domains_cursor.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
 #include "filter/layout/sizing.hpp"
@@ -117,37 +120,74 @@ std::uint64_t chunk_count(const FilterShape& shape) {
   return Section{.bytes = body_bytes(shape)}.chunk_count();
 }
 
-// Calls `use` with runs of the hashes of domain entries that any of the filters has, or that all have: each once, in
-// ascending order.
-template <typename Use>
-void for_each_domain(std::span<const MappedFilter* const> filters, Combination combination, Use use) {
+// Walks through the hashes of domain entries in ascending order.
+class DomainEntriesCursor {
+ public:
+  explicit DomainEntriesCursor(const SortedHashes& hashes) : hashes_(&hashes) {}
+
+  std::optional<KeyHash> peek() const noexcept {
+    return at_ == hashes_->size() ? std::nullopt : std::optional((*hashes_)[at_]);
+  }
+  void advance() noexcept { ++at_; }
+
+ private:
+  const SortedHashes* hashes_;
+  std::uint64_t at_ = 0;
+};
+
+// Calls `use` with runs of the numbers that any of the cursors has, or that all have: each once, in ascending order.
+template <typename Cursor, typename Use>
+void for_each_combined(std::vector<Cursor> cursors, Combination combination, Use use) {
   constexpr std::size_t kRun = 1 << 16;
-  std::vector<std::uint64_t> at(filters.size());  // the next one of each filter
-  std::vector<KeyHash> run;
-  const auto next_of = [&](std::size_t i) -> std::optional<KeyHash> {
-    const SortedHashes& domains = filters[i]->view().domains();
-    if (at[i] == domains.size()) return std::nullopt;
-    return domains[at[i]];
-  };
+  std::vector<std::uint64_t> run;
   while (true) {
-    std::optional<KeyHash> least;
-    for (std::size_t i = 0; i < filters.size(); ++i) {
-      const std::optional<KeyHash> next = next_of(i);
+    std::optional<std::uint64_t> least;
+    for (const Cursor& cursor : cursors) {
+      const std::optional<std::uint64_t> next = cursor.peek();
       if (next && (!least || *next < *least)) least = next;
     }
     if (!least) break;
     std::size_t holders = 0;
-    for (std::size_t i = 0; i < filters.size(); ++i) {
-      if (next_of(i) != least) continue;
+    for (Cursor& cursor : cursors) {
+      if (cursor.peek() != least) continue;
       ++holders;
-      ++at[i];
+      cursor.advance();
     }
-    if (combination == Combination::unite || holders == filters.size()) run.push_back(*least);
+    if (combination == Combination::unite || holders == cursors.size()) run.push_back(*least);
     if (run.size() < kRun) continue;
-    use(run);
+    use(std::span<const std::uint64_t>(run));
     run.clear();
   }
-  if (!run.empty()) use(run);
+  if (!run.empty()) use(std::span<const std::uint64_t>(run));
+}
+
+template <typename Use>
+void for_each_domain_entry(std::span<const MappedFilter* const> filters, Combination combination, Use use) {
+  std::vector<DomainEntriesCursor> cursors;
+  for (const MappedFilter* filter : filters) cursors.emplace_back(filter->view().domains());
+  for_each_combined(std::move(cursors), combination, use);
+}
+
+// Of the filters those whose sender domains those of the combination are made of; none if it has no such section.
+std::vector<const MappedFilter*> holders_of_sender_domains(std::span<const MappedFilter* const> filters,
+                                                           Combination combination) {
+  std::vector<const MappedFilter*> holders;
+  for (const MappedFilter* filter : filters) {
+    if (filter->view().sender_domains().is_there()) {
+      holders.push_back(filter);
+    } else if (combination == Combination::unite && filter->header().addresses != 0) {
+      return {};  // nobody knows the domains of its addresses
+    }
+  }
+  return holders;
+}
+
+ForEachDomain each_sender_domain_of(const std::vector<const MappedFilter*>& holders, Combination combination) {
+  return [&holders, combination](const std::function<void(std::span<const DomainNumber>)>& use) {
+    std::vector<SenderDomainsCursor> cursors;
+    for (const MappedFilter* filter : holders) cursors.emplace_back(filter->view().sender_domains());
+    for_each_combined(std::move(cursors), combination, use);
+  };
 }
 
 }  // namespace
@@ -181,6 +221,9 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
   for (const MappedFilter* filter : filters.subspan(1)) require_same_shape(*filters.front(), *filter);
   for (const MappedFilter* filter : filters) require_no_strangers(*filter);
   FilterHeader header = combined_header(filters, combination);
+  const std::vector<const MappedFilter*> holders = holders_of_sender_domains(filters, combination);
+  const ForEachDomain each_sender_domain = each_sender_domain_of(holders, combination);
+  header.sender_domains = holders.empty() ? std::nullopt : std::optional(count_sender_domains(each_sender_domain));
   FilterWriter writer(path, header);
   std::atomic<std::uint64_t> bits_set{0};
   for_each_parallel(threads, chunk_count(header.shape), [&](std::size_t chunk) {
@@ -193,12 +236,13 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
   header.bits_set = bits_set;
   if (combination == Combination::intersect) header.addresses = addresses_of_fill(header);
   SectionStream domains(writer.file(), SectionKind::domains);
-  for_each_domain(filters, combination, [&](std::span<const KeyHash> hashes) {
+  for_each_domain_entry(filters, combination, [&](std::span<const KeyHash> hashes) {
     check_stop(stop);
     domains.add(hashes);
   });
   header.domains = domains.finish();
   header.kinds = limited(header.kinds, header.addresses, header.domains);
+  if (header.sender_domains) write_sender_domains(writer, header, each_sender_domain);
   for (const MappedFilter* filter : filters) filter->require_whole();
   check_stop(stop);
   writer.commit(header, threads, 0, key);
@@ -223,8 +267,8 @@ Overlap estimate_overlap(const MappedFilter& a, const MappedFilter& b, unsigned 
                      .domains_of_a = a.header().domains,
                      .domains_of_b = b.header().domains};
   overlap.both = std::max(0.0, overlap.a + overlap.b - overlap.either);
-  for_each_domain(filters, Combination::intersect,
-                  [&](std::span<const KeyHash> hashes) { overlap.domains_of_both += hashes.size(); });
+  for_each_domain_entry(filters, Combination::intersect,
+                        [&](std::span<const KeyHash> hashes) { overlap.domains_of_both += hashes.size(); });
   for (const MappedFilter* filter : filters) filter->require_whole();
   return overlap;
 }

@@ -17,11 +17,12 @@
 namespace bloomgate {
 
 enum class Combination : std::uint8_t {
-  // Lists every address that any of them lists: the same filter as one build from all of their lists.
+  // Lists every address that any of them lists: the same filter as one build from all of their lists. It has the sender
+  // domains if each filter with addresses has them.
   unite,
   // Lists every address that all of them list, and holds the domain entries that all hold. It has more bits set than a
   // filter built from the common addresses, so its false-positive rate is between that of such a filter and that of the
-  // emptiest one.
+  // emptiest one. Its sender domains are those that all filters have that have any.
   intersect,
 };
 

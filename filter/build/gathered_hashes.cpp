@@ -8,11 +8,37 @@
 
 namespace bloomgate {
 GatheredHashes::GatheredHashes(unsigned lanes, std::uint64_t memory_bytes, std::string scratch_folder)
-    : scratch_folder_(std::move(scratch_folder)), partitions_(kPartitionBits, lanes, memory_bytes) {}
+    : scratch_folder_(std::move(scratch_folder)),
+      memory_bytes_(memory_bytes),
+      partitions_(kPartitionBits, lanes, memory_bytes) {}
 
 void GatheredHashes::spill(unsigned threads) {
   if (!spill_) spill_ = std::make_unique<HashSpill>(scratch_folder_, partitions_.partition_count());
   spill_->take(partitions_, threads);
+}
+
+// Gives the number of hashes that are left.
+std::uint64_t GatheredHashes::unite_in_memory(unsigned threads) {
+  std::vector<std::vector<KeyHash>> united(partitions_.partition_count());
+  for_each_parallel(threads, united.size(), [&](std::size_t partition) {
+    std::vector<KeyHash> hashes;
+    partitions_.for_each_run(
+        partition, [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); });
+    sort_hashes(hashes, kPartitionBits, united[partition]);
+  });
+  partitions_.clear();
+  HashPartitions::Lane& lane = partitions_.lane(0);
+  std::uint64_t count = 0;
+  for (const std::vector<KeyHash>& hashes : united) {
+    for (const KeyHash hash : hashes) lane.add(hash);
+    count += hashes.size();
+  }
+  lane.settle();
+  return count;
+}
+
+void GatheredHashes::unite(unsigned threads) {
+  if (unite_in_memory(threads) > memory_bytes_ / sizeof(KeyHash) / 2) spill(threads);
 }
 
 std::vector<KeyHash> GatheredHashes::gathered(std::size_t partition) const {

@@ -33,6 +33,10 @@ class GatheredHashes {
   // Makes room, in a temporary file. Throws BloomgateError{cannot_write}.
   void spill(unsigned threads);
 
+  // The same where most hashes are there many times: leaves each once, in memory, and spills only what still fills half
+  // of that. Takes as much memory again meanwhile. Throws BloomgateError{cannot_write}, std::bad_alloc.
+  void unite(unsigned threads);
+
   // Bytes that went through the temporary file.
   std::uint64_t spilled_bytes() const noexcept { return spill_ ? spill_->bytes() : 0; }
 
@@ -57,9 +61,11 @@ class GatheredHashes {
 
  private:
   std::vector<KeyHash> gathered(std::size_t partition) const;
+  std::uint64_t unite_in_memory(unsigned threads);
   std::vector<KeyHash> sorted(std::size_t partition) const;
 
   std::string scratch_folder_;
+  std::uint64_t memory_bytes_;
   HashPartitions partitions_;
   std::unique_ptr<HashSpill> spill_;
 };

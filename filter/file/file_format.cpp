@@ -12,6 +12,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/saturating_sum.hpp"
+#include "filter/domains/domain_coding.hpp"
 #include "filter/file/header_fields.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
@@ -39,7 +40,8 @@ constexpr Field kSaturatedField = {"saturated", 120};
 // Flags that only filters have.
 constexpr std::uint32_t kFlagFromStore = 1U << 1;
 
-constexpr SectionKind kFilterKinds[] = {SectionKind::bits, SectionKind::domains, SectionKind::excluded};
+constexpr SectionKind kFilterKinds[] = {SectionKind::bits, SectionKind::domains, SectionKind::excluded,
+                                        SectionKind::sender_domains};
 
 // "1 (page), 2 (line)": what this version can read, for a person.
 std::string layout_codes() {
@@ -145,6 +147,11 @@ Sections sections_of(const FilterHeader& header) {
   };
   add_hashes(SectionKind::domains, header.domains);
   add_hashes(SectionKind::excluded, header.excluded);
+  if (header.sender_domains) {
+    sections.push_back({.kind = SectionKind::sender_domains,
+                        .bytes = DomainCoding(*header.sender_domains).section_bytes(),
+                        .items = *header.sender_domains});
+  }
   place_sections(sections, kHeaderBytes);
   return sections;
 }
@@ -238,6 +245,9 @@ DecodedHeader decode_header(std::span<const std::byte, kHeaderBytes> bytes, cons
   };
   header.domains = items_of(SectionKind::domains);
   header.excluded = items_of(SectionKind::excluded);
+  if (const Section* const section = find_section(sections, SectionKind::sender_domains)) {
+    header.sender_domains = section->items;
+  }
   header.kinds = read_kinds(bytes, header.addresses, header.domains, path);
   header.strangers = read_strangers(bytes, header.shape.layout, header.excluded, path);
   header.bits_set = get<std::uint64_t>(bytes, kBitsSetField);

@@ -41,6 +41,8 @@ struct FilterHeader {
   KnownStrangerCounts strangers = {};
   std::uint64_t store_identity = 0;  // of the store with the same entries; 0: there is none
   KindsHeld kinds = {};              // of the addresses and the domain entries
+  // The domains of the senders of all addresses, each once; nothing: the file does not have them.
+  std::optional<std::uint64_t> sender_domains = {};
 
   friend bool operator==(const FilterHeader&, const FilterHeader&) = default;
 };

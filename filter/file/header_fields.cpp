@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "filter/domains/domain_coding.hpp"
 #include "filter/layout/sorted_hashes.hpp"
 
 namespace bloomgate {
@@ -31,7 +32,7 @@ std::string kind_codes(std::span<const SectionKind> kinds) {
 
 // Whether its content is hashes of 8 bytes each.
 bool holds_hashes(SectionKind kind) noexcept {
-  return kind != SectionKind::bits && kind != SectionKind::pages;
+  return kind != SectionKind::bits && kind != SectionKind::pages && kind != SectionKind::sender_domains;
 }
 
 }  // namespace
@@ -198,6 +199,12 @@ Section SectionReader::read_entry(std::size_t index, const Section* before, std:
       reject(index, kSectionItemsField, "1 to " + std::to_string(kMostHashes), std::to_string(section.items));
     }
     expect(index, kSectionBytesField, section.items * SortedHashes::kHashBytes, section.bytes);
+  }
+  if (section.kind == SectionKind::sender_domains) {
+    if (section.items > kMostSenderDomains) {
+      reject(index, kSectionItemsField, "at most " + std::to_string(kMostSenderDomains), std::to_string(section.items));
+    }
+    expect(index, kSectionBytesField, DomainCoding(section.items).section_bytes(), section.bytes);
   }
   return section;
 }

@@ -10,6 +10,7 @@
 
 #include "filter/base/bus_fault.hpp"
 #include "filter/base/error.hpp"
+#include "filter/base/even_share.hpp"
 #include "filter/base/file_descriptor.hpp"
 #include "filter/base/idle_work.hpp"
 #include "filter/base/little_endian.hpp"
@@ -142,7 +143,13 @@ BloomgateError signature_error(const std::string& path, const std::string& fault
 // What a person calls the content of a section.
 std::string_view content_name(SectionKind kind) noexcept {
   if (kind == SectionKind::bits) return "the bit array";
+  if (kind == SectionKind::sender_domains) return "the list of sender domains";
   return kind == SectionKind::domains ? "the list of domain entries" : "the list of known strangers";
+}
+
+// What the hashes of a section, or its sender domains, are if they are not in order.
+std::string_view order_fault(SectionKind kind) noexcept {
+  return kind == SectionKind::sender_domains ? "not as the format has it" : "not in ascending order";
 }
 
 }  // namespace
@@ -162,7 +169,7 @@ MappedFilter::MappedFilter(const std::string& path)
     throw;
   }
   view_ = FilterView(header_.shape, bytes_of(sections_.front()), hashes_in(SectionKind::domains),
-                     hashes_in(SectionKind::excluded), header_.kinds);
+                     hashes_in(SectionKind::excluded), header_.kinds, sender_domains());
 }
 
 MappedFilter::~MappedFilter() = default;
@@ -170,6 +177,11 @@ MappedFilter::~MappedFilter() = default;
 SortedHashes MappedFilter::hashes_in(SectionKind kind) const noexcept {
   const Section* const section = find_section(sections_, kind);
   return section == nullptr ? SortedHashes() : SortedHashes(bytes_of(*section));
+}
+
+SenderDomains MappedFilter::sender_domains() const noexcept {
+  const Section* const section = find_section(sections_, SectionKind::sender_domains);
+  return section == nullptr ? SenderDomains() : SenderDomains(bytes_of(*section), section->items);
 }
 
 std::span<const std::byte> MappedFilter::bytes_of(const Section& section) const noexcept {
@@ -208,9 +220,17 @@ MappedFilter::Chunk MappedFilter::chunk_at(std::uint64_t index) const noexcept {
           load_little_endian<std::uint64_t>(table.data() + index * sizeof(std::uint64_t))};
 }
 
-// Whether the hashes of a chunk ascend, from the last one before it on.
-bool MappedFilter::is_in_order(const Chunk& chunk) const noexcept {
+// Whether the hashes of a chunk ascend, from the last one before it on. Of the sender domains a chunk stands for as
+// large a share of the groups, wherever these are.
+bool MappedFilter::is_in_order(const Chunk& chunk) const {
   if (chunk.kind == SectionKind::bits) return true;
+  if (chunk.kind == SectionKind::sender_domains) {
+    const SenderDomains& domains = view_.sender_domains();
+    const std::uint64_t groups = domains.coding().groups();
+    const std::uint64_t chunks = find_section(sections_, chunk.kind)->chunk_count();
+    const std::uint64_t number = chunk.begin / kChecksumChunkBytes;
+    return domains.groups_are_sound(begin_of_share(groups, number, chunks), begin_of_share(groups, number + 1, chunks));
+  }
   const std::uint64_t before = chunk.begin == 0 ? 0 : SortedHashes::kHashBytes;
   return SortedHashes(hashes_in(chunk.kind).bytes().subspan(chunk.begin - before, before + chunk.bytes.size()))
       .is_strictly_ascending();
@@ -279,7 +299,8 @@ void MappedFilter::verify_body(unsigned threads, const std::function<void(std::u
                          {.path = path_, .offset = chunk.offset});
   };
   if (first_damaged != count) refuse(ErrorCode::bad_body_checksum, first_damaged, "damaged");
-  if (first_unsorted != count) refuse(ErrorCode::bad_section, first_unsorted, "not in ascending order");
+  if (first_unsorted != count)
+    refuse(ErrorCode::bad_section, first_unsorted, order_fault(chunk_at(first_unsorted).kind));
   if (!trusted.empty() && content_of(pieces) != signature_->content) {
     throw signature_error(path_, "does not hold what " + signature_->signer.text() + " has signed");
   }

@@ -56,7 +56,8 @@ class MappedFilter {
   std::span<const std::byte> bytes_of(const Section& section) const noexcept;
 
   // Checks all sections against their checksums with `threads` threads (0: one for each processor), which also brings
-  // them into memory, and that the hashes of domain entries and of known strangers are in ascending order. Throws
+  // them into memory, and that the hashes of domain entries and of known strangers are in ascending order, and
+  // the sender domains as the format has them. Throws
   // BloomgateError{bad_body_checksum, bad_section} with the offset of the first damaged MiB, or
   // changed_while_open if the file was written to since it was opened. `progress`, if given, is called now and then
   // with the bytes done, from one thread at a time.
@@ -99,8 +100,9 @@ class MappedFilter {
   class Mapping;
   struct Chunk;
   SortedHashes hashes_in(SectionKind kind) const noexcept;  // empty where there is no such section
+  SenderDomains sender_domains() const noexcept;
   Chunk chunk_at(std::uint64_t index) const noexcept;
-  bool is_in_order(const Chunk& chunk) const noexcept;
+  bool is_in_order(const Chunk& chunk) const;
 
   std::string path_;
   std::unique_ptr<Mapping> mapping_;

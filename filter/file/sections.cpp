@@ -21,6 +21,9 @@ std::string_view section_name(SectionKind kind) noexcept {
       return "pages";
     case SectionKind::index:
       return "index";
+    case SectionKind::sender_domains:
+    case SectionKind::stored_sender_domains:
+      return "sender-domains";
   }
   return "unknown";
 }

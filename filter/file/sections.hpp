@@ -11,16 +11,18 @@ namespace bloomgate {
 
 // The values stand in files.
 enum class SectionKind : std::uint32_t {
-  bits = 1,      // the bit array, which holds the addresses
-  domains = 2,   // the domain entries: their hashes, in ascending order
-  excluded = 3,  // known strangers whose bits are all set: their first values, in ascending order
+  bits = 1,            // the bit array, which holds the addresses
+  domains = 2,         // the domain entries: their hashes, in ascending order
+  excluded = 3,        // known strangers whose bits are all set: their first values, in ascending order
+  sender_domains = 7,  // the domains of all addresses, coded (filter/domains/domain_coding.hpp)
   // Of a store:
-  pages = 4,           // the hashes of the addresses, in coded pages
-  index = 5,           // the first hash of each page
-  stored_domains = 6,  // as domains
+  pages = 4,                  // the hashes of the addresses, in coded pages
+  index = 5,                  // the first hash of each page
+  stored_domains = 6,         // as domains
+  stored_sender_domains = 8,  // the hashes of the domains of all addresses, in ascending order
 };
 
-// "bits", "domains", "excluded", "pages", "index"; "unknown" for anything else.
+// "bits", "domains", "excluded", "pages", "index", "sender-domains"; "unknown" for anything else.
 std::string_view section_name(SectionKind kind) noexcept;
 
 inline constexpr std::uint64_t kSectionAlignment = 4096;

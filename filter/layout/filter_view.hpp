@@ -17,6 +17,9 @@
 // costs up to 17 look-ups, and each signer of a message up to 18. Signers are asked about only where the file says that
 // it holds entries with one.
 //
+// With the section `sender-domains` (filter/domains/sender_domains.hpp), what the bits hold is listed only where that
+// section has the sender's domain, too. The bits are read first: most strangers end there, as without the section.
+//
 // Known strangers whose bits are all set are kept exactly, too, and asked after such a hit only: they are not listed.
 //
 // A view owns nothing: the bytes must outlive it. Look-ups are const, noexcept, allocate nothing and may run in any
@@ -32,6 +35,8 @@
 
 #include "filter/address/address.hpp"
 #include "filter/base/fixed_text.hpp"
+#include "filter/domains/sender_domain.hpp"
+#include "filter/domains/sender_domains.hpp"
 #include "filter/layout/filter_shape.hpp"
 #include "filter/layout/kinds_held.hpp"
 #include "filter/layout/layout.hpp"
@@ -98,14 +103,16 @@ class FilterView {
  public:
   // `body` must be block_count * block_bytes long and the shape one that validate_shape() in file_format.hpp accepts.
   // `domains` are the hashes of the domain entries' keys, made as hash_of_domain() makes them; `excluded` are the first
-  // values (LayoutRules::values_of) of known strangers; `pairs` says which pairs there are.
+  // values (LayoutRules::values_of) of known strangers; `kinds` says which pairs there are; `sender_domains` are those
+  // of all that is in the bits, or are not there.
   FilterView(const FilterShape& shape, std::span<const std::byte> body, SortedHashes domains = {},
-             SortedHashes excluded = {}, KindsHeld kinds = {}) noexcept
+             SortedHashes excluded = {}, KindsHeld kinds = {}, SenderDomains sender_domains = {}) noexcept
       : shape_(shape),
         body_(body),
         domains_(domains),
         excluded_(excluded),
         kinds_(kinds),
+        sender_domains_(sender_domains),
         rules_(&layout_rules(shape.layout)) {}
 
   const FilterShape& shape() const noexcept { return shape_; }
@@ -113,16 +120,35 @@ class FilterView {
   std::span<const std::byte> body() const noexcept { return body_; }
   const SortedHashes& domains() const noexcept { return domains_; }
   const SortedHashes& excluded() const noexcept { return excluded_; }
+  const SenderDomains& sender_domains() const noexcept { return sender_domains_; }
+  // The same filter as its bits alone have it, to measure these.
+  FilterView without_sender_domains() const noexcept {
+    FilterView view = *this;
+    view.sender_domains_ = {};
+    return view;
+  }
   // Whether any look-up for a recipient, or with a signer, could find anything.
   bool holds_pairs() const noexcept { return kinds_.any_pairs(); }
   bool holds_signers() const noexcept { return kinds_.signers; }
 
-  // Whether the key of an address may be an entry: its bits are all set, and it is no known stranger. False is certain;
-  // true is wrong at the false-positive rate.
+  // Whether the key of an address may be an entry: its bits are all set, its sender's domain is there, and it is no
+  // known stranger. False is certain; true is wrong at the false-positive rate, and where the sender domains are there,
+  // only of a sender at one of them.
   bool may_contain(std::string_view key) const noexcept { return look_up(key) == Hit::listed; }
 
   // Whether the key's bits are all set, and yet it is no entry.
   bool is_excluded(std::string_view key) const noexcept { return look_up(key) == Hit::excluded; }
+
+  // The number by which the domain of an address, or of a pair's sender, is looked up among the sender domains.
+  DomainNumber sender_domain_number(std::string_view key) const noexcept {
+    return domain_number(hash_of_domain(shape_, sender_domain_of(key)));
+  }
+
+  // Whether the sender of an address or of a pair of addresses may have an entry in the bits, going by its domain: true
+  // where the sender domains are not there.
+  bool may_hold_domain_of(std::string_view key) const noexcept {
+    return !sender_domains_.is_there() || sender_domains_.contains(sender_domain_number(key));
+  }
 
   // Whether it is the first value of a known stranger. To be asked about values whose bits are all set.
   bool excludes(std::uint64_t first_value) const noexcept {
@@ -166,7 +192,7 @@ class FilterView {
   Hit look_up(std::string_view key) const noexcept {
     std::array<std::uint64_t, kMaxHashes> values;
     rules_->values_of(shape_, key, values.data());
-    if (!rules_->has_bits(shape_, body_.data(), values.data())) return Hit::none;
+    if (!rules_->has_bits(shape_, body_.data(), values.data()) || !may_hold_domain_of(key)) return Hit::none;
     return excludes(values[0]) ? Hit::excluded : Hit::listed;
   }
 
@@ -175,6 +201,7 @@ class FilterView {
   SortedHashes domains_;
   SortedHashes excluded_;
   KindsHeld kinds_;
+  SenderDomains sender_domains_;
   const LayoutRules* rules_;
 };
 

@@ -38,6 +38,9 @@ class LookupBatch {
       rules_->values_of(view_.shape(), key, values);
     }
     rules_->prefetch(view_.shape(), view_.body().data(), values);
+    if (!view_.sender_domains().is_there()) return;
+    const DomainNumber domain = domains_[size_ - 1] = view_.sender_domain_number(key);
+    view_.sender_domains().prefetch(domain);
   }
 
   // Calls `visit(number, found)` for each key, in the order in which they came, and then forgets the keys. `found` is
@@ -48,17 +51,23 @@ class LookupBatch {
     size_ = 0;
     for (std::size_t i = 0; i < size; ++i) {
       const std::uint64_t* const values = values_.data() + i * values_per_entry_;
-      visit(i, rules_->has_bits(view_.shape(), view_.body().data(), values) && !view_.excludes(values[0]));
+      visit(i, rules_->has_bits(view_.shape(), view_.body().data(), values) && has_domain(i) &&
+                   !view_.excludes(values[0]));
     }
   }
 
  private:
+  bool has_domain(std::size_t i) const noexcept {
+    return !view_.sender_domains().is_there() || view_.sender_domains().contains(domains_[i]);
+  }
+
   FilterView view_;
   const LayoutRules* rules_;
   bool value_is_hash_;
   std::size_t values_per_entry_;
   std::size_t size_ = 0;
   std::array<std::uint64_t, kKeys * kMaxHashes> values_;
+  std::array<DomainNumber, kKeys> domains_;  // of the senders, if they are looked up
 };
 
 }  // namespace bloomgate

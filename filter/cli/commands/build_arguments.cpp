@@ -144,6 +144,8 @@ std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, 
        "fail if the lists hold no entries; the filter in place stays")                                        //
       ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")  //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
+  visible.add_options()("sender-domains", po::bool_switch(&command.options.sender_domains),
+                        "also keep the domains of all addresses, so that no stranger at another domain is found");
   command.broad_files.add_to(visible);
   command.shape.add_layout_to(visible);
   command.shape.add_hash_to(visible);

@@ -1,0 +1,24 @@
+#include "filter/build/gathered_domains.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace bloomgate {
+
+GatheredDomains::GatheredDomains(const StoreShape& shape, unsigned lanes, std::uint64_t memory_bytes,
+                                 std::string scratch_folder)
+    : hashes_(lanes, memory_bytes, std::move(scratch_folder)) {
+  for (unsigned i = 0; i < lanes; ++i) lanes_.emplace_back(hashes_.lane(i), shape);
+}
+
+void GatheredDomains::for_each_number(unsigned threads,
+                                      const std::function<void(std::span<const DomainNumber>)>& use) const {
+  std::vector<DomainNumber> numbers;
+  for_each_hash(threads, [&](std::span<const KeyHash> hashes) {
+    numbers.resize(hashes.size());
+    std::ranges::transform(hashes, numbers.begin(), domain_number);
+    use(numbers);
+  });
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,75 @@
+// The domains of all addresses, on their way into a section `sender-domains`: gathered by several threads as hashes,
+// each usually once, and given out in ascending order. Used by the builder and by an update.
+//
+// Most addresses have a domain that was there a moment ago. So each lane keeps the domains that it has just seen
+// (recent_domains.hpp). What comes through is united where memory is full, and kept on disk only if there are more
+// different domains than fit.
+//
+// Lanes are for worker threads: each lane may be used by one thread at a time, different lanes at once. Everything else
+// needs all lanes at rest.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/build/gathered_hashes.hpp"
+#include "filter/build/recent_domains.hpp"
+#include "filter/domains/domain_coding.hpp"
+#include "filter/file/store_format.hpp"
+
+namespace bloomgate {
+
+class GatheredDomains {
+ public:
+  class Lane {
+   public:
+    Lane(HashPartitions::Lane& hashes, const StoreShape& shape) : hashes_(&hashes), shape_(shape) {}
+
+    // The key `@domain` of the domain of a sender.
+    void add(std::string_view domain_key) {
+      if (recent_.has_text(domain_key)) return;
+      const KeyHash hash = hash_key(domain_key, shape_.seed, shape_.hash_family);
+      if (!recent_.has_hash(hash)) hashes_->add(hash);
+    }
+    // Hashes of such keys, which a store has kept.
+    void add_stored(std::span<const KeyHash> hashes) {
+      for (const KeyHash hash : hashes) hashes_->add(hash);
+    }
+    // The worker calls this when it is done for now.
+    void settle() noexcept { hashes_->settle(); }
+
+   private:
+    HashPartitions::Lane* hashes_;
+    StoreShape shape_;
+    RecentDomains recent_;
+  };
+
+  // `shape` says how keys are hashed. `memory_bytes` for the hashes of all lanes. Throws BloomgateError{out_of_memory}.
+  GatheredDomains(const StoreShape& shape, unsigned lanes, std::uint64_t memory_bytes, std::string scratch_folder);
+
+  Lane& lane(unsigned index) noexcept { return lanes_[index]; }
+
+  // Whether every lane can take that many more before make_room(). Safe from any thread.
+  bool has_room_for(std::uint64_t domains) const noexcept { return hashes_.has_room_for(domains); }
+  // Throws as GatheredHashes::unite().
+  void make_room(unsigned threads) { hashes_.unite(threads); }
+
+  // Call `use` with runs of the hashes, or of the numbers of the domains, all in ascending order; duplicates come one
+  // behind the other. Throw what `use` throws and BloomgateError{cannot_read}.
+  void for_each_hash(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const {
+    hashes_.for_each_sorted(threads, use);
+  }
+  void for_each_number(unsigned threads, const std::function<void(std::span<const DomainNumber>)>& use) const;
+
+  std::uint64_t spilled_bytes() const noexcept { return hashes_.spilled_bytes(); }
+
+ private:
+  GatheredHashes hashes_;
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,67 @@
+// How the section `sender-domains` of a filter is coded: FORMAT.md, "Sender domains". Sizes and places only. Pure; safe
+// from any thread.
+//
+// A domain is a number of 60 bits, whatever the number of domains: so the union of two sections is the section of the
+// united lists. A section of a range that follows the number of domains would be smaller for short lists (4 bytes a
+// domain), but could not be united: its numbers have lost the bits that the larger range needs.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "filter/hash/hash.hpp"
+
+namespace bloomgate {
+
+// A domain in the section: the high 60 bits of the hash of `@domain`.
+using DomainNumber = std::uint64_t;
+
+inline constexpr unsigned kDomainNumberBits = 60;
+
+constexpr DomainNumber domain_number(KeyHash hash) noexcept {
+  return hash >> (64 - kDomainNumberBits);
+}
+
+// Far more than there are, and few enough that no place in the section needs more than 64 bits.
+inline constexpr std::uint64_t kMostSenderDomains = std::uint64_t{1} << 48;
+
+// Elias-Fano coding: a number is its bucket, which is its high bits, and its low bits. The buckets come in groups. Each
+// group has the number of domains of each bucket in unary, and then the low bits of its domains.
+class DomainCoding {
+ public:
+  static constexpr std::uint64_t kBucketsOfGroup = 256;
+
+  // `domains` must be at most kMostSenderDomains.
+  explicit constexpr DomainCoding(std::uint64_t domains) noexcept
+      : domains_(domains), buckets_(std::bit_ceil(domains)), low_bits_(kDomainNumberBits - log2_of_buckets()) {}
+
+  constexpr std::uint64_t domains() const noexcept { return domains_; }
+  constexpr std::uint64_t buckets() const noexcept { return buckets_; }  // at least `domains` and 1; a power of two
+  constexpr unsigned low_bits() const noexcept { return low_bits_; }
+  constexpr std::uint64_t groups() const noexcept { return (buckets_ + kBucketsOfGroup - 1) / kBucketsOfGroup; }
+  constexpr std::uint64_t buckets_of_group() const noexcept { return std::min(buckets_, kBucketsOfGroup); }
+
+  constexpr std::uint64_t bucket_of(DomainNumber number) const noexcept { return number >> low_bits_; }
+  constexpr std::uint64_t low_of(DomainNumber number) const noexcept { return number & low_mask(); }
+  constexpr std::uint64_t low_mask() const noexcept { return (std::uint64_t{1} << low_bits_) - 1; }
+
+  // The bit where a group begins, with so many domains in the groups before it.
+  constexpr std::uint64_t begin_of_group(std::uint64_t group, std::uint64_t domains_before) const noexcept {
+    return group * kBucketsOfGroup + domains_before * (low_bits_ + 1);
+  }
+  // All groups, in bits and in bytes: whole words.
+  constexpr std::uint64_t group_bits() const noexcept { return buckets_ + domains_ * (low_bits_ + 1); }
+  constexpr std::uint64_t group_bytes() const noexcept { return (group_bits() + 63) / 64 * 8; }
+  // Behind them, for each group the number of domains before it, in 8 bytes.
+  constexpr std::uint64_t section_bytes() const noexcept { return group_bytes() + 8 * groups(); }
+
+ private:
+  constexpr unsigned log2_of_buckets() const noexcept { return static_cast<unsigned>(std::countr_zero(buckets_)); }
+
+  std::uint64_t domains_;
+  std::uint64_t buckets_;
+  unsigned low_bits_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,109 @@
+#include "filter/domains/sender_domains.hpp"
+
+#include <bit>
+
+#include "filter/base/little_endian.hpp"
+
+namespace bloomgate {
+
+std::uint64_t SenderDomains::word_of_table(std::uint64_t group) const noexcept {
+  return load_little_endian<std::uint64_t>(bytes_.data() + coding_.group_bytes() + 8 * group);
+}
+
+// 64 bits from that one on, which is one of the groups'. Behind the last word of these stands the table, so there are
+// always eight more bytes to read.
+std::uint64_t SenderDomains::bits_at(std::uint64_t bit) const noexcept {
+  const std::byte* const first = bytes_.data() + bit / 8;
+  const unsigned shift = bit % 8;
+  const std::uint64_t low = load_little_endian<std::uint64_t>(first) >> shift;
+  return shift == 0 ? low : low | std::to_integer<std::uint64_t>(first[8]) << (64 - shift);
+}
+
+std::uint64_t SenderDomains::low_bits_at(const Group& group, std::uint64_t domain) const noexcept {
+  return bits_at(group.begin + group.unary_bits + domain * coding_.low_bits()) & coding_.low_mask();
+}
+
+SenderDomains::Group SenderDomains::group_at(std::uint64_t group) const noexcept {
+  const std::uint64_t before = word_of_table(group);
+  const std::uint64_t end = group + 1 == coding_.groups() ? coding_.domains() : word_of_table(group + 1);
+  if (before > end || end > coding_.domains()) return {};
+  return {.begin = coding_.begin_of_group(group, before),
+          .domains = end - before,
+          .unary_bits = end - before + coding_.buckets_of_group(),
+          .is_possible = true};
+}
+
+void SenderDomains::prefetch(DomainNumber number) const noexcept {
+  const std::uint64_t group = coding_.bucket_of(number) / DomainCoding::kBucketsOfGroup;
+  __builtin_prefetch(bytes_.data() + coding_.group_bytes() + 8 * group);
+}
+
+bool SenderDomains::contains(DomainNumber number) const noexcept {
+  const std::uint64_t bucket = coding_.bucket_of(number);
+  const Group group = group_at(bucket / DomainCoding::kBucketsOfGroup);
+  const std::uint64_t buckets_before = bucket % DomainCoding::kBucketsOfGroup;
+  // A zero ends each bucket. So the bucket begins behind as many of them as there are buckets before it.
+  std::uint64_t at = 0;
+  for (std::uint64_t zeros = buckets_before; zeros != 0;) {
+    if (at >= group.unary_bits) return false;
+    std::uint64_t word = ~bits_at(group.begin + at);
+    const auto found = static_cast<unsigned>(std::popcount(word));
+    if (found < zeros) {
+      zeros -= found;
+      at += 64;
+      continue;
+    }
+    for (; zeros > 1; --zeros) word &= word - 1;
+    at += static_cast<unsigned>(std::countr_zero(word)) + 1U;
+    zeros = 0;
+  }
+  const std::uint64_t low = coding_.low_of(number);
+  for (std::uint64_t domain = at - buckets_before; domain < group.domains; ++domain, ++at) {
+    if ((bits_at(group.begin + at) & 1) == 0) return false;
+    const std::uint64_t found = low_bits_at(group, domain);
+    if (found >= low) return found == low;
+  }
+  return false;
+}
+
+bool SenderDomains::decode_group(std::uint64_t group_number, std::vector<DomainNumber>& out) const {
+  const Group group = group_at(group_number);
+  if (!group.is_possible) return false;
+  std::uint64_t bucket = group_number * DomainCoding::kBucketsOfGroup;
+  std::uint64_t at = 0;
+  std::uint64_t last_low = 0;
+  bool is_first_of_bucket = true;
+  for (std::uint64_t domain = 0; domain < group.domains; ++at) {
+    if (at >= group.unary_bits) return false;
+    if ((bits_at(group.begin + at) & 1) == 0) {
+      ++bucket;
+      is_first_of_bucket = true;
+      continue;
+    }
+    const std::uint64_t low = low_bits_at(group, domain++);
+    if (!is_first_of_bucket && low <= last_low) return false;
+    last_low = low;
+    is_first_of_bucket = false;
+    out.push_back(bucket << coding_.low_bits() | low);
+  }
+  // Only zeros are left, which end the last buckets.
+  if (at == group.unary_bits) return false;
+  for (; at < group.unary_bits; ++at) {
+    if ((bits_at(group.begin + at) & 1) != 0) return false;
+  }
+  return true;
+}
+
+bool SenderDomains::groups_are_sound(std::uint64_t first, std::uint64_t end) const {
+  std::vector<DomainNumber> domains;
+  for (std::uint64_t group = first; group < end; ++group) {
+    domains.clear();
+    if (group == 0 && word_of_table(0) != 0) return false;
+    if (!decode_group(group, domains)) return false;
+  }
+  const std::uint64_t used = coding_.group_bits();
+  return end < coding_.groups() || used % 64 == 0 ||
+         load_little_endian<std::uint64_t>(bytes_.data() + used / 64 * 8) >> used % 64 == 0;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,63 @@
+// The domains of all senders that the bits of a filter hold, as a section of the filter's file keeps them: an address
+// whose domain is not among them is not listed, whatever the bits say.
+//
+// So a stranger is found by chance only at a domain that has a listed address. With n domains, a domain that has none
+// is taken for one of them with a probability of n / 2^60: below 10^-9 for n = 10^9.
+//
+// A view: the bytes must outlive it. Look-ups are const, noexcept, allocate nothing and may run in any number of
+// threads at once. They are safe whatever the bytes hold; only their answers need sound ones. A look-up reads one line
+// of the cache in the table of the groups, one or two where its group begins, and one with the low bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "filter/domains/domain_coding.hpp"
+
+namespace bloomgate {
+
+class SenderDomains {
+ public:
+  // There is no such section: any domain may have a listed sender.
+  SenderDomains() = default;
+  // `bytes` must be as many as the coding of so many domains takes, and `domains` at most kMostSenderDomains.
+  SenderDomains(std::span<const std::byte> bytes, std::uint64_t domains) noexcept : bytes_(bytes), coding_(domains) {}
+
+  bool is_there() const noexcept { return !bytes_.empty(); }
+  std::uint64_t size() const noexcept { return coding_.domains(); }
+  const DomainCoding& coding() const noexcept { return coding_; }
+
+  // Whether a domain is among them; there must be a section.
+  bool contains(DomainNumber number) const noexcept;
+  // Tells the processor to fetch what contains() reads first.
+  void prefetch(DomainNumber number) const noexcept;
+
+  // Appends the domains of a group in ascending order. False if the group is not as the format has it; what was
+  // appended means nothing then.
+  bool decode_group(std::uint64_t group, std::vector<DomainNumber>& out) const;
+
+  // Whether these groups are as the format has them: the numbers of domains fit, and all domains ascend. With the last
+  // group goes what is behind it: the bits that fill the last word are zero.
+  bool groups_are_sound(std::uint64_t first, std::uint64_t end) const;
+
+ private:
+  // A group's place. It ends before the next group's, and is within the section whatever the table of the groups holds.
+  struct Group {
+    std::uint64_t begin = 0;       // its first bit
+    std::uint64_t domains = 0;     // in it
+    std::uint64_t unary_bits = 0;  // the low bits begin behind these
+    bool is_possible = false;
+  };
+
+  std::uint64_t word_of_table(std::uint64_t group) const noexcept;
+  std::uint64_t bits_at(std::uint64_t bit) const noexcept;
+  std::uint64_t low_bits_at(const Group& group, std::uint64_t domain) const noexcept;
+  Group group_at(std::uint64_t group) const noexcept;
+
+  std::span<const std::byte> bytes_ = {};
+  DomainCoding coding_ = DomainCoding(0);
+};
+
+}  // namespace bloomgate
