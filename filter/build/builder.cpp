@@ -12,6 +12,7 @@
 #include "filter/build/known_strangers.hpp"
 #include "filter/build/partition_bits.hpp"
 #include "filter/build/publish_pair.hpp"
+#include "filter/build/sender_domains_section.hpp"
 #include "filter/build/sort_hashes.hpp"
 #include "filter/build/sorted_build.hpp"
 #include "filter/build/stop_check.hpp"
@@ -327,12 +328,6 @@ std::uint64_t FilterBuilder::write_domains(FilterWriter& writer, const std::atom
   return section.finish();
 }
 
-ForEachDomain FilterBuilder::each_sender_domain() const {
-  return [this](const std::function<void(std::span<const DomainNumber>)>& use) {
-    sender_domains_->for_each_number(options_.threads, use);
-  };
-}
-
 FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress) {
   check_stop(stop);
   for (Lane& lane : lanes_) lane.settle();
@@ -342,14 +337,15 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   }
   FilterHeader header = {
       .shape = shape_, .expected_entries = sized_for, .addresses = addresses(), .domains = domains()};
+  GatheredDomains::Counts of_senders;
   if (sender_domains_) {
-    sender_domains_->make_room(options_.threads);  // so that they are sorted once more only where they do not fit
-    header.sender_domains = count_sender_domains(each_sender_domain());
+    of_senders = sender_domains_->unite(options_.threads);
+    header.sender_domains = of_senders.numbers;
   }
   FilterWriter writer(path, header);
   if (!options_.store_path.empty()) {
     store_ = std::make_unique<StoreWriter>(options_.store_path, stored_shape(shape_), addresses(), domains(),
-                                           options_.threads);
+                                           options_.threads, of_senders.hashes);
     header.bits_set = write_sorted(writer, stop, progress);
   } else {
     BodyWriter body(writer, shape_, options_.threads, stop, progress);
@@ -361,7 +357,7 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   header.domains = write_domains(writer, stop);
   header.kinds = limited(kinds(), header.addresses, header.domains);
   if (strangers_ != nullptr) write_excluded(writer, header, *strangers_, review_);
-  if (sender_domains_) write_sender_domains(writer, header, each_sender_domain());
+  if (sender_domains_) write_sender_domains(writer, header, store_.get(), *sender_domains_, options_.threads);
   check_stop(stop);
   if (store_) {
     store_->set_kinds(kinds());

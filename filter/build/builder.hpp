@@ -43,7 +43,6 @@
 #include "filter/build/gathered_hashes.hpp"
 #include "filter/build/hash_partitions.hpp"
 #include "filter/build/hash_spill.hpp"
-#include "filter/build/sender_domains_section.hpp"
 #include "filter/build/write_progress.hpp"
 #include "filter/domains/sender_domain.hpp"
 #include "filter/file/file_format.hpp"
@@ -196,6 +195,7 @@ class FilterBuilder {
   void add(const Entry& entry);
 
   Lane& lane(unsigned index) noexcept { return lanes_[index]; }
+  bool gathers_sender_domains() const noexcept { return sender_domains_ != nullptr; }
 
   // Whether each lane can take that many more entries before a flush(). Safe from any thread.
   bool has_room_for(std::uint64_t entries) const noexcept {
@@ -245,7 +245,6 @@ class FilterBuilder {
                   std::uint64_t end);
   void write_parts(BodyWriter& writer);
   std::uint64_t write_sorted(FilterWriter& writer, const std::atomic<bool>& stop, WriteProgress& progress);
-  ForEachDomain each_sender_domain() const;
   std::uint64_t write_domains(FilterWriter& writer, const std::atomic<bool>& stop);
 
   BuildOptions options_;

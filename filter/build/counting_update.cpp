@@ -6,8 +6,10 @@
 #include "filter/base/anonymous_memory.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/build/sender_domains_section.hpp"
 #include "filter/build/stop_check.hpp"
 #include "filter/build/store_merge.hpp"
+#include "filter/domains/sender_domains_cursor.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
 #include "filter/layout/counters.hpp"
@@ -33,6 +35,14 @@ const MappedFilter& counting_one(const MappedFilter& filter) {
 
 StoreShape hash_shape_of(const FilterShape& shape) noexcept {
   return {.hash_family = shape.hash_family, .seed = shape.seed, .profile = shape.profile};
+}
+
+void copy_sender_domains(FilterWriter& writer, const FilterHeader& header, const MappedFilter& from) {
+  writer.place(header);
+  const std::span<const std::byte> bytes = from.bytes_of(*find_section(from.sections(), SectionKind::sender_domains));
+  for (std::uint64_t at = 0; at < bytes.size(); at += kChecksumChunkBytes) {
+    writer.write(SectionKind::sender_domains, at, bytes.subspan(at, std::min(kChecksumChunkBytes, bytes.size() - at)));
+  }
 }
 
 }  // namespace
@@ -77,7 +87,8 @@ CountingUpdate::CountingUpdate(const MappedFilter& old, CountingChange change, c
       options_(options),
       shape_(old.header().shape),
       rules_(&layout_rules(shape_.layout)),
-      entries_(hash_shape_of(shape_), options.threads, options.memory_bytes, options.scratch_folder) {}
+      entries_(hash_shape_of(shape_), options.threads, options.memory_bytes, options.scratch_folder,
+               change == CountingChange::add && old.header().sender_domains.has_value()) {}
 
 // A piece is some whole blocks, with the old counters, and `changes` are all those of its blocks.
 void CountingUpdate::change_piece(BodyPart piece, std::uint64_t bytes, std::span<const KeyHash> changes) {
@@ -152,6 +163,18 @@ void CountingUpdate::merge_domains(const std::function<void(std::span<const KeyH
   }
 }
 
+// Those of the old file, and of what is added. Gives their number.
+std::uint64_t CountingUpdate::unite_sender_domains() {
+  SenderDomainsCursor old(old_.view().sender_domains());
+  std::vector<KeyHash> run;
+  while (old.peek()) {
+    run.clear();
+    for (; old.peek() && run.size() < kEntriesAtOnce; old.advance()) run.push_back(hash_of_number(*old.peek()));
+    entries_.add_stored_sender_domains(run);
+  }
+  return entries_.sender_domains()->unite(options_.threads).numbers;
+}
+
 FilterHeader CountingUpdate::write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress,
                                    const std::function<void(const CountingCounts&)>& review) {
   counts_ = {};
@@ -159,6 +182,8 @@ FilterHeader CountingUpdate::write(const std::string& path, const std::atomic<bo
   FilterHeader header = old_.header();
   const bool adds = change_ == CountingChange::add;
   header.domains = adds ? header.domains + counts_.domains : header.domains - counts_.domains;
+  GatheredDomains* const sender_domains = entries_.sender_domains();
+  if (sender_domains != nullptr) header.sender_domains = unite_sender_domains();
   FilterWriter writer(path, header);
   BodyWriter body(writer, shape_, options_.threads, stop, progress);
   write_counters(body, stop);
@@ -182,6 +207,11 @@ FilterHeader CountingUpdate::write(const std::string& path, const std::atomic<bo
     header.kinds = kinds_after(header.kinds, entries_.kinds(), counts_.addresses);
   }
   header.kinds = limited(header.kinds, header.addresses, header.domains);
+  if (sender_domains != nullptr) {
+    write_sender_domains(writer, header, nullptr, *sender_domains, options_.threads);
+  } else if (header.sender_domains) {
+    copy_sender_domains(writer, header, old_);
+  }
   old_.require_whole();
   review(counts_);
   check_stop(stop);
@@ -217,6 +247,7 @@ FilterHeader export_filter(const MappedFilter& counting, const std::string& path
     domains.add({&hash, 1});
   }
   domains.finish();
+  if (header.sender_domains) copy_sender_domains(writer, header, counting);
   counting.require_whole();
   check_stop(stop);
   writer.commit(header, threads, kept, key);

@@ -1,6 +1,9 @@
 // From an old file of the layout counting and lists of changes to a new one: one pass over its counters, a part at a
 // time, by several threads. Used by `bloomgate add` and `remove`, and by tests.
 //
+// If the old file has the domains of its senders, the new one has them, too, and those of what is added. Of what is
+// removed they stay, since nobody knows who else has them.
+//
 // Each entry counts once, however often the lists name it. An entry that is added twice, by two runs, must be removed
 // twice. The same old file and changes give the same bytes, whatever the number of threads and the memory.
 //
@@ -70,6 +73,7 @@ class CountingUpdate {
  private:
   class SortedChanges;
 
+  std::uint64_t unite_sender_domains();
   void write_counters(BodyWriter& writer, const std::atomic<bool>& stop);
   void change_piece(BodyPart piece, std::uint64_t bytes, std::span<const KeyHash> changes);
   void merge_domains(const std::function<void(std::span<const KeyHash>)>& use, CountingCounts& counts) const;

@@ -3,12 +3,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "filter/build/sender_domains_section.hpp"
+#include "filter/domains/sender_domains_encoder.hpp"
+
 namespace bloomgate {
 
 GatheredDomains::GatheredDomains(const StoreShape& shape, unsigned lanes, std::uint64_t memory_bytes,
                                  std::string scratch_folder)
     : hashes_(lanes, memory_bytes, std::move(scratch_folder)) {
   for (unsigned i = 0; i < lanes; ++i) lanes_.emplace_back(hashes_.lane(i), shape);
+}
+
+GatheredDomains::Counts GatheredDomains::unite(unsigned threads) {
+  make_room(threads);
+  CountOfDomains hashes;
+  CountOfDomains numbers;
+  for_each_hash(threads, [&](std::span<const KeyHash> run) {
+    hashes.add(run);
+    for (const KeyHash hash : run) numbers.add(domain_number(hash));
+  });
+  require_possible_number(numbers.count());
+  return {hashes.count(), numbers.count()};
 }
 
 void GatheredDomains::for_each_number(unsigned threads,

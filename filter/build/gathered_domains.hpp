@@ -65,6 +65,14 @@ class GatheredDomains {
   }
   void for_each_number(unsigned threads, const std::function<void(std::span<const DomainNumber>)>& use) const;
 
+  struct Counts {
+    std::uint64_t hashes = 0;
+    std::uint64_t numbers = 0;  // now and then two hashes have one number
+  };
+  // Leaves each once, where they fit into memory, and counts the different ones. Once all are there. Throws as
+  // make_room() and for_each_number(), and BloomgateError{size_overflow} for more than a filter can have.
+  Counts unite(unsigned threads);
+
   std::uint64_t spilled_bytes() const noexcept { return hashes_.spilled_bytes(); }
 
  private:

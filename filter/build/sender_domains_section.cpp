@@ -5,12 +5,24 @@
 
 namespace bloomgate {
 
+void require_possible_number(std::uint64_t sender_domains) {
+  if (sender_domains <= kMostSenderDomains) return;
+  throw BloomgateError(ErrorCode::size_overflow, "there are more sender domains than a filter can have");
+}
+
+void require_sender_domains(const StoreFile& store) {
+  if (store.header().knows_sender_domains()) return;
+  throw BloomgateError(ErrorCode::bad_argument,
+                       store.path() +
+                           " does not have the domains of its senders, so no filter that has them can be made from it; "
+                           "build the store from its lists again, or give --no-sender-domains",
+                       {.path = store.path()});
+}
+
 std::uint64_t count_sender_domains(const ForEachDomain& for_each) {
   CountOfDomains count;
   for_each([&](std::span<const DomainNumber> domains) { count.add(domains); });
-  if (count.count() > kMostSenderDomains) {
-    throw BloomgateError(ErrorCode::size_overflow, "there are more sender domains than a filter can have");
-  }
+  require_possible_number(count.count());
   return count.count();
 }
 
@@ -23,6 +35,15 @@ void write_sender_domains(FilterWriter& writer, const FilterHeader& header, cons
   });
   for_each([&](std::span<const DomainNumber> domains) { encoder.add(domains); });
   encoder.finish();
+}
+
+void write_sender_domains(FilterWriter& writer, const FilterHeader& header, StoreWriter* store,
+                          const GatheredDomains& domains, unsigned threads) {
+  write_sender_domains(writer, header, [&](const std::function<void(std::span<const DomainNumber>)>& use) {
+    domains.for_each_number(threads, use);
+  });
+  if (store == nullptr) return;
+  domains.for_each_hash(threads, [&](std::span<const KeyHash> hashes) { store->add_sender_domains(hashes); });
 }
 
 }  // namespace bloomgate

@@ -6,8 +6,11 @@
 #include <functional>
 #include <span>
 
+#include "filter/build/gathered_domains.hpp"
 #include "filter/domains/domain_coding.hpp"
 #include "filter/file/filter_writer.hpp"
+#include "filter/file/store_file.hpp"
+#include "filter/file/store_writer.hpp"
 
 namespace bloomgate {
 
@@ -15,11 +18,20 @@ namespace bloomgate {
 // the same each time that it is called.
 using ForEachDomain = std::function<void(const std::function<void(std::span<const DomainNumber>)>&)>;
 
-// How many different ones there are. Throws what `for_each` throws, and BloomgateError{size_overflow}.
+// Throws BloomgateError{size_overflow} unless a filter can have so many.
+void require_possible_number(std::uint64_t sender_domains);
+
+// Throws BloomgateError{bad_argument}, with what to do, unless the domains of the store's addresses are known.
+void require_sender_domains(const StoreFile& store);
+
+// How many different ones there are. Throws what `for_each` throws, and as require_possible_number().
 std::uint64_t count_sender_domains(const ForEachDomain& for_each);
 
 // Writes them behind all other sections, of which `header` has the final numbers; its `sender_domains` is what was
 // counted. Throws what `for_each` throws and BloomgateError{cannot_write}.
 void write_sender_domains(FilterWriter& writer, const FilterHeader& header, const ForEachDomain& for_each);
+// The same for those that were gathered, and into the store, if there is one, behind its domain entries.
+void write_sender_domains(FilterWriter& writer, const FilterHeader& header, StoreWriter* store,
+                          const GatheredDomains& domains, unsigned threads);
 
 }  // namespace bloomgate

@@ -8,6 +8,7 @@
 
 #include "filter/build/excluded_section.hpp"
 #include "filter/build/publish_pair.hpp"
+#include "filter/build/sender_domains_section.hpp"
 #include "filter/build/sorted_build.hpp"
 #include "filter/build/stop_check.hpp"
 #include "filter/file/filter_writer.hpp"
@@ -28,9 +29,12 @@ StoreUpdate::StoreUpdate(const StoreFile& old, const BuildOptions& options, std:
     : old_(old),
       options_(options_for(old, options)),
       shape_(shape_of(options_)),
-      added_(old.header().shape, options.threads, options.memory_bytes / 2, options.scratch_folder),
+      added_(old.header().shape, options.threads, options.memory_bytes / 2, options.scratch_folder,
+             options.sender_domains),
       removed_(old.header().shape, options.threads, options.memory_bytes / 2, options.scratch_folder),
-      merge_(old, added_.addresses(), removed_.addresses(), options.threads, pages_of_piece) {}
+      merge_(old, added_.addresses(), removed_.addresses(), options.threads, pages_of_piece) {
+  if (options.sender_domains) require_sender_domains(old);
+}
 
 UpdateCounts StoreUpdate::merge_domains(const std::function<void(std::span<const KeyHash>)>& use) const {
   return bloomgate::merge_domains(old_, added_.domains(), removed_.domains(), use);
@@ -73,8 +77,16 @@ FilterHeader StoreUpdate::write(const std::string& path, const std::atomic<bool>
   const std::uint64_t sized_for = options_.expected_entries.value_or(std::max<std::uint64_t>(1, addresses_));
   shape_.block_count = blocks_for(sized_for, options_.bits_per_entry, shape_.block_bytes);
   FilterHeader header = {.shape = shape_, .expected_entries = sized_for, .addresses = addresses_, .domains = domains_};
+  GatheredDomains* const sender_domains = added_.sender_domains();
+  GatheredDomains::Counts of_senders;
+  if (sender_domains != nullptr) {
+    old_.for_each_sender_domain([&](std::span<const KeyHash> hashes) { added_.add_stored_sender_domains(hashes); });
+    of_senders = sender_domains->unite(options_.threads);
+    header.sender_domains = of_senders.numbers;
+  }
   FilterWriter writer(path, header);
-  StoreWriter store(options_.store_path, old_.header().shape, addresses_, domains_, options_.threads);
+  StoreWriter store(options_.store_path, old_.header().shape, addresses_, domains_, options_.threads,
+                    of_senders.hashes);
   header.bits_set = write_addresses(writer, store, stop, progress);
   SectionStream domains(writer.file(), SectionKind::domains);
   std::vector<KeyHash> all;
@@ -91,6 +103,7 @@ FilterHeader StoreUpdate::write(const std::string& path, const std::atomic<bool>
     strangers_->note_domains(std::move(all));
     write_excluded(writer, header, *strangers_, review_);
   }
+  if (sender_domains != nullptr) write_sender_domains(writer, header, &store, *sender_domains, options_.threads);
   old_.require_unchanged();
   check_stop(stop);
   publish_pair(writer, header, path, store, options_.store_path, options_.threads, options_.kept_generations,

@@ -2,6 +2,9 @@
 // reads the old store once and a part of it twice. Used by `bloomgate update` and by tests.
 //
 // The new pair is the same, byte for byte, as a build from the changed list gives it, with the same options and seeds.
+// That holds but for the domains of the senders: those that only removed addresses had stay, since nobody knows who
+// else had them. They go when the pair is built from the lists again.
+//
 // What an update cannot know of is another entry with the same hash as one that is removed: that goes with it, with a
 // probability of n / 2^64 for each that is removed. Nor does it know which of the hashes are pairs: the number of these
 // (KindsHeld) stays what it was when pairs are removed.
@@ -32,7 +35,8 @@ class StoreUpdate {
 
   // `options` are those of options_for(); `store_path` says where to put the new store. Half of the memory is for what
   // is added, half for what is removed. The old store must outlive the update. Work comes in pieces of
-  // `pages_of_piece`. Throws BloomgateError{bad_argument, out_of_memory}.
+  // `pages_of_piece`. Throws BloomgateError{bad_argument, out_of_memory}: options.sender_domains needs a store that has
+  // them (StoreHeader::knows_sender_domains).
   StoreUpdate(const StoreFile& old, const BuildOptions& options,
               std::uint64_t pages_of_piece = StoreMerge::kPagesOfPiece);
 

@@ -23,6 +23,11 @@ constexpr DomainNumber domain_number(KeyHash hash) noexcept {
   return hash >> (64 - kDomainNumberBits);
 }
 
+// The least hash with that number.
+constexpr KeyHash hash_of_number(DomainNumber number) noexcept {
+  return number << (64 - kDomainNumberBits);
+}
+
 // Far more than there are, and few enough that no place in the section needs more than 64 bits.
 inline constexpr std::uint64_t kMostSenderDomains = std::uint64_t{1} << 48;
 

@@ -18,11 +18,12 @@ namespace bloomgate {
 // How many different domains there are among numbers in ascending order.
 class CountOfDomains {
  public:
+  void add(DomainNumber number) noexcept {
+    count_ += count_ == 0 || number != last_ ? 1U : 0U;
+    last_ = number;
+  }
   void add(std::span<const DomainNumber> ascending) noexcept {
-    for (const DomainNumber number : ascending) {
-      count_ += count_ == 0 || number != last_ ? 1U : 0U;
-      last_ = number;
-    }
+    for (const DomainNumber number : ascending) add(number);
   }
   std::uint64_t count() const noexcept { return count_; }
 

@@ -222,6 +222,7 @@ void StoreFile::verify(unsigned threads, const std::function<void(std::uint64_t)
     require_addresses(addresses);
   }
   for_each_domain([](std::span<const KeyHash>) {});
+  for_each_sender_domain([](std::span<const KeyHash>) {});
   require_unchanged();
 }
 
@@ -237,9 +238,9 @@ void StoreFile::for_each_address(const std::function<void(std::span<const KeyHas
   }
 }
 
-void StoreFile::for_each_domain(const std::function<void(std::span<const KeyHash>)>& use) const {
-  if (header_.domains == 0) return;
-  const Section& domains = section(SectionKind::stored_domains);
+void StoreFile::for_each_hash(SectionKind kind, const std::function<void(std::span<const KeyHash>)>& use) const {
+  if (find_section(sections_, kind) == nullptr) return;
+  const Section& domains = section(kind);
   std::vector<KeyHash> hashes;
   std::optional<KeyHash> last;
   for (std::uint64_t chunk = 0; chunk < domains.chunk_count(); ++chunk) {

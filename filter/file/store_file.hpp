@@ -71,10 +71,16 @@ class StoreFile {
   // changed_while_open}. `progress`, if given, is called with the bytes done, from one thread at a time.
   void verify(unsigned threads, const std::function<void(std::uint64_t)>& progress = {}) const;
 
-  // Calls `use` with runs of the hashes of the addresses, or of the domain entries, all in ascending order. Throws what
+  // Calls `use` with runs of the hashes of the addresses, of the domain entries, or of the domains of all addresses, in
+  // ascending order. Throws what
   // `use` throws, and BloomgateError{bad_body_checksum, bad_section, cannot_read}.
   void for_each_address(const std::function<void(std::span<const KeyHash>)>& use) const;
-  void for_each_domain(const std::function<void(std::span<const KeyHash>)>& use) const;
+  void for_each_domain(const std::function<void(std::span<const KeyHash>)>& use) const {
+    for_each_hash(SectionKind::stored_domains, use);
+  }
+  void for_each_sender_domain(const std::function<void(std::span<const KeyHash>)>& use) const {
+    for_each_hash(SectionKind::stored_sender_domains, use);
+  }
 
   // Appends the hashes of the addresses in the pages [first, end), in ascending order. Throws
   // BloomgateError{bad_section, cannot_read}. Each page has its own checksum, so that only these pages are read.
@@ -106,6 +112,7 @@ class StoreFile {
   std::vector<std::byte> read_chunk(const Section& section, std::uint64_t chunk) const;
   void check_layout() const;
   void load_index();
+  void for_each_hash(SectionKind kind, const std::function<void(std::span<const KeyHash>)>& use) const;
   void decode_pages(std::span<const std::byte> bytes, std::uint64_t first_page, std::vector<KeyHash>& out) const;
   std::uint64_t check_pages(std::uint64_t chunk) const;
   [[noreturn]] void throw_damaged(const Section& section, std::uint64_t chunk, const char* fault, ErrorCode code) const;

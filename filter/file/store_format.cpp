@@ -20,7 +20,8 @@ constexpr Field kIdentityField = {"identity", 56};
 constexpr std::size_t kSecondReserved = 64;  // up to chunk_bytes
 constexpr std::size_t kThirdReserved = 80;   // up to the section table
 
-constexpr SectionKind kStoreKinds[] = {SectionKind::pages, SectionKind::index, SectionKind::stored_domains};
+constexpr SectionKind kStoreKinds[] = {SectionKind::pages, SectionKind::index, SectionKind::stored_domains,
+                                       SectionKind::stored_sender_domains};
 
 // Of a header whose field for it, and whose checksum, may hold anything.
 std::uint64_t identity_of(ConstHeaderBytes bytes) noexcept {
@@ -64,11 +65,12 @@ Sections sections_of(const StoreHeader& header) {
     sections.push_back(
         {.kind = SectionKind::index, .bytes = product(header.pages, SortedHashes::kHashBytes), .items = header.pages});
   }
-  if (header.domains != 0) {
-    sections.push_back({.kind = SectionKind::stored_domains,
-                        .bytes = product(header.domains, SortedHashes::kHashBytes),
-                        .items = header.domains});
-  }
+  const auto add_hashes = [&](SectionKind kind, std::uint64_t count) {
+    if (count == 0) return;
+    sections.push_back({.kind = kind, .bytes = product(count, SortedHashes::kHashBytes), .items = count});
+  };
+  add_hashes(SectionKind::stored_domains, header.domains);
+  add_hashes(SectionKind::stored_sender_domains, header.sender_domains);
   place_sections(sections, kHeaderBytes);
   return sections;
 }
@@ -116,6 +118,7 @@ DecodedStoreHeader decode_store_header(std::span<const std::byte, kHeaderBytes> 
   header.pages = items(SectionKind::index);
   header.addresses = items(SectionKind::pages);
   header.domains = items(SectionKind::stored_domains);
+  header.sender_domains = items(SectionKind::stored_sender_domains);
   header.kinds = read_kinds(bytes, header.addresses, header.domains, path);
   decoded.identity = get<std::uint64_t>(bytes, kIdentityField);
   expect_equal(bytes, kIdentityField, identity_of(bytes), ErrorCode::bad_header_field, path);

@@ -40,6 +40,12 @@ struct StoreHeader {
   std::uint64_t addresses = 0;  // each once
   std::uint64_t domains = 0;    // domain entries, and pairs with a domain, each once
   KindsHeld kinds = {};         // of these
+  // The domains of the senders of all addresses, and maybe of some that are no longer there. 0: the store does not have
+  // them, or has no addresses.
+  std::uint64_t sender_domains = 0;
+
+  // Whether a filter that is made from the store can have them.
+  bool knows_sender_domains() const noexcept { return sender_domains != 0 || addresses == 0; }
 
   friend bool operator==(const StoreHeader&, const StoreHeader&) = default;
 };

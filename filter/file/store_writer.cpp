@@ -24,15 +24,17 @@ std::uint64_t most_pages_for(std::uint64_t hashes, unsigned low_bits) noexcept {
 }  // namespace
 
 StoreWriter::StoreWriter(const std::string& path, const StoreShape& shape, std::uint64_t most_addresses,
-                         std::uint64_t most_domains, unsigned threads)
+                         std::uint64_t most_domains, unsigned threads, std::uint64_t most_sender_domains)
     : header_{.shape = shape, .low_bits = low_bits_for(most_addresses)},
       threads_(threads),
       most_domains_(most_domains),
+      most_sender_domains_(most_sender_domains),
       cut_(header_.low_bits) {
   StoreHeader most = header_;
   most.addresses = most_addresses;
   most.pages = most_pages_for(most_addresses, header_.low_bits);
   most.domains = most_domains;
+  most.sender_domains = most_sender_domains;
   file_ = std::make_unique<NewFile>(path, sections_of(most));
 }
 
@@ -80,9 +82,28 @@ void StoreWriter::add_domains(std::span<const KeyHash> hashes) {
   domains_->add(hashes);
 }
 
-std::uint64_t StoreWriter::complete() {
+void StoreWriter::finish_domains() {
+  if (domains_are_finished_) return;
+  domains_are_finished_ = true;
   finish_pages();
   header_.domains = domains_ ? domains_->finish() : 0;
+}
+
+void StoreWriter::add_sender_domains(std::span<const KeyHash> hashes) {
+  if (hashes.empty()) return;
+  finish_domains();
+  if (!sender_domains_) {
+    StoreHeader most = header_;
+    most.sender_domains = most_sender_domains_;
+    file_->place(sections_of(most));
+    sender_domains_ = std::make_unique<SectionStream>(*file_, SectionKind::stored_sender_domains);
+  }
+  sender_domains_->add(hashes);
+}
+
+std::uint64_t StoreWriter::complete() {
+  finish_domains();
+  header_.sender_domains = sender_domains_ ? sender_domains_->finish() : 0;
   header_.kinds = limited(header_.kinds, header_.addresses, header_.domains);
   std::uint64_t identity = 0;
   file_->complete(

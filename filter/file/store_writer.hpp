@@ -1,8 +1,8 @@
 // Writes a store: the exact set of the entries of a filter, as sorted hashes in coded pages (store_page.hpp).
 //
-// Used by the builder and by `bloomgate update`, in one thread. Call order: constructor, add*, add_domains*, complete,
-// stage, publish. Destroyed before stage, it leaves nothing behind. How the hashes are cut into calls, and the number
-// of threads, makes no difference to the bytes.
+// Used by the builder and by `bloomgate update`, in one thread. Call order: constructor, add*, add_domains*,
+// add_sender_domains*, complete, stage, publish. Destroyed before stage, it leaves nothing behind. How the hashes are
+// cut into calls, and the number of threads, makes no difference to the bytes.
 //
 // The filter that names a store and the store itself are two files, and only one can be renamed at a time. So the store
 // is first staged beside the old one, then the filter is published, and then the store. open_store() finds the store of
@@ -25,10 +25,10 @@ namespace bloomgate {
 
 class StoreWriter {
  public:
-  // `most_addresses` and `most_domains` are upper bounds, for which space is reserved; the first also chooses the
-  // coding. Throws as NewFile does.
+  // The three numbers are upper bounds, for which space is reserved; the first also chooses the coding. Throws as
+  // NewFile does.
   StoreWriter(const std::string& path, const StoreShape& shape, std::uint64_t most_addresses,
-              std::uint64_t most_domains, unsigned threads);
+              std::uint64_t most_domains, unsigned threads, std::uint64_t most_sender_domains = 0);
   ~StoreWriter();
 
   // Hashes of addresses in strictly ascending order, greater than those before. Throws BloomgateError{cannot_write}.
@@ -52,6 +52,8 @@ class StoreWriter {
   // Hashes of domain entries in ascending order; one that is equal to the one before it is left out. Once there are no
   // more addresses. Throws BloomgateError{cannot_write}.
   void add_domains(std::span<const KeyHash> hashes);
+  // The same for the domains of all addresses, once there are no more domain entries.
+  void add_sender_domains(std::span<const KeyHash> hashes);
 
   // Of all that is added, what are pairs. Before complete().
   void set_kinds(const KindsHeld& kinds) noexcept { header_.kinds = kinds; }
@@ -70,14 +72,18 @@ class StoreWriter {
  private:
   void write_chunks(const std::vector<StoreChunk>& chunks);
   void finish_pages();
+  void finish_domains();
 
   StoreHeader header_;
   unsigned threads_;
   std::uint64_t most_domains_;
+  std::uint64_t most_sender_domains_;
   StoreCut cut_;
   std::unique_ptr<NewFile> file_;
   std::unique_ptr<SectionStream> domains_;
+  std::unique_ptr<SectionStream> sender_domains_;
   bool pages_are_finished_ = false;
+  bool domains_are_finished_ = false;
 };
 
 }  // namespace bloomgate

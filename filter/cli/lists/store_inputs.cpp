@@ -7,6 +7,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/build/gathered_entries.hpp"
+#include "filter/build/sender_domains_section.hpp"
 #include "filter/build/stop_check.hpp"
 
 namespace bloomgate::cli {
@@ -95,6 +96,18 @@ std::uint64_t add_domains(const StoreFile& store, Builder& builder, const Except
   return excepted;
 }
 
+template <typename Builder>
+void add_sender_domains(const StoreFile& store, Builder& builder) {
+  if (!builder.gathers_sender_domains()) return;
+  require_sender_domains(store);
+  auto& lane = builder.lane(0);
+  store.for_each_sender_domain([&](std::span<const KeyHash> hashes) {
+    if (!builder.has_room_for(kEntriesAtOnce)) builder.flush();
+    lane.add_stored_sender_domains(hashes);
+    lane.settle();
+  });
+}
+
 }  // namespace
 
 void require_one_shape(const StoreFile& a, const StoreFile& b) {
@@ -131,6 +144,7 @@ std::uint64_t StoreInputs::add_to(Builder& builder, unsigned threads, const Exce
     const ExceptHashes hashes(exceptions, *store);
     excepted += add_addresses(*store, builder, threads, hashes, stop, done_bytes_);
     excepted += add_domains(*store, builder, hashes);
+    add_sender_domains(*store, builder);
     builder.lane(0).note_stored_kinds(store->header().kinds);
     store->require_unchanged();
   }
