@@ -144,8 +144,9 @@ OwnPart Job::read_lists() {
                              .memory_bytes = memory_bytes(),
                              .scratch_folder = scratch_folder_of(communicator_, options_, !command_.scratch.empty()),
                              .show = [this](std::string_view line) { show(line); }});
-  HashExchange exchange(communicator_, part.shape, *part.array, options_.threads, reading_.read_bytes(),
-                        [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); });
+  HashExchange exchange(
+      communicator_, part.shape, *part.array, options_.threads, reading_.read_bytes(),
+      [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); }, options_.sender_domains);
   try {
     add_entries(lists_->blocks, *lists_->format, exchange, options_, exceptions_, *broad_domains_, *rejects_);
     exchange.finish();
@@ -157,6 +158,7 @@ OwnPart Job::read_lists() {
   part.addresses = communicator_.sum(exchange.addresses());
   part.kinds = kinds_of_all(communicator_, exchange.kinds());
   part.own_domains = exchange.domains();
+  part.own_sender_domains = exchange.sender_domains();
   part.sent_bytes = communicator_.sum(exchange.sent_bytes());
   part.waited = exchange.waited().count();
   return part;

@@ -12,10 +12,30 @@ constexpr std::uint64_t kRoomMade = kHashesOfLane / 2;  // more than a block of 
 
 }  // namespace
 
+namespace {
+
+void unite(std::vector<KeyHash>& hashes) {
+  std::ranges::sort(hashes);
+  hashes.erase(std::ranges::unique(hashes).begin(), hashes.end());
+}
+
+}  // namespace
+
+void HashExchange::Lane::add_sender_domain(std::string_view domain_key) {
+  if (recent_domains_->has_text(domain_key)) return;
+  const KeyHash hash = hash_of_domain(shape_, domain_key);
+  if (recent_domains_->has_hash(hash)) return;
+  sender_domains_.push_back(hash);
+  if (sender_domains_.size() < unite_at_) return;
+  unite(sender_domains_);
+  unite_at_ = std::max(kLeastUnited, 2 * sender_domains_.size());
+}
+
 HashExchange::HashExchange(const Communicator& communicator, const FilterShape& shape, const SharedArray& array,
-                           unsigned threads, ReadBytes& read, std::function<void(std::span<const KeyHash>)> take)
+                           unsigned threads, ReadBytes& read, std::function<void(std::span<const KeyHash>)> take,
+                           bool sender_domains)
     : communicator_(communicator), read_(read), take_(std::move(take)) {
-  for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(shape, array);
+  for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(shape, array, sender_domains);
 }
 
 bool HashExchange::has_room_for(std::uint64_t entries) const noexcept {
@@ -94,8 +114,14 @@ KindsHeld HashExchange::kinds() const noexcept {
 std::vector<KeyHash> HashExchange::domains() const {
   std::vector<KeyHash> all;
   for (const Lane& lane : lanes_) all.insert(all.end(), lane.domains_.begin(), lane.domains_.end());
-  std::ranges::sort(all);
-  all.erase(std::ranges::unique(all).begin(), all.end());
+  unite(all);
+  return all;
+}
+
+std::vector<KeyHash> HashExchange::sender_domains() const {
+  std::vector<KeyHash> all;
+  for (const Lane& lane : lanes_) all.insert(all.end(), lane.sender_domains_.begin(), lane.sender_domains_.end());
+  unite(all);
   return all;
 }
 

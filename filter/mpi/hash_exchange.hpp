@@ -15,11 +15,14 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "filter/address/address.hpp"
+#include "filter/build/recent_domains.hpp"
+#include "filter/domains/sender_domain.hpp"
 #include "filter/layout/filter_shape.hpp"
 #include "filter/layout/kinds_held.hpp"
 #include "filter/mpi/communicator.hpp"
@@ -37,8 +40,11 @@ class HashExchange {
  public:
   class Lane {
    public:
-    Lane(const FilterShape& shape, const SharedArray& array)
-        : shape_(shape), array_(&array), for_ranks_(array.ranks()) {}
+    Lane(const FilterShape& shape, const SharedArray& array, bool sender_domains)
+        : shape_(shape),
+          array_(&array),
+          for_ranks_(array.ranks()),
+          recent_domains_(sender_domains ? std::make_unique<RecentDomains>() : nullptr) {}
 
     // `entry` must be a key (Entry::is_key()).
     void add(const Entry& entry) {
@@ -50,10 +56,14 @@ class HashExchange {
       }
     }
     void add_pair(std::string_view key) {
-      add_address(key);
+      if (recent_domains_) add_sender_domain(sender_domain_of(key));
+      add_stored(stored_hash(shape_, key));
       ++kinds_.pairs_in_bits;
     }
-    void add_address(std::string_view key) { add_stored(stored_hash(shape_, key)); }
+    void add_address(std::string_view key) {
+      if (recent_domains_) add_sender_domain(domain_of_address(key));
+      add_stored(stored_hash(shape_, key));
+    }
     // An address that a store has kept.
     void add_stored(KeyHash stored) {
       const unsigned owner = array_->owner_of(shape_.store_seed ? mix_hash(stored, shape_.seed) : stored);
@@ -67,7 +77,9 @@ class HashExchange {
 
    private:
     friend class HashExchange;
+    static constexpr std::size_t kLeastUnited = std::size_t{1} << 16;
 
+    void add_sender_domain(std::string_view domain_key);
     void send(unsigned rank, KeyHash stored) {
       for_ranks_[rank].push_back(stored);
       waiting_.store(waiting_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -77,15 +89,19 @@ class HashExchange {
     const SharedArray* array_;
     std::vector<std::vector<KeyHash>> for_ranks_;
     std::vector<KeyHash> domains_;
+    std::unique_ptr<RecentDomains> recent_domains_;  // null where sender domains are not gathered
+    std::vector<KeyHash> sender_domains_;
+    std::size_t unite_at_ = kLeastUnited;    // when so many are there
     std::atomic<std::uint64_t> waiting_{0};  // of for_ranks_; read by other workers
     std::uint64_t addresses_ = 0;
     KindsHeld kinds_ = {};
   };
 
   // `take` gets what other ranks and this one have read of this rank's range, a round at a time, in one thread at a
-  // time. What it throws comes out of flush() or finish(). All but the function must outlive the object.
+  // time. What it throws comes out of flush() or finish(). With `sender_domains` the domains of what its lanes read are
+  // gathered, too. All but the function must outlive the object.
   HashExchange(const Communicator& communicator, const FilterShape& shape, const SharedArray& array, unsigned threads,
-               ReadBytes& read, std::function<void(std::span<const KeyHash>)> take);
+               ReadBytes& read, std::function<void(std::span<const KeyHash>)> take, bool sender_domains = false);
   // No round may be under way: after a failure the whole job must end (Communicator::abort).
   ~HashExchange() = default;
   HashExchange(const HashExchange&) = delete;
@@ -104,6 +120,8 @@ class HashExchange {
   std::uint64_t addresses() const noexcept;
   KindsHeld kinds() const noexcept;
   std::vector<KeyHash> domains() const;
+  // The hashes of the domains of its addresses, each once.
+  std::vector<KeyHash> sender_domains() const;
 
   // Once finished: what went to other ranks, and for how long this rank waited for rounds.
   std::uint64_t sent_bytes() const noexcept { return sent_bytes_; }

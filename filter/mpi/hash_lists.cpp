@@ -5,18 +5,33 @@
 #include <cstdint>
 
 namespace bloomgate::mpi {
+namespace {
+
+// A message has less than 2^31 bytes.
+constexpr std::size_t kHashesOfMessage = std::size_t{1} << 27;
+
+}  // namespace
 
 void send_hashes(const Communicator& communicator, unsigned to, std::span<const KeyHash> hashes) {
   const std::array<std::uint64_t, 1> count = {hashes.size()};
   communicator.send(to, std::as_bytes(std::span(count)));
-  communicator.send(to, std::as_bytes(hashes));
+  do {
+    const auto piece = hashes.first(std::min(hashes.size(), kHashesOfMessage));
+    communicator.send(to, std::as_bytes(piece));
+    hashes = hashes.subspan(piece.size());
+  } while (!hashes.empty());
 }
 
 std::vector<KeyHash> receive_hashes(const Communicator& communicator, unsigned from) {
   std::array<std::uint64_t, 1> count = {};
   communicator.receive(from, std::as_writable_bytes(std::span(count)));
   std::vector<KeyHash> hashes(count[0]);
-  communicator.receive(from, std::as_writable_bytes(std::span(hashes)));
+  std::span<KeyHash> rest = hashes;
+  do {
+    const auto piece = rest.first(std::min(rest.size(), kHashesOfMessage));
+    communicator.receive(from, std::as_writable_bytes(piece));
+    rest = rest.subspan(piece.size());
+  } while (!rest.empty());
   return hashes;
 }
 

@@ -9,7 +9,7 @@
 
 namespace bloomgate::mpi {
 
-// What one sends, the other must receive; less than 2^28 hashes.
+// What one sends, the other must receive.
 void send_hashes(const Communicator& communicator, unsigned to, std::span<const KeyHash> hashes);
 std::vector<KeyHash> receive_hashes(const Communicator& communicator, unsigned from);
 

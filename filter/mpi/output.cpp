@@ -13,6 +13,7 @@
 #include "filter/build/excluded_section.hpp"
 #include "filter/build/known_strangers.hpp"
 #include "filter/build/publish_pair.hpp"
+#include "filter/build/sender_domains_section.hpp"
 #include "filter/cli/commands/kept_output.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/filter_writer.hpp"
@@ -37,6 +38,15 @@ StrangersSeen seen_of(std::span<const KeyHash> values) {
   return {values.size(), hash_key({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, 0)};
 }
 
+ForEachDomain each_number_of(const std::vector<KeyHash>& ascending) {
+  return [&ascending](const std::function<void(std::span<const DomainNumber>)>& use) {
+    for (const KeyHash hash : ascending) {
+      const DomainNumber number = domain_number(hash);
+      use({&number, 1});
+    }
+  };
+}
+
 class Output {
  public:
   Output(const Communicator& communicator, const OutputPlace& place, const BuildOptions& options, OwnPart& part,
@@ -51,12 +61,13 @@ class Output {
 
  private:
   bool is_first() const noexcept { return communicator_.rank() == 0; }
-  void open(std::uint64_t domains);
+  void open(std::uint64_t domains, std::uint64_t sender_domains);
   void share(SharedSection& section, const std::function<void()>& write_own);
   void write_bits();
   void write_pages();
   void take_index();
   void write_domains(const std::vector<KeyHash>& domains);
+  void write_senders(const std::vector<KeyHash>& sender_domains);
   void send_notes() const;
   void receive_notes() const;
   void put_in_place(unsigned kept);
@@ -73,12 +84,12 @@ class Output {
 };
 
 // Both files before anything is written, so that a full disk shows now.
-void Output::open(std::uint64_t domains) {
+void Output::open(std::uint64_t domains, std::uint64_t sender_domains) {
   filter_.emplace(place_.path, header_);
   if (!part_.shape.store_seed) return;
   const StoreShape shape = {
       .hash_family = part_.shape.hash_family, .seed = *part_.shape.store_seed, .profile = part_.shape.profile};
-  store_.emplace(options_.store_path, shape, part_.addresses, domains, options_.threads);
+  store_.emplace(options_.store_path, shape, part_.addresses, domains, options_.threads, sender_domains);
 }
 
 void Output::share(SharedSection& section, const std::function<void()>& write_own) {
@@ -160,6 +171,12 @@ void Output::write_domains(const std::vector<KeyHash>& domains) {
   section.finish();
 }
 
+void Output::write_senders(const std::vector<KeyHash>& sender_domains) {
+  if (!options_.sender_domains) return;
+  write_sender_domains(*filter_, header_, each_number_of(sender_domains));
+  if (store_) store_->add_sender_domains(sender_domains);
+}
+
 void Output::send_notes() const {
   KnownStrangers* const strangers = part_.strangers->strangers();
   if (strangers == nullptr) return;
@@ -192,16 +209,20 @@ void Output::put_in_place(unsigned kept) {
 
 Written Output::write(const std::function<void(std::string_view)>& show) {
   const std::vector<KeyHash> domains = hashes_of_all(communicator_, part_.own_domains);
+  const std::vector<KeyHash> sender_domains = options_.sender_domains
+                                                  ? hashes_of_all(communicator_, std::move(part_.own_sender_domains))
+                                                  : std::vector<KeyHash>{};
   header_ = {.shape = part_.shape,
              .expected_entries = *options_.expected_entries,
              .addresses = part_.addresses,
              .domains = domains.size()};
+  if (options_.sender_domains) header_.sender_domains = count_sender_domains(each_number_of(sender_domains));
   header_.bits_set = communicator_.sum(FilterView(part_.shape, part_.bits->bytes()).count_ones());
   header_.kinds = limited(part_.kinds, header_.addresses, header_.domains);
   unsigned kept = 0;
   if (is_first()) {
     kept = cli::generations_to_keep(place_.path, options_.store_path, place_.keep, options_.threads, show);
-    open(domains.size());
+    open(domains.size(), sender_domains.size());
   }
   write_bits();
   if (part_.shape.store_seed) write_pages();
@@ -215,6 +236,7 @@ Written Output::write(const std::function<void(std::string_view)>& show) {
     strangers->note_domains(domains);
     write_excluded(*filter_, header_, *strangers, [this] { part_.strangers->look_at_entries(); });
   }
+  write_senders(sender_domains);
   put_in_place(kept);
   return {header_, senders_};
 }

@@ -30,6 +30,7 @@ struct OwnPart {
   std::uint64_t addresses = 0;      // of all ranks, like the rest
   KindsHeld kinds = {};
   std::vector<KeyHash> own_domains;
+  std::vector<KeyHash> own_sender_domains;  // if the filter gets them
   std::uint64_t sent_bytes = 0;
   double waited = 0;  // of this rank, in s
 };

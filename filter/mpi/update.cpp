@@ -87,7 +87,8 @@ class UpdateJob {
   BuildOptions options_;  // those of all ranks, but for the scratch folder
   std::optional<OldStore> old_;
   KindsHeld added_kinds_;
-  UpdateCounts counts_;  // at rank 0 with the domain entries
+  std::vector<KeyHash> own_sender_domains_;  // of what this rank has read of --add
+  UpdateCounts counts_;                      // at rank 0 with the domain entries
   // Of all ranks.
   std::uint64_t rejected_ = 0;  // of --add
   std::uint64_t sent_bytes_ = 0;
@@ -109,6 +110,7 @@ void UpdateJob::open_old_as_first() {
   require_outputs(command_);
   lock_.emplace(command_.store);
   store_ = open_old_store(command_);
+  choose_sender_domains(command_, *store_);
 }
 
 // Only rank 0 is sure to see the filter, and puts the pair in place. The store is read by all of them.
@@ -144,6 +146,7 @@ void UpdateJob::tell_options() {
   options.bits_per_entry =
       std::bit_cast<double>(communicator_.of_first(std::bit_cast<std::uint64_t>(options.bits_per_entry)));
   options.hashes = static_cast<std::uint32_t>(communicator_.of_first(options.hashes));
+  options.sender_domains = communicator_.of_first(options.sender_domains ? 1 : 0) != 0;
 }
 
 // What one rank alone refused would leave the others waiting.
@@ -163,8 +166,10 @@ void UpdateJob::require_lists() const {
 KindsHeld UpdateJob::read_changes(OpenLists& lists, GatheredEntries& entries, const BroadDomains& broad_domains,
                                   RejectLog& rejects) {
   reading_.take_share(lists);
-  HashExchange exchange(communicator_, old_->shape(), old_->ranges(), options_.threads, reading_.read_bytes(),
-                        [&entries](std::span<const KeyHash> hashes) { gather(entries, hashes); });
+  HashExchange exchange(
+      communicator_, old_->shape(), old_->ranges(), options_.threads, reading_.read_bytes(),
+      [&entries](std::span<const KeyHash> hashes) { gather(entries, hashes); },
+      &entries == &old_->added() && options_.sender_domains);
   try {
     add_entries(lists.blocks, *lists.format, exchange, options_, {}, broad_domains, rejects);
     exchange.finish();
@@ -172,6 +177,8 @@ KindsHeld UpdateJob::read_changes(OpenLists& lists, GatheredEntries& entries, co
     communicator_.abort(report_failure(communicator_));  // a round may be under way, which others wait in
   }
   gather_domains(entries, hashes_of_all(communicator_, exchange.domains()));
+  const std::vector<KeyHash> of_senders = exchange.sender_domains();
+  own_sender_domains_.insert(own_sender_domains_.end(), of_senders.begin(), of_senders.end());
   sent_bytes_ += communicator_.sum(exchange.sent_bytes());
   waited_ += exchange.waited().count();
   return kinds_of_all(communicator_, exchange.kinds());
@@ -210,6 +217,12 @@ OwnPart UpdateJob::merge() {
   part.addresses = addresses;
   part.kinds = kinds_after(header.kinds, added_kinds_, counts_.added);
   part.own_domains = old_->domains(counts_);
+  part.own_sender_domains = std::move(own_sender_domains_);
+  if (options_.sender_domains && is_first()) {
+    store_->for_each_sender_domain([&](std::span<const KeyHash> hashes) {
+      part.own_sender_domains.insert(part.own_sender_domains.end(), hashes.begin(), hashes.end());
+    });
+  }
   ReadBytes nothing_read = {.own = [] { return std::uint64_t{0}; }};
   HashExchange exchange(communicator_, part.shape, *part.array, options_.threads, nothing_read,
                         [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); });

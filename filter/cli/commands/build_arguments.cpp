@@ -133,7 +133,11 @@ std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, 
        "leave out the entries of LIST, a text list, and addresses in its domains; may be given several times")  //
       ("not", po::value(&command.strangers)->composing()->value_name("LIST"),
        "never take the addresses of LIST, a text list, for listed, unless they are entries; may be given several "
-       "times")                                                                                                 //
+       "times")  //
+      (
+          "no-sender-domains", po::bool_switch(&command.no_sender_domains),
+          "leave out the domains of all addresses, 4 to 6 bytes each, by which strangers at other domains are never "
+          "found")                                                                                              //
       ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
       ("sign-key", po::value(&command.sign_key)->value_name("FILE"),
        "sign the filter with the secret key in FILE, as 'bloomgate sign' does")  //
@@ -144,8 +148,6 @@ std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, 
        "fail if the lists hold no entries; the filter in place stays")                                        //
       ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")  //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
-  visible.add_options()("sender-domains", po::bool_switch(&command.options.sender_domains),
-                        "also keep the domains of all addresses, so that no stranger at another domain is found");
   command.broad_files.add_to(visible);
   command.shape.add_layout_to(visible);
   command.shape.add_hash_to(visible);
@@ -174,6 +176,7 @@ std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, 
     command.inputs = newest_lists(std::move(command.inputs), parse_age(command.newest, "--newest"), today());
   }
   command.stores = std::make_unique<StoreInputs>(command.inputs);
+  command.options.sender_domains = !command.no_sender_domains && command.stores->know_sender_domains();
   command.options.seed = seed_of(command, *values);
   command.options.profile.tag_separators = separators_of(command);
   choose_store_seed(command, *values);

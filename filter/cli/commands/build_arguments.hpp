@@ -33,6 +33,7 @@ struct BuildArguments {
   std::vector<std::string> exceptions;
   std::vector<std::string> strangers;
   unsigned keep = 0;
+  bool no_sender_domains = false;
   bool strict = false;
   bool not_empty = false;
   bool quiet = false;

@@ -76,6 +76,12 @@ int run_build(const Arguments& arguments) {
   Progress progress(style, look, Progress::interval_of(style));
   RejectLog rejects(command->reject_file, names_of(first.blocks), [&](std::string_view line) { progress.show(line); });
 
+  if (!command->no_sender_domains && !command->options.sender_domains) {
+    progress.show(
+        "warning: a store among the inputs does not have the domains of its senders, so the filter is without them, "
+        "and "
+        "strangers at any domain may be found; build that store from its lists again");
+  }
   const BroadDomains broad_domains =
       usual_broad_domains(command->broad_files, [&](std::string_view line) { progress.show(line); });
   const ExceptList exceptions(list_files(command->exceptions), command->options.profile, stop);
@@ -85,6 +91,7 @@ int run_build(const Arguments& arguments) {
     options.expected_entries = estimate = estimate_of_inputs(first, *command->stores, options.profile);
   }
   require_output(*command, options);
+  if (const std::string cost = cost_of_sender_domains(options); !cost.empty()) progress.show(cost);
   const std::optional<ChangeLock> lock = ChangeLock::if_there(options.store_path);
   const auto show = [&](std::string_view line) { progress.show(line); };
   options.kept_generations =

@@ -8,6 +8,7 @@
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/numbers.hpp"
+#include "filter/domains/domain_coding.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate::cli {
@@ -37,8 +38,8 @@ void print_build(const BuildReport& report) {
   std::cout << "\nsize      " << format_bytes(file_bytes(header));
   if (header.addresses != 0) std::cout << ", " << format_decimal(report.bits_per_entry(), 2) << " bits per entry";
   std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       " << format_rate(fpr)
-            << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses") << ")\nmessages  "
-            << message_rates_text(fpr_of_sender(header)) << '\n';
+            << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses") << ')'
+            << scope_of_rate(header) << "\nmessages  " << message_rates_text(fpr_of_sender(header)) << '\n';
   if (!report.store_path.empty()) {
     std::cout << "store     " << report.store_path << ", " << format_bytes(report.store_bytes()) << ", seed "
               << format_seed(*header.shape.store_seed) << '\n';
@@ -57,7 +58,7 @@ void print_build_json(const BuildReport& report) {
   Json strangers = known_strangers_json(header);
   strangers["rejected"] = report.strangers.rejected;
   // The seed is a string: many readers of JSON keep 53 bits of a number only.
-  const Json json = {
+  Json json = {
       {"file", report.output},
       {"entries", entries_of(header)},
       {"addresses", header.addresses},
@@ -85,6 +86,7 @@ void print_build_json(const BuildReport& report) {
       {"seconds", report.seconds},
       {"entries_per_second", std::round(report.entries_per_second())},
   };
+  add_sender_domains(json, header);
   print_report(json);
 }
 
@@ -101,6 +103,15 @@ std::optional<BloomgateError> refusal_of_lists(const BuildArguments& arguments, 
                           "the lists hold no entries, so nobody would be listed; nothing was changed");
   }
   return std::nullopt;
+}
+
+std::string cost_of_sender_domains(const BuildOptions& options) {
+  constexpr std::uint64_t kMuch = std::uint64_t{256} << 20;
+  if (!options.sender_domains || !options.expected_entries) return {};
+  const std::uint64_t most = DomainCoding(std::min(*options.expected_entries, kMostSenderDomains)).section_bytes();
+  if (most < kMuch) return {};
+  return "the domains of all addresses take up to " + format_bytes(most) +
+         " of the filter, if each address has one of its own; --no-sender-domains leaves them out";
 }
 
 void print_report(const BuildArguments& arguments, const BuildReport& report) {

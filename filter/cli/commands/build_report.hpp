@@ -41,6 +41,10 @@ std::optional<BloomgateError> refusal_of_lists(const BuildArguments& arguments, 
                                                std::uint64_t entries);
 inline constexpr std::string_view kNobodyWarning = "warning: the lists hold no entries; nobody will be listed";
 
+// What the domains of all addresses may take, said before the work where it is much; empty where it is not, or where
+// nobody knows how many addresses there are.
+std::string cost_of_sender_domains(const BuildOptions& options);
+
 // The report on standard output, for a person or for scripts, and on standard error what is to be said of the size that
 // was asked for. Throws std::filesystem::filesystem_error if the store is gone.
 void print_report(const BuildArguments& arguments, const BuildReport& report);

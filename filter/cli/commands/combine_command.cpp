@@ -51,7 +51,8 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
   std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)
             << (combination == Combination::unite ? " (duplicates counted)" : " (estimated from the fill)")
             << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
-            << " (estimated from the fill)\ndomains   " << format_count(header.domains) << " domain entries\nsize      "
+            << " (estimated from the fill)\ndomains   " << format_count(header.domains) << " domain entries\n"
+            << (header.sender_domains ? "senders   " + sender_domains_text(header) + '\n' : "") << "size      "
             << format_bytes(file_bytes(header)) << '\n'
             << rates_lines(header);
   return EX_OK;

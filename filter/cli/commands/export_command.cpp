@@ -33,7 +33,7 @@ void print_export(const std::string& path, const FilterHeader& header) {
 
 void print_export_json(const std::string& path, const FilterHeader& header) {
   const double fpr = expected_fpr_of(header);
-  const Json json = {
+  Json json = {
       {"file", path},
       {"entries", entries_of(header)},
       {"addresses", header.addresses},
@@ -46,6 +46,7 @@ void print_export_json(const std::string& path, const FilterHeader& header) {
       {"fpr_either", either_fpr(fpr_of_sender(header))},
       {"fpr_both", fpr_of_sender(header)},
   };
+  add_sender_domains(json, header);
   print_report(json);
 }
 

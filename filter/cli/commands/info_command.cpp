@@ -125,14 +125,15 @@ void print_info(const MappedFilter& filter, ShownInfo shown) {
   std::cout << "\ndomain entries   " << format_count(header.domains) << " (kept exactly)";
   if (header.kinds.any_pairs()) std::cout << "\npairs            " << pairs_text(header.kinds);
   if (header.kinds.signers) std::cout << "\nsigners          there are entries with signed-by, kept exactly";
+  if (header.sender_domains) std::cout << "\nsender domains   " << sender_domains_text(header);
   if (header.strangers.known != 0) std::cout << "\nknown strangers  " << known_strangers_text(header);
   if (has_counters(header)) {
     std::cout << "\nsaturated        " << format_count(header.saturated) << " of " << format_count(header.bits_set)
               << " counters in use";
   }
   std::cout << "\nfill             " << format_rate(fill(header)) << "\nFPR              " << format_rate(fpr)
-            << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses")
-            << ")\nmessages         " << message_rates_text(of_sender) << "\nfingerprint      "
+            << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses") << ')'
+            << scope_of_rate(header) << "\nmessages         " << message_rates_text(of_sender) << "\nfingerprint      "
             << fingerprint_of(filter);
   if (filter.signature()) {
     std::cout << "\nsigned by        " << filter.signature()->signer.text()
@@ -193,6 +194,7 @@ Json json_of(const MappedFilter& filter, ShownInfo shown) {
       {"written", format_time(describe(filter.path()).written)},
       {"kept", kept_json(resolve_link(filter.path()))},
   };
+  add_sender_domains(json, header);
   if (shown.residency) add_residency(json, filter, file_bytes(header));
   return json;
 }
@@ -264,6 +266,10 @@ void print_info(const StoreFile& store, ShownInfo shown) {
             << format_count(header.domains);
   if (header.kinds.any_pairs()) std::cout << "\npairs            " << pairs_text(header.kinds);
   if (header.kinds.signers) std::cout << "\nsigners          there are entries with signed-by, kept exactly";
+  if (header.sender_domains != 0) {
+    std::cout << "\nsender domains   " << format_count(header.sender_domains)
+              << ", for the filters that are made from it";
+  }
   std::cout << "\nidentity         " << identity_text(store.identity()) << "\nwritten          "
             << format_time(describe(store.path()).written) << '\n';
   if (shown.residency) print_residency(store, store.file_bytes());
@@ -286,6 +292,7 @@ void print_info_json(const StoreFile& store, ShownInfo shown) {
       {"domain_entries", header.domains},
       {"pairs", pairs_json(header.kinds)},
       {"signers", header.kinds.signers},
+      {"sender_domains", header.sender_domains},
       {"identity", identity_text(store.identity())},
       {"written", format_time(describe(store.path()).written)},
   };

@@ -73,6 +73,7 @@ struct PassedOptions {
       {"shared-signers", "FILE", "warn of entries signed-by these services, which sign for anybody"},
       {"reject-file", "FILE", "write all rejected lines to FILE"},
       {"keep-case", nullptr, "treat Joe@example.org and joe@example.org as two addresses"},
+      {"no-sender-domains", nullptr, "leave out the domains of all addresses, as for build"},
       {"strict", nullptr, "fail if any line is rejected"},
       {"quiet", nullptr, "show no progress; warnings and bad lines are still shown"},
       {"json", nullptr, "print the report as JSON, for scripts"},

@@ -1,6 +1,9 @@
 #include "filter/cli/commands/message_rates.hpp"
 
+#include <cmath>
+
 #include "filter/cli/numbers.hpp"
+#include "filter/domains/domain_coding.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate::cli {
@@ -10,6 +13,16 @@ double fpr_of_sender(const FilterHeader& header) {
   return header.kinds.pairs_in_bits != 0 ? either_fpr(fpr) : fpr;
 }
 
+double fpr_at_other_domain(const FilterHeader& header) {
+  const double fpr = expected_fpr_of(header);
+  if (!header.sender_domains) return fpr;
+  return fpr * std::ldexp(static_cast<double>(*header.sender_domains), -static_cast<int>(kDomainNumberBits));
+}
+
+std::string scope_of_rate(const FilterHeader& header) {
+  return header.sender_domains ? ", at the domains of its senders only" : "";
+}
+
 std::string message_rates_text(double of_sender) {
   return format_rate(either_fpr(of_sender)) +
          " where one of two different senders has to be listed (identity = either), " + format_rate(of_sender) +
@@ -17,8 +30,8 @@ std::string message_rates_text(double of_sender) {
 }
 
 std::string rates_lines(const FilterHeader& header) {
-  return "FPR       " + format_rate(expected_fpr_of(header)) + " for a look-up (expected from the fill)\nmessages  " +
-         message_rates_text(fpr_of_sender(header)) + '\n';
+  return "FPR       " + format_rate(expected_fpr_of(header)) + " for a look-up (expected from the fill)" +
+         scope_of_rate(header) + "\nmessages  " + message_rates_text(fpr_of_sender(header)) + '\n';
 }
 
 }  // namespace bloomgate::cli

@@ -11,6 +11,14 @@ namespace bloomgate::cli {
 // twice, alone and with a recipient; a stranger writes to one.
 double fpr_of_sender(const FilterHeader& header);
 
+// How often an address is found by chance whose domain has no entry: where the filter has the domains of its senders,
+// practically never.
+double fpr_at_other_domain(const FilterHeader& header);
+
+// What is to be said of a rate where it holds only at the domains of the senders: ", at the domains of its senders
+// only"; else nothing.
+std::string scope_of_rate(const FilterHeader& header);
+
 // `of_sender` is that rate. By the rule for the two senders that a message has, which the daemon's configuration
 // chooses: "4.27 % where one of two different senders has to be listed (identity = either), 0.0466 % where both have to
 // be (identity = both)".

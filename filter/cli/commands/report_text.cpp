@@ -3,7 +3,9 @@
 #include <iostream>
 
 #include "filter/base/json.hpp"
+#include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/numbers.hpp"
+#include "filter/domains/domain_coding.hpp"
 
 namespace bloomgate::cli {
 
@@ -22,7 +24,21 @@ std::string entries_text(const FilterHeader& header) {
   if (header.domains != 0) text += "\ndomains   " + format_count(header.domains) + " of them, kept exactly";
   if (header.kinds.any_pairs()) text += "\npairs     " + pairs_text(header.kinds);
   if (header.kinds.signers) text += "\nsigners   there are entries with signed-by, kept exactly";
+  if (header.sender_domains) text += "\nsenders   " + sender_domains_text(header);
   return text;
+}
+
+std::string sender_domains_text(const FilterHeader& header) {
+  return "at " + format_count(*header.sender_domains) + " domains, " +
+         format_bytes(DomainCoding(*header.sender_domains).section_bytes()) +
+         "; at any other domain no address is found by chance";
+}
+
+void add_sender_domains(Json& json, const FilterHeader& header) {
+  json["sender_domains"] = header.sender_domains ? Json(*header.sender_domains) : Json(nullptr);
+  json["sender_domains_bytes"] =
+      header.sender_domains ? Json(DomainCoding(*header.sender_domains).section_bytes()) : Json(nullptr);
+  json["fpr_other_domain"] = fpr_at_other_domain(header);
 }
 
 void print_report(const Json& json) {

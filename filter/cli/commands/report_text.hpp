@@ -14,7 +14,13 @@ std::string pairs_text(const KindsHeld& kinds);
 // {"in_bits": 1200, "with_domains": true}
 Json pairs_json(const KindsHeld& kinds);
 
-// The lines "entries" and, where there are any, "domains", "pairs" and "signers", without a line break at the end.
+// Of a filter that has the domains of its senders: how many, what they take, and what they bring.
+std::string sender_domains_text(const FilterHeader& header);
+// The same as three fields; of a filter that does not have them, too.
+void add_sender_domains(Json& json, const FilterHeader& header);
+
+// The lines "entries" and, where there are any, "domains", "pairs", "signers" and "senders", without a line break at
+// the end.
 std::string entries_text(const FilterHeader& header);
 
 // On standard output. A path need not be UTF-8: bytes that are not are replaced.

@@ -44,6 +44,8 @@ void add_options(UpdateArguments& command, po::options_description& visible) {
        "size the filter for N addresses (default: the number in the new store)")  //
       ("seed", po::value(&command.seed)->value_name("N"),
        "seed of the filter; the store keeps its own (default: random)")  //
+      ("no-sender-domains", po::bool_switch(&command.no_sender_domains),
+       "leave out the domains of all addresses, which the new pair has if the old store has them")  //
       ("format", po::value(&command.format)->default_value("text")->value_name("FORMAT"),
        "how the lists are written, as for build")  //
       ("threads", po::value(&command.options.threads)->value_name("N"),
@@ -137,6 +139,10 @@ void choose_shape(UpdateArguments& command) {
   if (!command.has_hashes) {
     options.hashes = std::min(options.hashes, layout_rules(options.layout).most_hashes());
   }
+}
+
+void choose_sender_domains(UpdateArguments& command, const StoreFile& old) {
+  command.options.sender_domains = !command.no_sender_domains && old.header().knows_sender_domains();
 }
 
 void require_outputs(const UpdateArguments& command) {

@@ -29,6 +29,7 @@ struct UpdateArguments {
   BroadFiles broad_files;
   std::string sign_key;
   unsigned keep = 0;
+  bool no_sender_domains = false;
   bool strict = false;
   bool quiet = false;
   bool json = false;
@@ -54,6 +55,9 @@ void refuse_to_overwrite_inputs(const UpdateArguments& arguments);
 
 // Completes the options by the old filter, if it is there. Throws what MappedFilter throws.
 void choose_shape(UpdateArguments& arguments);
+
+// The new pair has the domains of its senders if the store has them and the options do not leave them out.
+void choose_sender_domains(UpdateArguments& arguments, const StoreFile& old);
 
 // Throws what require_can_write() and its like throw where the pair cannot be put.
 void require_outputs(const UpdateArguments& arguments);

@@ -67,6 +67,7 @@ int run_update(const Arguments& arguments) {
 
   const ChangeLock lock(command->store);
   const std::unique_ptr<StoreFile> old = open_old_store(*command);
+  choose_sender_domains(*command, *old);
   Changes add(command->add, command->format, *old);
   Changes remove(command->remove, command->format, *old);
   BuildOptions options = StoreUpdate::options_for(*old, command->options);

@@ -191,7 +191,7 @@ void check_bits_set(const MappedFilter& filter) {
 // Whether the measured rate agrees with that of the bits that are set.
 bool report_false_positives(const MappedFilter& filter, const Confirmation& confirmation) {
   const RateOfBits expected = rate_of_bits(filter.view());
-  const FalsePositives count = count_false_positives(filter.view(), confirmation);
+  const FalsePositives count = count_false_positives(filter.view().without_sender_domains(), confirmation);
   const double measured = static_cast<double>(count.found) / kProbes;
   // Three more than the binomial variance: a count that is nearly always 0 is not normally distributed.
   const double deviation = std::sqrt((expected.rate * (1 - expected.rate) + 3.0 / kProbes) / kProbes);
@@ -201,6 +201,11 @@ bool report_false_positives(const MappedFilter& filter, const Confirmation& conf
             << format_decimal(off / deviation, 1) << " standard deviations away)\n";
   if (confirmation.store() != nullptr) {
     std::cout << "confirmed  " << format_count(count.confirmed) << " of these " << format_count(count.found) << '\n';
+  }
+  if (filter.view().sender_domains().is_there()) {
+    const FalsePositives passed = count_false_positives(filter.view(), confirmation);
+    std::cout << "strangers  " << format_count(passed.found) << " of these " << format_count(kProbes)
+              << ", whose domain has no entry, are found\n";
   }
   return off <= kMaxDeviations * deviation;
 }

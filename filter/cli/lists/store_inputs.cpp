@@ -129,6 +129,10 @@ StoreInputs::StoreInputs(std::vector<std::string>& files) {
   });
 }
 
+bool StoreInputs::know_sender_domains() const noexcept {
+  return std::ranges::all_of(stores_, [](const auto& store) { return store->header().knows_sender_domains(); });
+}
+
 std::uint64_t StoreInputs::addresses() const noexcept {
   std::uint64_t sum = 0;
   for (const auto& store : stores_) sum += store->header().addresses;

@@ -31,6 +31,9 @@ class StoreInputs {
   // How all of them make hashes. There must be one.
   const StoreShape& shape() const noexcept { return stores_.front()->header().shape; }
 
+  // Whether a filter that is made from them can have the domains of its senders.
+  bool know_sender_domains() const noexcept;
+
   // Of all of them together; an address that is in several counts in each.
   std::uint64_t addresses() const noexcept;
 
