@@ -79,7 +79,9 @@ TagSeparators separators_of(const BuildArguments& command) {
 void share_memory(BuildArguments& command) {
   constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
   constexpr std::uint64_t kMostByDefault = 1024 * kMiB;
-  const std::uint64_t kept = (64 + 16 * std::uint64_t{command.options.threads}) * kMiB;  // code, stacks, text
+  // Code, stacks, text, and what a thread needs at least for the domains of senders.
+  const std::uint64_t of_thread = command.options.sender_domains ? 22 : 16;
+  const std::uint64_t kept = (64 + of_thread * command.options.threads) * kMiB;
   const std::uint64_t available = available_memory();
   const std::uint64_t usable = available > kept ? available - kept : 0;
   BuildOptions& options = command.options;

@@ -29,7 +29,7 @@ std::string entries_text(const FilterHeader& header) {
 }
 
 std::string sender_domains_text(const FilterHeader& header) {
-  return "at " + format_count(*header.sender_domains) + " domains, " +
+  return "at " + format_count(*header.sender_domains) + (*header.sender_domains == 1 ? " domain, " : " domains, ") +
          format_bytes(DomainCoding(*header.sender_domains).section_bytes()) +
          "; at any other domain no address is found by chance";
 }
