@@ -146,7 +146,7 @@ class FilterBuilder {
     }
 
     // The worker calls this when it is done for now; see HashPartitions::Lane.
-    void settle() noexcept {
+    void settle() {
       hashes_->settle();
       domain_hashes_->settle();
       if (sender_domains_ != nullptr) sender_domains_->settle();

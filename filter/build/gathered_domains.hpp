@@ -31,18 +31,22 @@ class GatheredDomains {
 
     // The key `@domain` of the domain of a sender.
     void add(std::string_view domain_key) {
-      if (recent_.has_text(domain_key)) return;
-      const KeyHash hash = hash_key(domain_key, shape_.seed, shape_.hash_family);
-      if (!recent_.has_hash(hash)) hashes_->add(hash);
+      recent_.add(
+          domain_key, [this](std::string_view key) { return hash(key); }, [this](KeyHash hash) { hashes_->add(hash); });
     }
     // Hashes of such keys, which a store has kept.
     void add_stored(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) hashes_->add(hash);
     }
     // The worker calls this when it is done for now.
-    void settle() noexcept { hashes_->settle(); }
+    void settle() {
+      recent_.settle([this](std::string_view key) { return hash(key); }, [this](KeyHash hash) { hashes_->add(hash); });
+      hashes_->settle();
+    }
 
    private:
+    KeyHash hash(std::string_view key) const noexcept { return hash_key(key, shape_.seed, shape_.hash_family); }
+
     HashPartitions::Lane* hashes_;
     StoreShape shape_;
     RecentDomains recent_;
@@ -58,10 +62,10 @@ class GatheredDomains {
   // Throws as GatheredHashes::unite().
   void make_room(unsigned threads) { hashes_.unite(threads); }
 
-  // Call `use` with runs of the hashes, or of the numbers of the domains, all in ascending order; duplicates come one
-  // behind the other. Throw what `use` throws and BloomgateError{cannot_read}.
+  // Call `use` with runs of the hashes, or of the numbers of the domains, all in ascending order; two hashes may
+  // have one number. Throw what `use` throws and BloomgateError{cannot_read}.
   void for_each_hash(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const {
-    hashes_.for_each_sorted(threads, use);
+    hashes_.for_each_once(threads, use);
   }
   void for_each_number(unsigned threads, const std::function<void(std::span<const DomainNumber>)>& use) const;
 

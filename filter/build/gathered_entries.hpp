@@ -61,7 +61,7 @@ class GatheredEntries {
       if (sender_domains_ != nullptr) sender_domains_->add_stored(hashes);
     }
     // The worker calls this when it is done for now.
-    void settle() noexcept {
+    void settle() {
       addresses_->settle();
       domains_->settle();
       if (sender_domains_ != nullptr) sender_domains_->settle();

@@ -1,6 +1,7 @@
 #include "filter/build/gathered_hashes.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "filter/base/parallel.hpp"
@@ -56,12 +57,25 @@ std::vector<KeyHash> GatheredHashes::sorted(std::size_t partition) const {
 }
 
 std::vector<KeyHash> GatheredHashes::sorted_once(std::size_t partition) const {
+  std::vector<KeyHash> hashes = gathered(partition);
+  if (std::ranges::adjacent_find(hashes, std::greater_equal()) == hashes.end())
+    return hashes;  // as unite() leaves them
   std::vector<KeyHash> sorted;
-  sort_hashes(gathered(partition), kPartitionBits, sorted);
+  sort_hashes(hashes, kPartitionBits, sorted);
   return sorted;
 }
 
 void GatheredHashes::for_each_sorted(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const {
+  for_each_partition(threads, use, [this](std::size_t partition) { return sorted(partition); });
+}
+
+void GatheredHashes::for_each_once(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const {
+  for_each_partition(threads, use, [this](std::size_t partition) { return sorted_once(partition); });
+}
+
+template <typename Sorted>
+void GatheredHashes::for_each_partition(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use,
+                                        Sorted sorted) const {
   const std::size_t count = partitions_.partition_count();
   for (std::size_t first = 0; first < count; first += threads) {
     std::vector<std::vector<KeyHash>> runs(std::min<std::size_t>(threads, count - first));

@@ -58,11 +58,16 @@ class GatheredHashes {
   // Calls `use` with runs of the hashes in ascending order, all in all; duplicates come one behind the other. Up to
   // `threads` threads sort ahead. Throws what `use` throws and BloomgateError{cannot_read}.
   void for_each_sorted(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const;
+  // The same with each once. Takes little time after unite(), if nothing was spilled.
+  void for_each_once(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const;
 
  private:
   std::vector<KeyHash> gathered(std::size_t partition) const;
   std::uint64_t unite_in_memory(unsigned threads);
   std::vector<KeyHash> sorted(std::size_t partition) const;
+  template <typename Sorted>
+  void for_each_partition(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use,
+                          Sorted sorted) const;
 
   std::string scratch_folder_;
   std::uint64_t memory_bytes_;

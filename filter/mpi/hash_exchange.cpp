@@ -21,10 +21,7 @@ void unite(std::vector<KeyHash>& hashes) {
 
 }  // namespace
 
-void HashExchange::Lane::add_sender_domain(std::string_view domain_key) {
-  if (recent_domains_->has_text(domain_key)) return;
-  const KeyHash hash = hash_of_domain(shape_, domain_key);
-  if (recent_domains_->has_hash(hash)) return;
+void HashExchange::Lane::gather_sender_domain(KeyHash hash) {
   sender_domains_.push_back(hash);
   if (sender_domains_.size() < unite_at_) return;
   unite(sender_domains_);

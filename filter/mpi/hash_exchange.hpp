@@ -73,13 +73,22 @@ class HashExchange {
       }
       ++addresses_;
     }
-    void settle() const noexcept {}
+    void settle() {
+      if (!recent_domains_) return;
+      recent_domains_->settle([this](std::string_view key) { return hash_of_domain(shape_, key); },
+                              [this](KeyHash hash) { gather_sender_domain(hash); });
+    }
 
    private:
     friend class HashExchange;
     static constexpr std::size_t kLeastUnited = std::size_t{1} << 16;
 
-    void add_sender_domain(std::string_view domain_key);
+    void add_sender_domain(std::string_view domain_key) {
+      recent_domains_->add(
+          domain_key, [this](std::string_view key) { return hash_of_domain(shape_, key); },
+          [this](KeyHash hash) { gather_sender_domain(hash); });
+    }
+    void gather_sender_domain(KeyHash hash);
     void send(unsigned rank, KeyHash stored) {
       for_ranks_[rank].push_back(stored);
       waiting_.store(waiting_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
