@@ -25,7 +25,7 @@ FIELDS = (
 SECTION = struct.Struct("<IIQQQQ24x")
 SECTION_TABLE = 128
 SIGNER, CONTENT, SIGNATURE, SIGNATURE_END = 3936, 3968, 4000, 4064
-BITS, DOMAINS, EXCLUDED, PAGES, INDEX, STORED_DOMAINS = 1, 2, 3, 4, 5, 6
+BITS, DOMAINS, EXCLUDED, PAGES, INDEX, STORED_DOMAINS, SENDER_DOMAINS, STORED_SENDER_DOMAINS = 1, 2, 3, 4, 5, 6, 7, 8
 SEPARATORS = "!#$%&'*+-/=?^_`{|}~"
 
 
@@ -328,8 +328,59 @@ def known_strangers(addresses, domains, strangers, body, shape, store_seed):
     return excluded, (len(marks), len(marks) - len(others), len(by_domain))
 
 
+def sender_domain(key):
+    sender = key.split(b"\n")[0]
+    return sender[sender.rindex(b"@") :]
+
+
+def sender_coding(count):
+    """The number of buckets, and of low bits, of the section `sender-domains`."""
+    buckets = 1 << max(count - 1, 0).bit_length()
+    return buckets, 61 - buckets.bit_length()
+
+
+def size_of_sender_domains(count):
+    buckets, low_bits = sender_coding(count)
+    return 8 * -(-(buckets + count * (low_bits + 1)) // 64) + 8 * -(-buckets // 256)
+
+
+def sender_domains(numbers):
+    numbers = sorted(set(numbers))
+    buckets, low_bits = sender_coding(len(numbers))
+    bits, table, done = "", [], 0  # the first bit first
+    for first in range(0, buckets, 256):
+        table.append(done)
+        group = [number for number in numbers[done:] if number >> low_bits < first + 256]
+        done += len(group)
+        for bucket in range(first, min(first + 256, buckets)):
+            bits += "1" * sum(number >> low_bits == bucket for number in group) + "0"
+        bits += "".join(f"{number % 2**low_bits:0{low_bits}b}"[::-1] for number in group)
+    bits += "0" * (-len(bits) % 64)
+    return int(bits[::-1], 2).to_bytes(len(bits) // 8, "little") + struct.pack(f"<{len(table)}Q", *table)
+
+
+def numbers_of(count, data):
+    """The numbers of a section `sender-domains`; raises BadFile where it is not as the page has it."""
+    buckets, low_bits = sender_coding(count)
+    groups = -(-buckets // 256)
+    table = [*struct.unpack_from(f"<{groups}Q", data, len(data) - 8 * groups), count]
+    require(table[0] == 0 and all(a <= b for a, b in zip(table, table[1:])), "bad_section")
+    stream, numbers = int.from_bytes(data[: -8 * groups], "little"), []
+    require(stream >> buckets + count * (low_bits + 1) == 0, "bad_section")
+    for group in range(groups):
+        at = 256 * group + table[group] * (low_bits + 1)
+        domains, unary = table[group + 1] - table[group], min(256, buckets) + table[group + 1] - table[group]
+        ones = [i for i in range(unary) if stream >> at + i & 1]
+        require(len(ones) == domains and unary - 1 not in ones, "bad_section")
+        for i, one in enumerate(ones):
+            low = stream >> at + unary + i * low_bits & 2**low_bits - 1
+            numbers.append(256 * group + one - i << low_bits | low)
+    require(all(a < b for a, b in zip(numbers, numbers[1:])), "bad_section")
+    return numbers
+
+
 def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, block_bytes=None, expected_entries=None, flags=0,
-          separators="", store_identity=0, strangers=(), store_seed=None):  # fmt: skip
+          separators="", store_identity=0, strangers=(), store_seed=None, with_sender_domains=False):  # fmt: skip
     addresses = [key for key in keys if not is_kept_exactly(key)]
     key_seed = seed if store_seed is None else store_seed
     domains = sorted({hash_of(family, key, key_seed) for key in keys if is_kept_exactly(key)})
@@ -354,6 +405,9 @@ def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, bloc
     excluded, counts = known_strangers(addresses, domains, set(strangers), bytes(body), shape, store_seed)
     if excluded:
         sections.append((EXCLUDED, len(excluded), struct.pack(f"<{len(excluded)}Q", *excluded)))
+    if with_sender_domains:
+        numbers = {hash_of(family, sender_domain(key), key_seed) >> 4 for key in addresses}
+        sections.append((SENDER_DOMAINS, len(numbers), sender_domains(numbers)))
     entries, content = place_sections(sections)
     header = HEADER.pack(
         bytes.fromhex("89424C4D0D0A1A0A"), 1, 4096, layout, family, hashes, block_bytes, block_count, seed,
@@ -378,7 +432,7 @@ def store_page(hashes, low_bits, number):
     return page + struct.pack("<Q", xxhash.xxh3_64_intdigest(page, seed=number))
 
 
-def build_store(keys, seed, family=XXH3):
+def build_store(keys, seed, family=XXH3, with_sender_domains=False):
     """The store of these keys, and its identity."""
     count = sum(not is_kept_exactly(key) for key in keys)
     addresses, domains = (
@@ -398,6 +452,9 @@ def build_store(keys, seed, family=XXH3):
     sections = [(PAGES, len(addresses), pages), (INDEX, len(index), struct.pack(f"<{len(index)}Q", *index))] if index else []
     if domains:
         sections.append((STORED_DOMAINS, len(domains), struct.pack(f"<{len(domains)}Q", *domains)))
+    if with_sender_domains and addresses:
+        of_senders = sorted({hash_of(family, sender_domain(key), seed) for key in keys if not is_kept_exactly(key)})
+        sections.append((STORED_SENDER_DOMAINS, len(of_senders), struct.pack(f"<{len(of_senders)}Q", *of_senders)))
     entries, content = place_sections(sections)
     pairs, flags = pairs_and_flags_of(keys)
     pairs = min(pairs, len(addresses))
@@ -425,6 +482,10 @@ def parts_of(image):
 def find_in_bits(image, key):
     shape, store_seed, sections = parts_of(image)
     excluded = struct.unpack(f"<{sections[EXCLUDED][0]}Q", sections[EXCLUDED][1]) if EXCLUDED in sections else ()
+    if SENDER_DOMAINS in sections:
+        number = hash_of(shape[1], sender_domain(key), shape[5] if store_seed is None else store_seed) >> 4
+        if number not in numbers_of(*sections[SENDER_DOMAINS]):
+            return False
     return has_bits(sections[BITS][1], key, shape, store_seed) and values(key, shape, store_seed)[0] not in excluded
 
 
@@ -590,14 +651,15 @@ def check_header(header, pairs, sections, array_bytes):
 def check_sections(sections, array_bytes):
     """That each is one that the page has, in its place. Returns where the file ends."""
     for kind, *_ in sections:
-        require(kind in (BITS, DOMAINS, EXCLUDED), "unsupported_section")
+        require(kind in (BITS, DOMAINS, EXCLUDED, SENDER_DOMAINS), "unsupported_section")
     kinds = [kind for kind, *_ in sections]
     require(kinds == sorted(set(kinds)) and kinds[0] == BITS, "bad_header_field")
     end = 4096
     for kind, flags, offset, size, items, _, reserved in sections:
-        wanted = array_bytes if kind == BITS else 8 * items
         require(flags == 0 and not any(reserved), "bad_header_field")
-        require(size == wanted and (kind == BITS or items >= 1), "bad_header_field")
+        require(kind != SENDER_DOMAINS or items <= 2**48, "bad_header_field")
+        wanted = {BITS: array_bytes, SENDER_DOMAINS: size_of_sender_domains(items)}.get(kind, 8 * items)
+        require(size == wanted and (kind in (BITS, SENDER_DOMAINS) or items >= 1), "bad_header_field")
         require(offset == -(-end // 4096) * 4096, "bad_header_field")
         end = offset + size + 8 * -(-size // 2**20)
         require(end < 2**63, "size_overflow")
@@ -615,7 +677,9 @@ def check_content(image, sections):
         for i, checksum in enumerate(table):
             chunk = image[offset + i * 2**20 : min(offset + (i + 1) * 2**20, offset + size)]
             require(xxhash.xxh3_64_intdigest(chunk) == checksum, "bad_body_checksum")
-        if kind != BITS:
+        if kind == SENDER_DOMAINS:
+            numbers_of(items, image[offset : offset + size])
+        elif kind != BITS:
             hashes = struct.unpack_from(f"<{items}Q", image, offset)
             require(all(a < b for a, b in zip(hashes, hashes[1:])), "bad_section")
 

@@ -194,6 +194,27 @@ class FormatTest(unittest.TestCase):
         built = build([key.encode() for key in keys], seed=1, separators="+-")
         self.assertEqual(built, self.golden("tag-separators"))
 
+    def test_sender_domains(self):
+        image = self.golden("sender-domains")
+        self.assertEqual(build(self.addresses, seed=42, with_sender_domains=True), image)
+        for key in self.addresses:
+            self.assertEqual(find(image, key), key)
+        store, identity = build_store(self.pairs, seed=42, with_sender_domains=True)
+        self.assertEqual(store, (GOLDEN / "sender-domains.store").read_bytes())
+        built = build(self.pairs, seed=7, store_seed=42, store_identity=identity, with_sender_domains=True)
+        self.assertEqual(built, self.golden("stored-sender-domains"))
+
+    def test_many_sender_domains(self):
+        keys = [f"user@d{i}.example".encode() for i in range(3_000)]
+        image = build(keys, seed=7, with_sender_domains=True)
+        # The same number stands in tests/filter/file/golden_test.cpp.
+        self.assertEqual(xxhash.xxh3_64_intdigest(image), 0x0CB13283A756103B)
+        without = build(keys, seed=7)
+        strangers = [f"user{i}@other.example".encode() for i in range(300)]
+        self.assertTrue(any(find(without, key) for key in strangers))
+        self.assertFalse(any(find(image, key) for key in strangers))
+        self.assertTrue(all(find(image, key) for key in keys[:50]))
+
     def test_many(self):
         keys = [f"user{i}@example.org".encode() for i in range(50_000)]
         # The same number stands in tests/filter/file/golden_test.cpp.
