@@ -13,6 +13,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/build/builder.hpp"
+#include "filter/domains/sender_domains_encoder.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/file/signature.hpp"
 #include "tests/support/test_keys.hpp"
@@ -162,6 +163,47 @@ Damage excluded_hashes(std::uint64_t first, std::uint64_t second) {
     store_little_endian(image.data() + kExcludedHashes, first);
     store_little_endian(image.data() + kExcludedHashes + 8, second);
     mend_excluded(image);
+  });
+}
+
+// Two sender domains in two buckets: one each, with low parts of 59 bits; and one number in the table of the groups.
+constexpr DomainNumber kFirstSenders[] = {5, DomainNumber{1} << 59 | 6};
+constexpr std::size_t kSenders = 4 * 4096;
+constexpr std::size_t kSendersGroups = kSenders + 16;
+constexpr std::size_t kSendersTable = kSenders + 24;
+
+void mend_senders(Image& image) {
+  store_little_endian(image.data() + kSendersTable, checksum(std::span(image).subspan(kSenders, 24)));
+  field64(kThird + kTableChecksum, checksum(std::span(image).subspan(kSendersTable, 8)))(image);
+}
+
+// A third section, of sender domains, and the damage.
+Damage with_senders(const Damage& damage) {
+  return [=](Image& image) {
+    image.resize(kSenders);
+    SenderDomainsEncoder encoder(2, kChecksumChunkBytes, [&](std::span<const std::byte> bytes) {
+      image.insert(image.end(), bytes.begin(), bytes.end());
+    });
+    encoder.add(kFirstSenders);
+    encoder.finish();
+    image.resize(image.size() + 8);
+    mend_senders(image);
+    field32(kThird + kKind, 7)(image);
+    field64(kThird + kOffset, kSenders)(image);
+    field64(kThird + kBytes, 24)(image);
+    field64(kThird + kItems, 2)(image);
+    field32(76, 3)(image);
+    damage(image);
+  };
+}
+
+// Other words in the groups, with right checksums. Without damage they are 1 | 1 << 2 | 5 << 4, and 6 << 63 | ... >> 1.
+Damage senders(std::uint64_t first, std::uint64_t second, std::uint64_t before = 0) {
+  return with_senders([=](Image& image) {
+    store_little_endian(image.data() + kSenders, first);
+    store_little_endian(image.data() + kSenders + 8, second);
+    store_little_endian(image.data() + kSendersGroups, before);
+    mend_senders(image);
   });
 }
 
@@ -359,6 +401,22 @@ std::vector<BadFile> bad_files() {
       {"section-excluded-before-the-domains", bad_header_field,
        with_excluded(both(field32(kDomains + kKind, 3), field32(kThird + kKind, 2)))},
       {"section-excluded-twice", bad_header_field, with_excluded(field32(kDomains + kKind, 3))},
+      {"sender-domains-first-bit", bad_body_checksum, with_senders(flip(kSenders))},
+      {"sender-domains-last-bit", bad_body_checksum, with_senders(flip(kSendersTable - 1))},
+      {"sender-domains-table-damaged", bad_table_checksum, with_senders(flip(kSendersTable))},
+      {"sender-domains-not-sorted", bad_section, senders(0b0011 | 6U << 4, 5 >> 1)},
+      {"sender-domains-with-a-duplicate", bad_section, senders(0b0011 | 6U << 4, 6 >> 1)},
+      {"sender-domains-one-too-few", bad_section, senders(0b0001 | 5U << 4, 3)},
+      {"sender-domains-one-too-many", bad_section, senders(0b0111 | 5U << 4, 3)},
+      {"sender-domains-behind-the-last-bucket", bad_section, senders(0b1001 | 5U << 4, 3)},
+      {"sender-domains-before-the-first-group", bad_section, senders(0b0101 | 5U << 4, 3, 1)},
+      {"sender-domains-last-word-not-filled-with-zeros", bad_section,
+       senders(0b0101 | 5U << 4, 3 | std::uint64_t{1} << 63)},
+      {"section-sender-domains-items-one-less", bad_header_field, with_senders(field64(kThird + kItems, 1))},
+      {"section-sender-domains-items-one-more", bad_header_field, with_senders(field64(kThird + kItems, 3))},
+      {"section-sender-domains-more-than-there-can-be", bad_header_field,
+       with_senders(field64(kThird + kItems, (std::uint64_t{1} << 48) + 1))},
+      {"section-sender-domains-of-a-store", unsupported_section, with_senders(field32(kThird + kKind, 8))},
       {"strangers-fewer-than-excluded", bad_header_field,
        with_excluded(both(field64(kStrangers, 1), both(field64(kStrangerEntries, 0), field64(kStrangersByDomain, 0))))},
       {"strangers-none-in-spite-of-a-section", bad_header_field, field32(kDomains + kKind, 3)},

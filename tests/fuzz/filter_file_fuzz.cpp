@@ -16,6 +16,7 @@
 #include "filter/base/bus_fault.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
+#include "filter/domains/sender_domains_cursor.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/layout/counters.hpp"
 #include "filter/layout/counting_layout.hpp"
@@ -30,7 +31,8 @@ enum Mend : unsigned {
   kHeaderChecksum = 4,
   kSections = 8,
   kStrangers = 16,
-  kCounters = 32
+  kCounters = 32,
+  kSenderDomains = 64
 };
 
 constexpr std::size_t kSectionCount = 76;
@@ -59,6 +61,19 @@ void mend_sections(std::vector<std::byte>& image, bool has_strangers, bool has_c
             image.begin() + static_cast<std::ptrdiff_t>(sections.size() > 1 ? domains_at : image.size()), std::byte{0});
 }
 
+// One block of bits, and a section of sender domains: as many as the last byte of the header says.
+void mend_sender_domains(std::vector<std::byte>& image) {
+  FilterHeader sound = {.shape = {.block_count = 1}, .expected_entries = 1, .addresses = 100};
+  sound.sender_domains = std::to_integer<std::uint64_t>(image[kHeaderBytes - 1]) * 3;
+  std::array<std::byte, kHeaderBytes> header;
+  const Sections sections = sections_of(sound);
+  encode_header(sound, sections, header);
+  std::copy(header.begin(), header.end(), image.begin());
+  image.resize(sections.back().end());
+  std::fill(image.begin() + static_cast<std::ptrdiff_t>(sections.front().end()),
+            image.begin() + static_cast<std::ptrdiff_t>(sections.back().offset), std::byte{0});
+}
+
 // The tables of sections of up to 1 MiB, where they lie in the image.
 void mend_tables(std::vector<std::byte>& image) {
   const auto count = std::min<std::uint32_t>(load_little_endian<std::uint32_t>(image.data() + kSectionCount), 16);
@@ -81,6 +96,7 @@ void mend(std::vector<std::byte>& image, unsigned what) {
   if (image.size() < kHeaderBytes) return;
   const bool has_counters = (what & kCounters) != 0 && image.size() >= kHeaderBytes + 4 * 4096 + 8;
   if ((what & kSections) != 0) mend_sections(image, (what & kStrangers) != 0, has_counters);
+  if ((what & kSections) != 0 && (what & kSenderDomains) != 0) mend_sender_domains(image);
   if ((what & kMagicAndVersion) != 0) {
     const FilterHeader sound = {.shape = {.block_count = 1}};
     std::array<std::byte, kHeaderBytes> header;
@@ -125,6 +141,17 @@ void use_signature(const MappedFilter& filter) {
   }
 }
 
+// All that is in the section can be found there.
+void use_sender_domains(const SenderDomains& domains, bool is_sound) {
+  if (!domains.is_there() || domains.size() > 10'000) return;
+  std::uint64_t count = 0;
+  for (SenderDomainsCursor cursor(domains); cursor.peek(); cursor.advance()) {
+    ++count;
+    if (!domains.contains(*cursor.peek()) && is_sound) std::abort();
+  }
+  if (is_sound && count != domains.size()) std::abort();
+}
+
 void use(const MappedFilter& filter, const std::string& key) {
   if (filter.view().body().size() != body_bytes(filter.header().shape)) std::abort();
   if (filter.view().domains().size() != filter.header().domains) std::abort();
@@ -143,6 +170,7 @@ void use(const MappedFilter& filter, const std::string& key) {
     if (error.code() != ErrorCode::bad_body_checksum && error.code() != ErrorCode::bad_section) std::abort();
     is_sound = false;
   }
+  use_sender_domains(filter.view().sender_domains(), is_sound);
   if (!is_sound) return;
   for (const SortedHashes& hashes : {filter.view().domains(), filter.view().excluded()}) {
     if (!hashes.is_strictly_ascending()) std::abort();
