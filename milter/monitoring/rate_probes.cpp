@@ -27,7 +27,7 @@ void RateProbes::probe(const LoadedLists& lists) noexcept {
     for (const NamedFilter& each : lists.parts().whitelists) {
       if (!each.filter) continue;
       Seen seen = {each.filter, of(*each.filter)};
-      const bool is_hit = each.filter->view().may_contain(key_of_nobody());
+      const bool is_hit = each.filter->view().without_sender_domains().may_contain(key_of_nobody());
       // This look-up may itself have met the damage.
       if (!each.filter->damaged()) {
         ++seen.probes.probes;

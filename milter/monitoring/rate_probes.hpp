@@ -1,6 +1,7 @@
 // How often the bits of a whitelist have somebody who cannot be on it: the false-positive rate as it is, beside the one
 // that is expected. Looks a key up that is drawn at random and has no at sign, which the key of every entry has, so no
-// list can hold it. It is hashed and looked up as the key of a sender is. A store is not asked: of the two together the
+// list can hold it. It is hashed and looked up as the key of a sender
+// is, at whatever domain: the bits alone are asked. A store is not asked: of the two together the
 // rate is too small to be seen.
 //
 // Used by one thread, the one that makes the pages.

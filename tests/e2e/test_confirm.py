@@ -14,7 +14,7 @@ from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, GatewayConfig
 from private_mail.processes import temporary_folder, wait_until
 
 # So few bits that one unlisted sender in seven is a false positive.
-SHAPE = ("--bits-per-entry", "2", "--hashes", "1")
+SHAPE = ("--bits-per-entry", "2", "--hashes", "1", "--no-sender-domains")
 ADDRESSES = [f"listed{number}@example.org" for number in range(5000)]
 LISTED = ADDRESSES[0]
 STRANGERS = [f"stranger{number}@example.net" for number in range(400)]

@@ -53,10 +53,13 @@ def test_lists_of_every_kind_of_entry_give_the_bytes_that_the_page_gives(tmp_pat
 def assert_page_and_program_agree(folder, layout, count):
     draw = random.Random(f"{layout} {count}")
     entries = drawn(draw, count)
-    options = {"hashes": 1} if layout == "ribbon" else {}
+    options = {"with_sender_domains": True} | ({"hashes": 1} if layout == "ribbon" else {})
     image = build(folder, entries, f"--layout={layout}")
     assert image == page.build(keys_of(entries), SEED, LAYOUTS[layout], **options), count
     page.check(image)
+    without = {**options, "with_sender_domains": False}
+    image_without = build(folder, entries, f"--layout={layout}", "--no-sender-domains")
+    assert image_without == page.build(keys_of(entries), SEED, LAYOUTS[layout], **without), count
     for key in draw.sample(keys_of(entries), min(count, 50)):
         if b"\n" not in key and not key.startswith(b"@"):
             assert page.find(image, key) == key
@@ -73,9 +76,9 @@ def assert_page_and_program_agree(folder, layout, count):
 def test_a_filter_and_its_store_are_those_that_the_page_gives(tmp_path, layout):
     for count in (1, 700, 9000):
         entries = drawn(random.Random(f"store {layout} {count}"), count)
-        store, identity = page.build_store(keys_of(entries), STORE_SEED)
+        store, identity = page.build_store(keys_of(entries), STORE_SEED, with_sender_domains=True)
         image = build(tmp_path, entries, f"--layout={layout}", f"--store-seed={STORE_SEED}", f"--store={tmp_path / 'list.store'}")
         assert (tmp_path / "list.store").read_bytes() == store, count
-        options = {"hashes": 1} if layout == "ribbon" else {}
+        options = {"with_sender_domains": True} | ({"hashes": 1} if layout == "ribbon" else {})
         assert image == page.build(keys_of(entries), SEED, LAYOUTS[layout], store_seed=STORE_SEED, store_identity=identity,
                                    **options), count

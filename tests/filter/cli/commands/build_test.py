@@ -17,7 +17,8 @@ class BuildTest(ProgramTest):
         self.assertRegex(out, r"(?m)^entries +10,000$")
         self.assertRegex(out, r"(?m)^rejected +1$")
         self.assertRegex(out, r"(?m)^distinct +(9,9|10,0)\d\d ")
-        self.assertRegex(out, r"(?m)^size +16\.01 KiB")
+        self.assertRegex(out, r"(?m)^size +20\.02 KiB")
+        self.assertRegex(out, r"(?m)^senders +at 1 domain, 16 bytes; at any other domain no address is found by chance$")
         self.assertRegex(out, r"(?m)^FPR +0\.[89]\d+ % ")
         self.assertRegex(out, r"(?m)^time +\d+\.\d\d s, [\d,]+ entries per second$")
 
@@ -290,7 +291,7 @@ class RibbonTest(ProgramTest):
         self.assertRegex(out, r"(?m)^found +50,000 ")
         out, _ = self.check(0, "info", "filter")
         self.assertRegex(out, r"(?m)^layout +ribbon: 13 blocks of 4,096 bytes$")
-        self.assertRegex(out, r"(?m)^FPR +0\.[34]\d+ % for a look-up \(expected from the number of addresses\)$")
+        self.assertRegex(out, r"(?m)^FPR +0\.[34]\d+ % for a look-up \(expected from the number of addresses\), at the domains of its senders only$")
         self.assertNotIn("distinct", out)
         self.assertIsNone(self.info()["distinct_entries"])
         self.check(0, "query", "filter", "User7@Example.ORG")

@@ -24,10 +24,14 @@ class InfoTest(ProgramTest):
             [
                 {"kind": "bits", "offset": 4096, "bytes": 4096, "items": 2},
                 {"kind": "domains", "offset": 12288, "bytes": 8, "items": 1},
+                {"kind": "sender-domains", "offset": 16384, "bytes": 16, "items": 1},
             ],
         )
+        self.assertEqual((info["sender_domains"], info["sender_domains_bytes"]), (1, 16))
+        self.assertAlmostEqual(info["fpr_other_domain"], info["fpr"] / 2**60)
         for pattern in (r"seed 0x0000000000000005", r"(?m)^addresses +2$", r"(?m)^domain entries +1 ", r"(?m)^hashes +6$",
-                        r"(?m)^section +domains: 8 bytes at offset 12,288$"):
+                        r"(?m)^section +domains: 8 bytes at offset 12,288$",
+                        r"(?m)^sender domains +at 1 domain, 16 bytes; ", r"(?m)^FPR .*, at the domains of its senders only$"):
             self.assertRegex(text, pattern)
 
     def test_the_rates_of_a_message_and_of_a_look_up_are_shown(self):

@@ -95,7 +95,7 @@ class CommandsTest(Layers):
 
     def test_options_of_a_build_make_the_layer(self):
         listed, strangers = self.new_list(1000), self.new_list(1000)
-        shape = ["--bits-per-entry", "2", "--hashes", "1", "--seed", "1", "--quiet"]
+        shape = ["--bits-per-entry", "2", "--hashes", "1", "--seed", "1", "--quiet", "--no-sender-domains"]
         self.run_it("append", self.layers, listed, "--except", strangers, "--seed", "9", "--quiet")
         self.assertEqual(self.info(self.layers)["layers"][0]["seed"], "0x0000000000000009")
         self.run_it("fold", self.layers, listed, strangers, *shape, "--except", strangers)

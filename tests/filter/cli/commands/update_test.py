@@ -214,7 +214,7 @@ class UpdateTest(ProgramTest):
         strangers = self.write("not", "".join(f"stranger{i}@example.com\n" for i in range(20_000)))
         self.build_pair(users(range(5000)) + "@a.example\n@b.example\n", "filter", "--not", strangers)
         info = self.info()
-        self.assertEqual([section["kind"] for section in info["sections"]], ["bits", "domains", "excluded"])
+        self.assertEqual([section["kind"] for section in info["sections"]], ["bits", "domains", "excluded", "sender-domains"])
         places = [20, *(section["offset"] + part for section in info["sections"] for part in (0, section["bytes"] - 1))]
         for place in places:
             with self.subTest(place=place):
@@ -226,7 +226,7 @@ class UpdateTest(ProgramTest):
         self.build_pair(users(range(5000)) + "@a.example\n@b.example\n")
         info = self.info("filter.store")
         places = [60, *(section["offset"] + part for section in info["sections"] for part in (0, section["bytes"] - 1))]
-        self.assertEqual(len(places), 7)
+        self.assertEqual(len(places), 9)
         for place in places:
             with self.subTest(place=place):
                 self.flip("filter.store", place, 16)

@@ -30,7 +30,8 @@ class VerifyTest(ProgramTest):
         lines = "".join(f"user{i}@{i % 100}.example\n@{i}.example\n@.{i}.example.net\n" for i in range(3000))
         self.build(lines)
         out, _ = self.check(0, "verify", "filter", "--against", "list")
-        self.assertRegex(out, r"(?m)^sound +filter: .* in the sections bits, domains ")
+        self.assertRegex(out, r"(?m)^sound +filter: .* in the sections bits, domains, sender-domains ")
+        self.assertRegex(out, r"(?m)^strangers +0 of these 1,000,000, whose domain has no entry, are found$")
         self.assertRegex(out, r"(?m)^found +9,000 entries")
         # An address and a domain that are listed by a domain only are no entries.
         extra = self.write("extra", "@1.example\nann@1.example\n@.1.example\n@.a.1.example.net\n@3000.example\n")
