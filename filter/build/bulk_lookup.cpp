@@ -14,6 +14,19 @@ BulkLookup::BulkLookup(const FilterView& view, unsigned threads, std::uint64_t m
   for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(partitions_.lane(i), view_);
 }
 
+// All of them at once, so that they do not wait for memory one after the other.
+void BulkLookup::Lane::look_up_domains() {
+  const SenderDomains& domains = view_->sender_domains();
+  const auto waiting = std::span<const Waiting>(waiting_).first(waiting_count_);
+  for (const Waiting& each : waiting) domains.prefetch_group(each.domain);
+  for (const Waiting& each : waiting) {
+    if (!domains.contains(each.domain)) continue;
+    known_[each.domain % kKnownDomains] = each.domain + 1;
+    hashes_->add(each.hash);
+  }
+  waiting_count_ = 0;
+}
+
 void BulkLookup::look_up() {
   const LayoutRules& rules = layout_rules(view_.shape().layout);
   const FilterShape& shape = view_.shape();

@@ -6,6 +6,8 @@
 // and different threads may use different lanes at once. Everything else is for one thread while no lane is in use.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -21,11 +23,18 @@ class BulkLookup {
    public:
     Lane(HashPartitions::Lane& hashes, const FilterView& view) : hashes_(&hashes), view_(&view), shape_(view.shape()) {}
 
+    static constexpr std::size_t kMostWaiting = 64;  // keys whose domains are not looked up yet
+
     // The key of an address, or of a pair of addresses.
     void add(std::string_view key) {
       ++keys_;
-      if (!view_->may_hold_domain_of(key)) return;
-      hashes_->add(hash_of_address(shape_, key));
+      const KeyHash hash = hash_of_address(shape_, key);
+      if (!view_->sender_domains().is_there()) return hashes_->add(hash);
+      const DomainNumber domain = view_->sender_domain_number(key);
+      if (domain_is_known(domain)) return hashes_->add(hash);
+      view_->sender_domains().prefetch(domain);
+      waiting_[waiting_count_++] = {hash, domain};
+      if (waiting_count_ == waiting_.size()) look_up_domains();
     }
     // An entry that is known to be found already.
     void add_found() noexcept {
@@ -38,15 +47,33 @@ class BulkLookup {
       ++keys_;
     }
     // The worker calls this when it is done for now.
-    void settle() noexcept { hashes_->settle(); }
+    void settle() {
+      look_up_domains();
+      hashes_->settle();
+    }
 
    private:
     friend class BulkLookup;
+
+    // A key whose domain is still to be looked up.
+    struct Waiting {
+      KeyHash hash = 0;
+      DomainNumber domain = 0;
+    };
+    static constexpr std::size_t kKnownDomains = 4096;
+
+    bool domain_is_known(DomainNumber domain) const noexcept { return known_[domain % kKnownDomains] == domain + 1; }
+    void look_up_domains();
+
     HashPartitions::Lane* hashes_;
     const FilterView* view_;
     FilterShape shape_;
     std::uint64_t keys_ = 0;
     std::uint64_t found_at_once_ = 0;
+    std::array<Waiting, kMostWaiting> waiting_ = {};
+    std::size_t waiting_count_ = 0;
+    // Domains that were found, and 1: most keys of a list have one that was there a moment ago.
+    std::vector<DomainNumber> known_ = std::vector<DomainNumber>(kKnownDomains);
   };
 
   // Whether the filter's layout allows it: an entry must be one value.
@@ -61,7 +88,7 @@ class BulkLookup {
   Lane& lane(unsigned index) noexcept { return lanes_[index]; }
 
   // Whether each lane can take that many more keys before a look_up(). Safe from any thread.
-  bool has_room_for(std::uint64_t keys) const noexcept { return partitions_.has_room_for(keys); }
+  bool has_room_for(std::uint64_t keys) const noexcept { return partitions_.has_room_for(keys + Lane::kMostWaiting); }
 
   // Looks up the keys that were added, and makes room for others. All lanes must be settled.
   void look_up();

@@ -31,8 +31,10 @@ class SenderDomains {
 
   // Whether a domain is among them; there must be a section.
   bool contains(DomainNumber number) const noexcept;
-  // Tells the processor to fetch what contains() reads first.
+  // Tell the processor to fetch what contains() reads: first the table of the groups, and once that is there, what lies
+  // in the group. So many look-ups at once need not wait for memory.
   void prefetch(DomainNumber number) const noexcept;
+  void prefetch_group(DomainNumber number) const noexcept;
 
   // Appends the domains of a group in ascending order. False if the group is not as the format has it; what was
   // appended means nothing then.

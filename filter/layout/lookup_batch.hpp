@@ -49,6 +49,9 @@ class LookupBatch {
   void test(Visit visit) {
     const std::size_t size = size_;
     size_ = 0;
+    if (view_.sender_domains().is_there()) {
+      for (std::size_t i = 0; i < size; ++i) view_.sender_domains().prefetch_group(domains_[i]);
+    }
     for (std::size_t i = 0; i < size; ++i) {
       const std::uint64_t* const values = values_.data() + i * values_per_entry_;
       visit(i, rules_->has_bits(view_.shape(), view_.body().data(), values) && has_domain(i) &&

@@ -38,6 +38,33 @@ class StoreTest(ProgramTest):
             _, errors = self.check(EX_DATAERR, command, "filter", *arguments, "--confirm", "filter.store")
             self.assertIn("built without a store", errors)
 
+    def test_a_store_brings_the_domains_of_its_senders_into_filter_and_update(self):
+        lists = {name: self.write(name, "".join(f"user{i}@{name}{i % 50}.example\n" for i in range(1000))) for name in "abc"}
+        pair = ["--bits-per-entry", "2", "--hashes", "1", "--store-seed", "3", "--seed", "5"]
+        self.check(0, "build", "-o", "filter", "--store", "store", *pair, lists["a"])
+        self.assertEqual(self.info("store")["sender_domains"], 50)
+        self.check(0, "build", "-o", "of store", *pair[:4], "--seed", "5", "store", lists["b"])
+        self.assertEqual(self.info("of store")["sender_domains"], 100)
+        self.check(0, "update", "--store", "store", "-o", "filter", "--add", lists["b"])
+        self.assertEqual(self.info()["sender_domains"], 100)
+        for name in "filter", "of store":
+            self.check(0, "verify", name, "--against", lists["a"], lists["b"])
+            self.assertEqual(self.check(1, "query", name, "--count", "--list", lists["c"])[0].split()[1], "0")
+        # With those of one list alone, as the other's are not known, nothing would be found of it.
+        self.check(0, "build", "-o", "old", "--store", "old.store", "--no-sender-domains", *pair, lists["b"])
+        _, errors = self.check(0, "build", "-o", "both", *pair[:4], "store", "old.store")
+        self.assertIn("warning: a store among the inputs does not have the domains of its senders", errors)
+        self.assertIsNone(self.info("both")["sender_domains"])
+        self.check(0, "verify", "both", "--against", lists["a"], lists["b"])
+        _, errors = self.check(EX_USAGE, "update", "--store", "store", "-o", "filter", "--add", "old.store")
+        self.assertIn("old.store does not have the domains of its senders", errors)
+        self.check(0, "update", "--store", "store", "-o", "filter", "--add", "old.store", "--no-sender-domains")
+        self.assertIsNone(self.info()["sender_domains"])
+        self.assertEqual(self.info("store")["sender_domains"], 0)
+        self.check(0, "update", "--store", "store", "-o", "filter", "--add", lists["c"])
+        self.assertIsNone(self.info()["sender_domains"])
+        self.check(0, "verify", "filter", "--against", *lists.values())
+
     def test_verify_checks_a_store_alone_and_with_its_filter(self):
         self.build_pair()
         self.assertIn("2,000 addresses and 1 domain entries", self.check(0, "verify", "filter.store")[0])
