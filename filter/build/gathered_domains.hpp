@@ -58,7 +58,9 @@ class GatheredDomains {
   Lane& lane(unsigned index) noexcept { return lanes_[index]; }
 
   // Whether every lane can take that many more before make_room(). Safe from any thread.
-  bool has_room_for(std::uint64_t domains) const noexcept { return hashes_.has_room_for(domains); }
+  bool has_room_for(std::uint64_t domains) const noexcept {
+    return hashes_.has_room_for(domains + RecentDomains::kMostPutOff);
+  }
   // Throws as GatheredHashes::unite().
   void make_room(unsigned threads) { hashes_.unite(threads); }
 

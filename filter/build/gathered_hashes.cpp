@@ -39,6 +39,8 @@ std::uint64_t GatheredHashes::unite_in_memory(unsigned threads) {
 }
 
 void GatheredHashes::unite(unsigned threads) {
+  // One lane gets them all back. It may need a chunk more for each partition than they had.
+  if (!partitions_.has_room_for(0)) return spill(threads);
   if (unite_in_memory(threads) > memory_bytes_ / sizeof(KeyHash) / 2) spill(threads);
 }
 

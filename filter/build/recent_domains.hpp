@@ -21,6 +21,9 @@ namespace bloomgate {
 
 class RecentDomains {
  public:
+  // What add() may put off.
+  static constexpr std::size_t kMostPutOff = 128;
+
   RecentDomains() : texts_(std::make_unique<Text[]>(kTexts)), hashes_(std::make_unique<KeyHash[]>(kHashes)) {}
 
   // A domain has come. Calls `hash(text)` and `pass_on(hash)` for some that were not there, now or later.
@@ -51,7 +54,7 @@ class RecentDomains {
   static constexpr unsigned kTextBits = 13;
   static constexpr std::size_t kTexts = std::size_t{1} << kTextBits;
   static constexpr std::size_t kHashes = std::size_t{1} << 16;
-  static constexpr std::size_t kAtOnce = 64;
+  static constexpr std::size_t kAtOnce = kMostPutOff / 2;  // of texts, and of hashes
   static constexpr std::size_t kLeastBytes = 4;
   static constexpr std::size_t kMostBytes = 24;
 

@@ -21,6 +21,16 @@ class CombineTest(ProgramTest):
         self.assertEqual(self.read("merged"), self.read("both"))
         self.check(0, "verify", "merged")
 
+    def test_a_union_has_the_domains_of_its_senders_if_all_filters_have_them(self):
+        out, err = self.check(0, "merge", "-o", "merged", "a", "b")
+        self.assertIn("\nsenders   at 1 domain, 16 bytes; ", out)
+        self.assertEqual(err, "")
+        self.make("old", range(40_000, 100_000), options=("--seed", "1", "--expected-entries", "100000", "--no-sender-domains"))
+        out, err = self.check(0, "merge", "-o", "merged", "a", "old")
+        self.assertNotIn("\nsenders ", out)
+        self.assertIn("warning: not all filters have the domains of their senders", err)
+        self.check(0, "verify", "merged", "--against", "list")
+
     def test_an_intersection_lists_the_common_entries_and_few_others(self):
         self.check(0, "intersect", "-o", "common", "a", "b")
         self.check(0, "verify", "common")
