@@ -88,7 +88,9 @@ class BulkLookup {
   Lane& lane(unsigned index) noexcept { return lanes_[index]; }
 
   // Whether each lane can take that many more keys before a look_up(). Safe from any thread.
-  bool has_room_for(std::uint64_t keys) const noexcept { return partitions_.has_room_for(keys + Lane::kMostWaiting); }
+  bool has_room_for(std::uint64_t keys) const noexcept {
+    return partitions_.has_room_for(view_.sender_domains().is_there() ? keys + Lane::kMostWaiting : keys);
+  }
 
   // Looks up the keys that were added, and makes room for others. All lanes must be settled.
   void look_up();
