@@ -31,8 +31,7 @@ class RecentDomains {
   void add(std::string_view domain, Hash hash, PassOn pass_on) {
     const std::size_t bytes = domain.size();
     if (bytes < kLeastBytes || bytes > kMostBytes) {  // longer ones are rare
-      hashes_to_check_[hashes_count_++] = hash(domain);
-      if (hashes_count_ == kAtOnce) check_hashes(pass_on);
+      put_off(hash(domain), pass_on);
       return;
     }
     const Text text = Text::of(domain);
@@ -107,12 +106,17 @@ class RecentDomains {
     return (mixed * 0x94D049BB133111EB) >> (64 - kTextBits);
   }
 
+  template <typename PassOn>
+  void put_off(KeyHash hash, PassOn pass_on) {
+    if (hashes_count_ == kAtOnce) check_hashes(pass_on);
+    hashes_to_check_[hashes_count_++] = hash;
+  }
+
   template <typename Hash, typename PassOn>
   void hash_texts(Hash hash, PassOn pass_on) {
     std::array<char, kMostBytes> memory;
     for (std::size_t i = 0; i < texts_count_; ++i) {
-      if (hashes_count_ == kAtOnce) check_hashes(pass_on);
-      hashes_to_check_[hashes_count_++] = hash(texts_to_hash_[i].view(memory));
+      put_off(hash(texts_to_hash_[i].view(memory)), pass_on);
     }
     texts_count_ = 0;
   }

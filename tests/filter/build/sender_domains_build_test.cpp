@@ -2,6 +2,8 @@
 // section has the same bytes whichever way it was made.
 #include <algorithm>
 #include <cmath>
+#include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -233,6 +235,20 @@ FilterHeader combine(const TemporaryFolder& folder, Combination combination, con
     views.push_back(filters.back().get());
   }
   return combine_filters(views, combination, folder.file("out"), 2, kNeverStop);
+}
+
+TEST_CASE("short and long domains in any order are all gathered") {
+  std::mt19937_64 random(20261124);
+  Lines lines;
+  for (int i = 0; i < 30'000; ++i) {
+    lines.push_back("joe@" + std::string(1 + random() % 59, 'd') + std::to_string(random() % 50) + ".x");
+  }
+  const TemporaryFolder folder;
+  build_filter(folder.file("f"), lines, options_of(Layout::page));
+  const MappedFilter filter(folder.file("f"));
+  const std::set<std::string> different(lines.begin(), lines.end());
+  CHECK(filter.header().sender_domains == different.size());
+  check_all(look_up(filter.view(), lines), lines.size());
 }
 
 TEST_CASE("a union has the bytes of one build, an intersection the domains that all have") {
