@@ -25,8 +25,8 @@ struct Lesson {
 
 // Empty unless the client has logged in or is in an exempt network; and for a null sender, a sender in no own domain,
 // an automatic message (Facts::is_automatic), and one with more than `most_recipients`, or with some that are not
-// known. Recipients in own domains, those by which one leaves a mailing list (is_for_leaving()), those that are revoked for the user or for everybody, and those that are no
-// addresses are left out. Throws std::bad_alloc.
+// known. Recipients in own domains, those by which one leaves a mailing list (is_for_leaving()), those that are revoked
+// for the user or for everybody, and those that are no addresses are left out. Throws std::bad_alloc.
 Lesson lesson_of(const Facts& facts, const Lists& lists, const Policy& policy, std::size_t most_recipients);
 
 // The address of a user of ours as it is in pairs: without its tag. `path` as in a MAIL or RCPT command.

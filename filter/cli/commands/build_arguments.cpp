@@ -136,10 +136,9 @@ std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, 
       ("not", po::value(&command.strangers)->composing()->value_name("LIST"),
        "never take the addresses of LIST, a text list, for listed, unless they are entries; may be given several "
        "times")  //
-      (
-          "no-sender-domains", po::bool_switch(&command.no_sender_domains),
-          "leave out the domains of all addresses, 4 to 6 bytes each, by which strangers at other domains are never "
-          "found")                                                                                              //
+      ("no-sender-domains", po::bool_switch(&command.no_sender_domains),
+       "leave out the domains of all addresses, 4 to 6 bytes each, by which strangers at other domains are never "
+       "found")                                                                                                 //
       ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
       ("sign-key", po::value(&command.sign_key)->value_name("FILE"),
        "sign the filter with the secret key in FILE, as 'bloomgate sign' does")  //
