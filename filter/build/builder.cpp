@@ -357,7 +357,7 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   header.domains = write_domains(writer, stop);
   header.kinds = limited(kinds(), header.addresses, header.domains);
   if (strangers_ != nullptr) write_excluded(writer, header, *strangers_, review_);
-  if (sender_domains_) write_sender_domains(writer, header, store_.get(), *sender_domains_, options_.threads);
+  if (sender_domains_) write_sender_domains(writer, header, store_.get(), *sender_domains_, options_.threads, stop);
   check_stop(stop);
   if (store_) {
     store_->set_kinds(kinds());

@@ -242,7 +242,7 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
   });
   header.domains = domains.finish();
   header.kinds = limited(header.kinds, header.addresses, header.domains);
-  if (header.sender_domains) write_sender_domains(writer, header, each_sender_domain);
+  if (header.sender_domains) write_sender_domains(writer, header, until_stopped(each_sender_domain, stop));
   for (const MappedFilter* filter : filters) filter->require_whole();
   check_stop(stop);
   writer.commit(header, threads, 0, key);

@@ -37,10 +37,12 @@ StoreShape hash_shape_of(const FilterShape& shape) noexcept {
   return {.hash_family = shape.hash_family, .seed = shape.seed, .profile = shape.profile};
 }
 
-void copy_sender_domains(FilterWriter& writer, const FilterHeader& header, const MappedFilter& from) {
+void copy_sender_domains(FilterWriter& writer, const FilterHeader& header, const MappedFilter& from,
+                         const std::atomic<bool>& stop) {
   writer.place(header);
   const std::span<const std::byte> bytes = from.bytes_of(*find_section(from.sections(), SectionKind::sender_domains));
   for (std::uint64_t at = 0; at < bytes.size(); at += kChecksumChunkBytes) {
+    check_stop(stop);
     writer.write(SectionKind::sender_domains, at, bytes.subspan(at, std::min(kChecksumChunkBytes, bytes.size() - at)));
   }
 }
@@ -208,9 +210,9 @@ FilterHeader CountingUpdate::write(const std::string& path, const std::atomic<bo
   }
   header.kinds = limited(header.kinds, header.addresses, header.domains);
   if (sender_domains != nullptr) {
-    write_sender_domains(writer, header, nullptr, *sender_domains, options_.threads);
+    write_sender_domains(writer, header, nullptr, *sender_domains, options_.threads, stop);
   } else if (header.sender_domains) {
-    copy_sender_domains(writer, header, old_);
+    copy_sender_domains(writer, header, old_, stop);
   }
   old_.require_whole();
   review(counts_);
@@ -247,7 +249,7 @@ FilterHeader export_filter(const MappedFilter& counting, const std::string& path
     domains.add({&hash, 1});
   }
   domains.finish();
-  if (header.sender_domains) copy_sender_domains(writer, header, counting);
+  if (header.sender_domains) copy_sender_domains(writer, header, counting, stop);
   counting.require_whole();
   check_stop(stop);
   writer.commit(header, threads, kept, key);

@@ -1,9 +1,20 @@
 #include "filter/build/sender_domains_section.hpp"
 
 #include "filter/base/error.hpp"
+#include "filter/build/stop_check.hpp"
 #include "filter/domains/sender_domains_encoder.hpp"
 
 namespace bloomgate {
+
+ForEachDomain until_stopped(const ForEachDomain& for_each, const std::atomic<bool>& stop) {
+  return [&](const std::function<void(std::span<const DomainNumber>)>& use) {
+    for_each([&](std::span<const DomainNumber> domains) {
+      check_stop(stop);
+      use(domains);
+    });
+    check_stop(stop);
+  };
+}
 
 void require_possible_number(std::uint64_t sender_domains) {
   if (sender_domains <= kMostSenderDomains) return;
@@ -38,12 +49,16 @@ void write_sender_domains(FilterWriter& writer, const FilterHeader& header, cons
 }
 
 void write_sender_domains(FilterWriter& writer, const FilterHeader& header, StoreWriter* store,
-                          const GatheredDomains& domains, unsigned threads) {
-  write_sender_domains(writer, header, [&](const std::function<void(std::span<const DomainNumber>)>& use) {
+                          const GatheredDomains& domains, unsigned threads, const std::atomic<bool>& stop) {
+  const ForEachDomain for_each = [&](const std::function<void(std::span<const DomainNumber>)>& use) {
     domains.for_each_number(threads, use);
-  });
+  };
+  write_sender_domains(writer, header, until_stopped(for_each, stop));
   if (store == nullptr) return;
-  domains.for_each_hash(threads, [&](std::span<const KeyHash> hashes) { store->add_sender_domains(hashes); });
+  domains.for_each_hash(threads, [&](std::span<const KeyHash> hashes) {
+    check_stop(stop);
+    store->add_sender_domains(hashes);
+  });
 }
 
 }  // namespace bloomgate

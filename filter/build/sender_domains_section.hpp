@@ -2,6 +2,7 @@
 // update, a combination.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -18,6 +19,10 @@ namespace bloomgate {
 // the same each time that it is called.
 using ForEachDomain = std::function<void(const std::function<void(std::span<const DomainNumber>)>&)>;
 
+// The same, which throws BloomgateError{interrupted} before the next run, and at the end, where `stop` is set. Both
+// must outlive it.
+ForEachDomain until_stopped(const ForEachDomain& for_each, const std::atomic<bool>& stop);
+
 // Throws BloomgateError{size_overflow} unless a filter can have so many.
 void require_possible_number(std::uint64_t sender_domains);
 
@@ -30,8 +35,9 @@ std::uint64_t count_sender_domains(const ForEachDomain& for_each);
 // Writes them behind all other sections, of which `header` has the final numbers; its `sender_domains` is what was
 // counted. Throws what `for_each` throws and BloomgateError{cannot_write}.
 void write_sender_domains(FilterWriter& writer, const FilterHeader& header, const ForEachDomain& for_each);
-// The same for those that were gathered, and into the store, if there is one, behind its domain entries.
+// The same for those that were gathered, and into the store, if there is one, behind its domain entries. Ends as
+// until_stopped() does.
 void write_sender_domains(FilterWriter& writer, const FilterHeader& header, StoreWriter* store,
-                          const GatheredDomains& domains, unsigned threads);
+                          const GatheredDomains& domains, unsigned threads, const std::atomic<bool>& stop);
 
 }  // namespace bloomgate

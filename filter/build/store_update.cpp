@@ -103,7 +103,7 @@ FilterHeader StoreUpdate::write(const std::string& path, const std::atomic<bool>
     strangers_->note_domains(std::move(all));
     write_excluded(writer, header, *strangers_, review_);
   }
-  if (sender_domains != nullptr) write_sender_domains(writer, header, &store, *sender_domains, options_.threads);
+  if (sender_domains != nullptr) write_sender_domains(writer, header, &store, *sender_domains, options_.threads, stop);
   old_.require_unchanged();
   check_stop(stop);
   publish_pair(writer, header, path, store, options_.store_path, options_.threads, options_.kept_generations,

@@ -96,11 +96,11 @@ class FailureTest(DurabilityTest):
         for name, arguments in COMMANDS.items():
             sound = self.check_sound(arguments)
             writes = sound.of("pwrite")
-            # The last three are the tables of the two sections, and the header; from there on nothing is stopped.
+            # The last four are the tables of the three sections, and the header; from there on nothing is stopped.
             for number in range(1, len(writes) + 1):
                 with self.subTest(command=name, number=number):
                     result = self.run_faulty(arguments, f"pwrite {number} terminate")
-                    if number <= len(writes) - 3:
+                    if number <= len(writes) - 4:
                         self.check_failed(result, 128 + signal.SIGTERM, "stopped before the filter was complete")
                         if name != "build in parallel":  # there each thread may be at a write
                             self.assertLessEqual(len(result.of("pwrite")), number + 1)
