@@ -157,8 +157,9 @@ class Model:
         self.lists[made.name] = set(self.learned)
 
     def shape(self):
-        """Of the next filter. The layout has small blocks, so that a small one has no fewer false positives than a large one."""
-        return "--layout", "line", "--seed", self.steps, "--quiet"
+        """Of the next filter. The layout has small blocks, so that a small one has no fewer false positives than a large one.
+        The strangers are at other domains, and are found by chance as long as these are not kept."""
+        return "--layout", "line", "--seed", self.steps, "--quiet", "--no-sender-domains"
 
     def append(self):
         if self.lists and self.random.random() < 0.5:

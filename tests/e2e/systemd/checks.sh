@@ -403,7 +403,8 @@ check_an_update_makes_a_whitelist_that_the_daemon_takes_in() {
 check_an_update_of_which_a_step_fails_changes_nothing_and_the_unit_fails_with_its_exit_code() {
   local line status
   kept_of_updates >before
-  for line in 'HARVEST="--own-domain example.net --for-all /none":66' 'BUILD_OPTIONS="--bits-per-entry 900":64' 'LEARNED=/none:66'; do
+  for line in 'HARVEST="--own-domain example.net --for-all /none":66' 'BUILD_OPTIONS="--bits-per-entry 900":64' \
+    $'HARVEST=\nLEARNED=/none:66'; do
     cp /etc/bloomgate/update.conf good-update.conf
     status=${line##*:}
     echo "${line%:*}" >>/etc/bloomgate/update.conf
