@@ -1,4 +1,4 @@
-// The section of the domains of all senders, the last one of a filter. Used by whoever writes a filter: the builder, an
+// The section of the domains of all senders, the last one of a filter. Used by all that write a filter: the builder, an
 // update, a combination.
 #pragma once
 

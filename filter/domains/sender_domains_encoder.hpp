@@ -1,7 +1,7 @@
 // Codes the section `sender-domains` (domain_coding.hpp) out of domains in ascending order, in one pass and little
 // memory: that of a chunk, and 8 bytes for each group, 0.05 bytes a domain.
 //
-// Used by whoever writes a filter's file, in one thread. Call order: constructor, add*, finish. The number of domains
+// Used by code that writes a filter's file, in one thread. Call order: constructor, add*, finish. The number of domains
 // must be known before, so they are counted first: CountOfDomains.
 #pragma once
 

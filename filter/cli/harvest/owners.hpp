@@ -1,5 +1,5 @@
-// Whose mail lies where: folders of sent mail say it by their path, and a file says which addresses are whose. A user
-// may put anything into a folder of his or hers, so what lies there counts for that user alone.
+// Whose mail lies where: folders of sent mail say it by their path, and a file says which addresses are whose. Users
+// may put anything into their own folders, so what lies there counts for its owner alone.
 #pragma once
 
 #include <map>
@@ -47,7 +47,7 @@ class OwnerAddresses {
   explicit OwnerAddresses(const OwnDomains& own_domains) : own_domains_(own_domains) {}
 
   // Takes the lines of such a file; an address that is not in an own domain is of no interest, and neither is a whole
-  // domain. Throws BloomgateError{bad_input}, with the place, for a line that is none, or that cannot be read, and
+  // domain. Throws BloomgateError{bad_input}, with the place, for a line without an address or a login, and
   // {cannot_open}, {cannot_read}.
   void read(const std::string& path);
 

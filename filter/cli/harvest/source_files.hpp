@@ -21,7 +21,7 @@ class SourceFiles {
  public:
   // A source is a file, a folder, `-`, or the pattern of users' mailboxes (OwnerPattern). `user` is the key of the one
   // whose the others are; empty if nobody says. Where only the number of users matters, each of these is then another
-  // user's. Throws UsageError for a pattern that is none, and what list_files() throws.
+  // user's. Throws UsageError for a pattern that does not say one name, and what list_files() throws.
   SourceFiles(const std::vector<std::string>& sources, const std::string& user, const OwnerAddresses& addresses,
               const HarvestRules& rules);
 
