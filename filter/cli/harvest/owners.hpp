@@ -1,5 +1,5 @@
 // Whose mail lies where: folders of sent mail say it by their path, and a file says which addresses are whose. Users
-// may put anything into their own folders, so what lies there counts for its owner alone.
+// may put anything into their own folders, so what lies there counts for the folder's owner alone.
 #pragma once
 
 #include <map>

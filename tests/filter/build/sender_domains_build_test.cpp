@@ -86,7 +86,7 @@ void check_all(const Found& found, std::uint64_t want) {
   CHECK(found.in_bulk == want);
 }
 
-TEST_CASE("whoever owns domains without an entry is never found, whatever he tries; members always are") {
+TEST_CASE("an attacker who owns domains without an entry finds none of his addresses listed; members always are") {
   const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
   CAPTURE(layout_rules(layout).name());
   const std::uint64_t members = kIsSanitized ? 10'000 : 50'000;
@@ -280,7 +280,7 @@ TEST_CASE("a union has the bytes of one build, an intersection the domains that 
   check_all(look_up(MappedFilter(folder.file("out")).view(), a), a.size());
   CHECK(combine(folder, Combination::intersect, {"a", "both without"}).sender_domains == 700);
   check_all(look_up(MappedFilter(folder.file("out")).view(), a), a.size());
-  // Two lists without a common domain: their bits meet by chance, and yet nobody is found.
+  // Two lists without a common domain: their bits meet by chance, and yet no address is found.
   Lines elsewhere;
   for (int i = 0; i < 2000; ++i)
     elsewhere.push_back("user" + std::to_string(i) + "@e" + std::to_string(i) + ".example");

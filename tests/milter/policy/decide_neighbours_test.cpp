@@ -132,7 +132,7 @@ TEST_CASE("signatures are needed of a neighbour that would prove a listed addres
       {"a domain below it", "<x@other.example>", "n@example", IdentityRule::either, "+++"},
       {"tags and case", "<N+tag@bits.example>", "n@bits.example", IdentityRule::envelope, "bits.example+++"},
       {"a listed domain", "<n@corp.example>", "m@corp.example", IdentityRule::envelope, "corp.example+++"},
-      {"nobody is listed there", "<n@other.example>", "n@other.example", IdentityRule::either, "+++"},
+      {"no sender is listed there", "<n@other.example>", "n@other.example", IdentityRule::either, "+++"},
   };
   for (const Case& each : cases) {
     INFO(each.sentence);

@@ -228,7 +228,7 @@ TEST_CASE_METHOD(Source, "a table that a user may have made is of that user's co
   CHECK(sink.found == Found{"evil@example.org > ann@ours.example"});
 }
 
-TEST_CASE_METHOD(Source, "a table of contacts that nobody is named for is refused if pairs are wanted") {
+TEST_CASE_METHOD(Source, "a table of contacts without a known user is refused if pairs are wanted") {
   CsvContactsReader reader(rules, counts, sink, {}, true);
   CHECK_THROWS_AS(read(reader, "Name,E-mail\nJoe,joe@example.org\n"), BloomgateError);
 }
