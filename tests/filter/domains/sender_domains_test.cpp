@@ -62,9 +62,11 @@ std::uint64_t read_all(const SenderDomains& domains) {
 
 TEST_CASE("all domains of a section are found and no others, however many there are and wherever they lie") {
   // 256 buckets are a group; the number of buckets is the next power of two.
-  const auto count = GENERATE(as<std::uint64_t>(), 0, 1, 2, 3, 64, 255, 256, 257, 1000, 70'000);
+  // Several groups. Where all are in one bucket, each look-up walks through it.
+  const std::uint64_t most = test::kIsSanitized ? 3000 : 20'000;
+  const auto count = GENERATE_COPY(as<std::uint64_t>(), 0, 1, 2, 3, 64, 255, 256, 257, 1000, most);
   // In few of the buckets, in some, in all.
-  const DomainNumber greatest = GENERATE(DomainNumber{70'000} - 1, DomainNumber{1} << 40, kGreatest);
+  const DomainNumber greatest = GENERATE_COPY(DomainNumber{most} - 1, DomainNumber{1} << 40, kGreatest);
   CAPTURE(count, greatest);
   Numbers numbers = random_numbers(count, greatest);
   if (count > 2) numbers.back() = kGreatest;
