@@ -1,5 +1,5 @@
-// Whose mail lies where: folders of sent mail say it by their path, and a file says which addresses are whose. Users
-// may put anything into their own folders, so what lies there counts for the folder's owner alone.
+// Whose mail lies where: folders of sent mail say it by their path, and a file says which addresses are whose. A user
+// can put any file into a folder of sent mail, so its files list senders only for the folder's owner.
 #pragma once
 
 #include <map>
