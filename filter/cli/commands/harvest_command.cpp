@@ -232,7 +232,8 @@ int run_harvest(const Arguments& arguments) {
   if (!command->journal && sources.absent().size() == command->sources.size()) {
     throw BloomgateError(ErrorCode::cannot_open, "there is no " + sources.absent().front());
   }
-  const std::vector<TimedFile> received = files_by_time(command->received);
+  std::vector<TimedFile> received = files_by_time(command->received);
+  std::erase_if(received, [](const TimedFile& file) { return !file.named && is_unsent(file.path); });
   const std::uint64_t total = sources.total_bytes() + total_bytes(received);
   // Before the sources are read, so that a folder that cannot be written to shows at once.
   DatedListWriter list(command->output, command->date.empty() ? today() : *parse_day(command->date));

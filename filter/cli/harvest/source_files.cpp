@@ -6,9 +6,7 @@
 #include <utility>
 
 namespace bloomgate::cli {
-namespace {
 
-// Of a Maildir, what is still being delivered, and drafts.
 bool is_unsent(const std::filesystem::path& path) {
   const std::filesystem::path folder = path.parent_path();
   std::error_code ignored;
@@ -17,8 +15,6 @@ bool is_unsent(const std::filesystem::path& path) {
   const std::size_t flags = name.rfind(":2,");
   return folder.filename() == "cur" && flags != std::string::npos && name.find('D', flags) != std::string::npos;
 }
-
-}  // namespace
 
 SourceFiles::SourceFiles(const std::vector<std::string>& sources, const std::string& user,
                          const OwnerAddresses& addresses, const HarvestRules& rules) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "filter/cli/lists/files_by_time.hpp"
 
 namespace bloomgate::cli {
+
+// Of a Maildir, what is still being delivered, and drafts.
+bool is_unsent(const std::filesystem::path& path);
 
 struct SourceFile {
   TimedFile file;

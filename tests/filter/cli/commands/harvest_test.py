@@ -296,6 +296,7 @@ tail -n "+$((at + 1))" journal
         self.write("Maildir/new/7.mx", gzip.compress(self.of_list(3, "ops", "lists.example.net").encode()))
         self.write("Maildir/new/8.mx", self.of_list(4, "evil", "example.org"))
         self.write("Maildir/new/9.mx", self.of_list(5, "read-only"))
+        self.write("Maildir/cur/10.mx:2,DS", self.of_list(1))  # a draft
         self.write("Maildir/dovecot-uidlist", "3 V1 N2\n")
         addresses = ["dev@lists.example.org", "joe@example.org", "ops@lists.example.net"]
         lines, report = self.harvest("%u/.Sent")
