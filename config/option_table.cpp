@@ -105,8 +105,8 @@ constexpr std::array kOptions = {
         "verify-dkim", "auto|yes|no", "auto",
         "whether the daemon itself verifies the DKIM signatures of listed senders",
         "auto: yes if 'trusted-authserv-id' is empty, else no. It verifies only what decides: aligned signatures\n"
-        "of a message that is delivered if one is good, and those of other senders at the same domain, so that\n"
-        "nobody outside sees who is listed. For all other mail no name is looked up. no: only\n"
+        "of a message that is delivered if one is good, and those of other senders at a listed one's domain, so\n"
+        "that nobody outside sees who is listed. For all other mail no name is looked up. no: only\n"
         "Authentication-Results fields count. yes with 'trusted-authserv-id': each of the two is enough.",
         true},
     OptionSpec{"require-oversigned", "yes|no", "no", "count only signatures that nobody can add a From field to",

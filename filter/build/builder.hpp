@@ -113,6 +113,7 @@ class FilterBuilder {
         domain_hashes_->add(hash_of_domain(shape_, entry.key()));
         ++domains_;
         kinds_.note_kept_exactly(entry.kind());
+        if (sender_domains_ != nullptr) sender_domains_->add_neighbours_of(entry.key());
       }
     }
 

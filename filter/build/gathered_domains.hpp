@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "filter/address/neighbours.hpp"
 #include "filter/build/gathered_hashes.hpp"
 #include "filter/build/recent_domains.hpp"
 #include "filter/domains/domain_coding.hpp"
@@ -33,6 +34,11 @@ class GatheredDomains {
     void add(std::string_view domain_key) {
       recent_.add(
           domain_key, [this](std::string_view key) { return hash(key); }, [this](KeyHash hash) { hashes_->add(hash); });
+    }
+    // What an entry that is kept exactly shares with its neighbours, if it has any.
+    void add_neighbours_of(std::string_view key) {
+      const NeighboursKey neighbours = neighbours_key(key);
+      if (!neighbours.view().empty()) add(neighbours.view());
     }
     // Hashes of such keys, which a store has kept.
     void add_stored(std::span<const KeyHash> hashes) {

@@ -35,6 +35,7 @@ class GatheredEntries {
       if (entry.kind() == EntryKind::address) return add_address(entry.key());
       kinds_.note_kept_exactly(entry.kind());
       add_domain(entry.key());
+      if (sender_domains_ != nullptr) sender_domains_->add_neighbours_of(entry.key());
     }
     // The key of a pair of addresses.
     void add_pair(std::string_view key) {

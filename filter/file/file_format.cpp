@@ -127,6 +127,12 @@ std::uint64_t entries_of(const FilterHeader& header) noexcept {
   return saturating_sum(header.addresses, header.domains);
 }
 
+std::string_view lack_of_sender_domains(bool is_confirmed) noexcept {
+  return is_confirmed ? "keeps no domains of its senders, so a stranger may find out who is listed"
+                      : "keeps no domains of its senders, so a stranger at any domain may be found by chance, and may "
+                        "find out who is listed";
+}
+
 double distinct_entries_of(const FilterHeader& header) noexcept {
   return distinct_entries(header.bits_set, header.shape) + static_cast<double>(header.domains);
 }

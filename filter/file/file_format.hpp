@@ -41,14 +41,22 @@ struct FilterHeader {
   KnownStrangerCounts strangers = {};
   std::uint64_t store_identity = 0;  // of the store with the same entries; 0: there is none
   KindsHeld kinds = {};              // of the addresses and the domain entries
-  // The domains of the senders of all addresses, each once; nothing: the file does not have them.
+  // The domains of the senders of all addresses, each once, and what other entries share with their neighbours
+  // (filter/address/neighbours.hpp); nothing: the file does not have them.
   std::optional<std::uint64_t> sender_domains = {};
+
+  // Whether the domain of every address that is listed is there.
+  bool knows_sender_domains() const noexcept { return sender_domains || addresses == 0; }
 
   friend bool operator==(const FilterHeader&, const FilterHeader&) = default;
 };
 
 // All entries: addresses and domain entries. At most 2^64 - 1.
 std::uint64_t entries_of(const FilterHeader& header) noexcept;
+
+// What a filter lacks that does not know the domains of its senders, with or without a store beside it: a sentence that
+// begins with its verb, and has no full stop.
+std::string_view lack_of_sender_domains(bool is_confirmed) noexcept;
 
 // Different entries: an estimate of the addresses from the fill (infinite for a full array), and the domain entries.
 // Not a number in the layout ribbon, where the fill is one half whatever it holds.

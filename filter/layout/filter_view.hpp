@@ -129,6 +129,7 @@ class FilterView {
   }
   // Whether any look-up for a recipient, or with a signer, could find anything.
   bool holds_pairs() const noexcept { return kinds_.any_pairs(); }
+  bool holds_domain_pairs() const noexcept { return kinds_.domain_pairs; }
   bool holds_signers() const noexcept { return kinds_.signers; }
 
   // Whether the key of an address may be an entry: its bits are all set, its sender's domain is there, and it is no
@@ -148,6 +149,12 @@ class FilterView {
   // where the sender domains are not there.
   bool may_hold_domain_of(std::string_view key) const noexcept {
     return !sender_domains_.is_there() || sender_domains_.contains(sender_domain_number(key));
+  }
+
+  // Whether an entry has that key of its neighbours (neighbours.hpp): false where the sender domains are not there.
+  bool has_neighbours(std::string_view neighbours_key) const noexcept {
+    return sender_domains_.is_there() &&
+           sender_domains_.contains(domain_number(hash_of_domain(shape_, neighbours_key)));
   }
 
   // Whether it is the first value of a known stranger. To be asked about values whose bits are all set.

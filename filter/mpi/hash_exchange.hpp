@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "filter/address/address.hpp"
+#include "filter/address/neighbours.hpp"
 #include "filter/build/recent_domains.hpp"
 #include "filter/domains/sender_domain.hpp"
 #include "filter/layout/filter_shape.hpp"
@@ -53,6 +54,8 @@ class HashExchange {
       } else {
         domains_.push_back(hash_of_domain(shape_, entry.key()));
         kinds_.note_kept_exactly(entry.kind());
+        const NeighboursKey neighbours = neighbours_key(entry.key());
+        if (recent_domains_ && !neighbours.view().empty()) add_sender_domain(neighbours.view());
       }
     }
     void add_pair(std::string_view key) {

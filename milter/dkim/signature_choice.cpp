@@ -53,9 +53,9 @@ std::string domain_of(const SignatureTags& tags) {
 }
 
 bool is_wanted(const SignatureNeed& need, std::string_view domain, Alignment alignment) noexcept {
-  return domain == need.signer() || std::ranges::any_of(need.senders(), [&](const Domain& wanted) {
-           return aligned(domain, wanted.view(), alignment);
-         });
+  return std::ranges::find(need.signers(), domain, &Domain::view) != need.signers().end() ||
+         std::ranges::any_of(need.senders(),
+                             [&](const Domain& wanted) { return aligned(domain, wanted.view(), alignment); });
 }
 
 // What choose_signatures() reads of a header once.

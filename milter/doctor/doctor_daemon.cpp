@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "filter/base/error.hpp"
+#include "filter/file/file_format.hpp"
 #include "filter/file/fingerprint.hpp"
 #include "filter/file/layer_folder.hpp"
 #include "filter/file/store_file.hpp"
@@ -117,6 +118,11 @@ void examine_whitelist(const WhitelistSource& source, Age of_file, const std::ve
       findings.push_back({Level::warning, "whitelist", text, "find out why it is not built again: cron, a timer?"});
     } else {
       findings.push_back({Level::ok, "whitelist", text});
+    }
+    if (!whitelist.header().knows_sender_domains()) {
+      findings.push_back({Level::warning, "whitelist",
+                          path + " " + std::string(lack_of_sender_domains(!source.store.empty())),
+                          "build it again without --no-sender-domains"});
     }
     examine_fingerprint(whitelist, fingerprints, findings);
     examine_store(source, whitelist, user, findings);

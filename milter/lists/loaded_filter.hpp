@@ -54,6 +54,10 @@ class LoadedFilter final : public Whitelist {
 
   std::optional<StoreQuestion> question_about(std::string_view key) const noexcept override;
 
+  bool has_neighbours(std::string_view neighbours_key) const noexcept override {
+    return view().has_neighbours(neighbours_key);
+  }
+
   // Asks the store, of which there must be one, whether it has the hash. Returns at `deadline` at the latest; what the
   // disk is found to be like is noted. `before_waiting` as in StoreReaders::find().
   Confirmation confirm(KeyHash hash, StoreReaders::Clock::time_point deadline,

@@ -98,8 +98,12 @@ std::string message_rate(const LoadedLists& lists, IdentityRule identity) {
   const bool has_pairs = std::ranges::any_of(lists.parts().whitelists, [](const NamedFilter& each) {
     return serves(each) && each.filter->header().kinds.pairs_in_bits != 0;
   });
-  return fmt::format("expected false-positive rate {} per message (identity = {}{})", rate_text(*rate, is_confirmed),
-                     identity_rule_name(identity), has_pairs ? ", alone and with one recipient" : "");
+  const bool know_domains = std::ranges::all_of(lists.parts().whitelists, [](const NamedFilter& each) {
+    return !serves(each) || each.filter->header().knows_sender_domains();
+  });
+  return fmt::format("expected false-positive rate {} per message (identity = {}{}){}", rate_text(*rate, is_confirmed),
+                     identity_rule_name(identity), has_pairs ? ", alone and with one recipient" : "",
+                     know_domains ? ", and none at domains without a listed address" : "");
 }
 
 std::vector<std::string> list_faults(const LoadedLists& lists) {

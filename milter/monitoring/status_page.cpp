@@ -157,6 +157,9 @@ std::string whitelist_html(const NamedFilter& named, const RateProbes& probes, S
   html += "</div>\n<p class=\"soft\">" + escaped(printable(filter.path()));
   if (filter.store() != nullptr) html += ", confirmed by " + escaped(printable(filter.store()->path()));
   html += fmt::format("; written {} ago, loaded {} ago</p>\n", age(now - written), age(now - filter.loaded_at()));
+  if (!header.knows_sender_domains()) {
+    html += fmt::format("<p class=\"soft\">It {}.</p>\n", lack_of_sender_domains(filter.store() != nullptr));
+  }
   return html;
 }
 

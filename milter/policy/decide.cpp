@@ -4,43 +4,11 @@
 
 #include "milter/policy/decider.hpp"
 #include "milter/policy/look_up.hpp"
+#include "milter/policy/needed_signatures.hpp"
 #include "milter/policy/trace.hpp"
 
 namespace bloomgate {
 namespace {
-
-// Notes the signatures without which the message is not delivered, and with which it is, or would be if each sender at
-// a domain of which a list has an address were that address: what is looked up must not say who is listed there. Each
-// signature alone if that is enough, else those of both senders together. Where they deliver it only if a store
-// confirms a hit, that is asked first: a page of a file costs less than a name server and a body.
-void note_signatures_needed(Decision& decision, const Facts& facts, const Lists& lists, const Policy& policy,
-                            const Decider& decider) noexcept {
-  const std::string_view envelope = decider.senders().identity().domain();
-  const std::string_view from = decider.senders().from().domain();
-  const std::string_view signer = decider.wanted_signer();
-  const auto is_delivered_if = [&](const Supposition& supposed, std::optional<StoreQuestion>* question) {
-    Decider supposing(facts, lists, policy, nullptr, supposed);
-    const bool is_delivered = supposing.decide().verdict == Verdict::deliver;
-    if (is_delivered && question != nullptr && !*question) *question = supposing.question();
-    return is_delivered;
-  };
-  // Of a message whose results prove already what a listed neighbour needs, no signature is looked at.
-  const bool has_neighbours = (lists.have_sender_domain(envelope) || lists.have_sender_domain(from)) &&
-                              !is_delivered_if({.neighbours_are_listed = true}, nullptr);
-  const auto would_deliver = [&](const Proof::Supposed& signers) {
-    if (has_neighbours && is_delivered_if({signers, true}, nullptr)) return true;
-    return decider.lacks_proof() && is_delivered_if({signers}, &decision.question);
-  };
-  bool with_envelope = !envelope.empty() && would_deliver({envelope});
-  bool with_from = !from.empty() && would_deliver({"", from});
-  const bool with_signer = !signer.empty() && would_deliver({signer});
-  if (!with_envelope && !with_from && !with_signer) with_envelope = with_from = would_deliver({envelope, from});
-  if (decision.question) return;
-  if (with_envelope) decision.need.domains[0].append(envelope);
-  if (with_from && !(with_envelope && from == envelope)) decision.need.domains[1].append(from);
-  const bool is_asked_already = (with_envelope && signer == envelope) || (with_from && signer == from);
-  if (with_signer && !is_asked_already) decision.need.domains[2].append(signer);
-}
 
 // Notes a signer below a sender's domain, if the message would be delivered if such signers counted for that sender.
 void note_child_signer(Decision& decision, const Decider& decider, const Facts& facts, const Lists& lists,
@@ -101,7 +69,7 @@ Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Tr
     trace->add("child-signer", child.parent(), child.domain.view(), "not-counted");
   }
   if (policy.verify_signatures && !facts.signatures) {
-    note_signatures_needed(decision, facts, lists, policy, decider);
+    NeededSignatures(facts, lists, policy, decider).note(decision);
     for (const Domain& domain : decision.need.domains) {
       if (!domain.view().empty()) note("needs-signature", domain.view(), "yes");
     }

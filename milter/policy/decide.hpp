@@ -54,13 +54,13 @@ class Trace;
 //
 // If the policy verifies signatures, a signature that our own verifier passes counts like dkim=pass. Without signatures
 // among the facts, a decision may have a need: see Decision. Only such a message costs a name server anything. What a
-// message needs depends on the domain of a sender, where a list keeps the domains of its addresses
-// (Lists::have_sender_domain), and not on whether that very sender is listed, revoked, or listed for these recipients:
-// name servers, and the time to the answer, are seen from outside.
+// message needs depends on whether the lists have neighbours of its senders (neighbours.hpp), and not on whether these
+// very senders are listed, revoked, or listed for these recipients: name servers, and the time to the answer, are seen
+// from outside.
 //
 // A hit of a whitelist that has a store counts only where the store has the sender's hash. Without its reply among the
 // facts, a decision may have a question: see Decision. So a store is asked only about a message that it would deliver,
-// once for each sender and whitelist at most; and only once its signatures are known, where a list keeps the domain. A
+// once for each sender and whitelist at most; and only once its signatures are known, where a list keeps neighbours. A
 // store that cannot tell (confirm-timeout and so on) lists nobody.
 //
 // A sender who is not listed for everybody may be listed for each of the message's recipients, by pairs or by what was

@@ -5,6 +5,7 @@
 
 #include "milter/policy/look_up_learned.hpp"
 #include "milter/policy/look_up_pairs.hpp"
+#include "milter/policy/neighbours.hpp"
 #include "milter/policy/trace.hpp"
 
 namespace bloomgate {
@@ -18,14 +19,17 @@ Decision Decider::decide() noexcept {
   trace_results();
   trace_signatures();
   if (!neighbours_are_listed_) {
-    if (const auto decision = find_revoked()) return *decision;
+    if (const auto decision = find_revoked()) {
+      is_revoked_ = true;
+      return *decision;
+    }
   }
   if (facts_.is_header_ambiguous) return check_because(Reason::ambiguous_header);
   if (!senders_.has_from() && from_matters()) return check_because(senders_.from_fault(), IdentityKind::header_from);
   if (const auto decision = find_own_domain()) {
     if (decision->identity != IdentityKind::header_from) return *decision;
     // An entry may let a service write in the name of a domain of ours.
-    const std::optional<Decision> by_service = route_.of_from();
+    const std::optional<Decision> by_service = by_signer_of_from();
     return by_service && by_service->verdict == Verdict::deliver ? *by_service : *decision;
   }
   const Decision by_sender = by_senders();
@@ -182,12 +186,19 @@ std::optional<Decision> Decider::find_dmarc_fail() const noexcept {
 }
 
 Decision Decider::by_senders() noexcept {
+  if (way_ == Way::signer) return check_because(Reason::not_listed);
   if (const auto decision = find_dmarc_fail()) return *decision;
   return by_identity_rule();
 }
 
+std::optional<Decision> Decider::by_signer_of_from() noexcept {
+  if (way_ != Way::any && way_ != Way::signer) return std::nullopt;
+  return route_.of_from();
+}
+
 std::optional<Decision> Decider::by_signers() noexcept {
-  const std::optional<Decision> from = route_.of_from();
+  if (way_ != Way::any && way_ != Way::signer) return std::nullopt;
+  const std::optional<Decision> from = by_signer_of_from();
   if (from && from->verdict == Verdict::deliver) return from;
   const std::optional<Decision> list = route_.of_mailing_list();
   return list && (!from || list->verdict == Verdict::deliver) ? list : from;
@@ -204,6 +215,17 @@ Decision Decider::by_identity_rule() noexcept {
     return decision;
   }
   if (facts_.is_bounce) return check_because(Reason::bounce);
+  switch (way_) {
+    case Way::envelope:
+      return by_envelope();
+    case Way::header_from:
+      return by_from();
+    case Way::both:
+      return by_both();
+    case Way::any:
+    case Way::signer:
+      break;
+  }
   switch (policy_.identity) {
     case IdentityRule::envelope:
       return by_envelope();
@@ -246,7 +268,7 @@ Decision Decider::by_from() noexcept {
 }
 
 Listing Decider::find(const Subject& subject) noexcept {
-  if (neighbours_are_listed_ && lists_.have_sender_domain(subject.entry.domain())) {
+  if (neighbours_are_listed_ && have_neighbours(lists_, subject.entry)) {
     return {.is_listed = true, .reason = Reason::listed, .profile = widest_profile(lists_)};
   }
   const TagSeparators delimiter = policy_.recipient_delimiter;

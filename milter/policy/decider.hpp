@@ -1,7 +1,9 @@
 // The steps of decide(), in their order. Used by one thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "milter/policy/decision.hpp"
@@ -20,12 +22,22 @@ class Trace;
 // A decision to check the message.
 Decision check_because(Reason reason, IdentityKind identity = IdentityKind::none) noexcept;
 
+// A way to `deliver`.
+enum class Way : std::uint8_t {
+  any,
+  envelope,     // the envelope sender
+  header_from,  // the From mailbox
+  both,         // the two together
+  signer,       // a mailing list, or an entry with a signer (signed_route.hpp)
+};
+
 // What a message is taken for, to find the signatures that it needs.
 struct Supposition {
   Proof::Supposed signers = {};  // whose signatures have passed
-  // Each sender at a domain of which a list has an address (Lists::have_sender_domain) is such an address itself, for
+  // Each sender and mailing list with a neighbour among the entries of the lists (neighbours.hpp) is listed itself, for
   // all recipients, and not revoked. So what follows does not depend on who is listed there.
   bool neighbours_are_listed = false;
+  Way way = Way::any;  // no other one is open
 };
 
 // One message on its way through the steps. A step returns the decision if it settles the matter.
@@ -41,8 +53,9 @@ class Decider {
         authentication_(facts.authentication),
         senders_(facts, policy),
         proof_(facts, policy, senders_, supposed.signers),
-        route_(facts, lists, policy, senders_, proof_, trace),
-        neighbours_are_listed_(supposed.neighbours_are_listed) {}
+        route_(facts, lists, policy, senders_, proof_, supposed.neighbours_are_listed, trace),
+        neighbours_are_listed_(supposed.neighbours_are_listed),
+        way_(supposed.way) {}
   Decider(const Decider&) = delete;
   Decider& operator=(const Decider&) = delete;
 
@@ -59,8 +72,11 @@ class Decider {
 
   const Proof& proof() const noexcept { return proof_; }
 
-  // A domain whose signature, if it were good, would prove what an entry lists with it; empty: none.
-  std::string_view wanted_signer() const noexcept { return route_.wanted_signer(); }
+  // Whether the message is checked since somebody is revoked.
+  bool is_revoked() const noexcept { return is_revoked_; }
+
+  // The domains whose signatures, if they were good, would prove what entries list with them.
+  std::span<const std::string_view> wanted_signers() const noexcept { return route_.wanted_signers(); }
 
   const Draws& draws() const noexcept { return draws_; }
 
@@ -109,7 +125,10 @@ class Decider {
 
   Decision by_senders() noexcept;
 
-  // What lists the message with the domain that has to sign it. Nothing: no entry does.
+  // What lists the From mailbox, or also the mailing list, with the domain that has to sign the message. Nothing: no
+  // entry does.
+  std::optional<Decision> by_signer_of_from() noexcept;
+
   std::optional<Decision> by_signers() noexcept;
 
   Decision by_either() noexcept;
@@ -148,6 +167,8 @@ class Decider {
   Proof proof_;
   SignedRoute route_;
   const bool neighbours_are_listed_;
+  const Way way_;
+  bool is_revoked_ = false;
   bool lacks_proof_ = false;
   Draws draws_ = {};
   std::optional<StoreQuestion> question_ = {};

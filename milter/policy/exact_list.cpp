@@ -7,6 +7,7 @@
 
 #include "filter/address/characters.hpp"
 #include "filter/address/domain_tree.hpp"
+#include "filter/address/neighbours.hpp"
 #include "filter/address/pair.hpp"
 #include "filter/base/error.hpp"
 #include "filter/hash/hash.hpp"
@@ -53,21 +54,12 @@ PairKey start_of_pair(std::string_view prefix, std::string_view rest) noexcept {
   return start;
 }
 
-// The key of a domain of which an address is in the list. No entry's key has a control byte.
-FixedText<kMaxDomainBytes + 1> key_of_sender_domain(std::string_view domain) noexcept {
-  FixedText<kMaxDomainBytes + 1> key;
+// What entries share with their neighbours, as a key of its own. No entry's key begins with a control byte.
+FixedText<1 + kMaxSignerKeyBytes> own_neighbours_key(std::string_view neighbours_key) noexcept {
+  FixedText<1 + kMaxSignerKeyBytes> key;
   key.append("\n");
-  key.append(domain);
+  key.append(neighbours_key);
   return key;
-}
-
-// Of an entry that is an address, alone or as the sender of a pair; empty of any other.
-std::string_view sender_domain_of(const Entry& entry) noexcept {
-  if (entry.kind() == EntryKind::address) return entry.domain();
-  if (!entry.is_pair()) return {};
-  const std::string_view sender = sides_of_pair(entry.key()).sender;
-  if (sender.starts_with('@') || is_mailing_list_key(sender) || is_signer_key(sender)) return {};
-  return sender.substr(sender.rfind('@') + 1);
 }
 
 bool may_send(const Entry& sender) noexcept {
@@ -149,8 +141,8 @@ SignerKey ExactList::find_with_signer(const Entry& entry, std::string_view signe
   return {};
 }
 
-bool ExactList::has_sender_domain(std::string_view domain) const noexcept {
-  return domain.size() <= kMaxDomainBytes && contains(key_of_sender_domain(domain).view());
+bool ExactList::has_neighbours(std::string_view neighbours_key) const noexcept {
+  return contains(own_neighbours_key(neighbours_key).view());
 }
 
 bool ExactList::has_pairs_of(const Entry& sender, TagSeparators separators) const noexcept {
@@ -206,8 +198,8 @@ class ExactListReader {
       list_.has_pairs_ = true;
       insert(start_of_pair({}, sides_of_pair(entry.key()).sender).view());
     }
-    const std::string_view domain = sender_domain_of(entry);
-    if (!domain.empty()) insert(key_of_sender_domain(domain).view());
+    const NeighboursKey neighbours = neighbours_key(entry.key());
+    if (!neighbours.view().empty()) insert(own_neighbours_key(neighbours.view()).view());
     list_.has_domains_ |= entry.kind() == EntryKind::domain;
     list_.has_trees_ |= entry.kind() == EntryKind::domain_tree;
     list_.has_signers_ |= entry.kind() == EntryKind::with_signer;

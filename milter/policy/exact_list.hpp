@@ -56,8 +56,8 @@ class ExactList {
   FoundPair find_pair(const Entry& sender, const Entry& recipient, TagSeparators sender_separators,
                       TagSeparators recipient_separators) const noexcept;
 
-  // Whether an address of that canonical domain is an entry, or the sender of a pair. One probe.
-  bool has_sender_domain(std::string_view domain) const noexcept;
+  // Whether an entry has that key of its neighbours (filter/address/neighbours.hpp). One probe.
+  bool has_neighbours(std::string_view neighbours_key) const noexcept;
 
   bool holds_pairs() const noexcept { return has_pairs_; }
   bool holds_signers() const noexcept { return has_signers_; }
@@ -74,7 +74,7 @@ class ExactList {
   std::string_view key_at(std::uint32_t offset) const noexcept;
 
   // Each: two bytes of length, then the key; a filling byte before the first. Of each pair also what is before its
-  // recipient, and of each address the key of its domain as that of a sender: both are the key of no entry.
+  // recipient, and of each entry what it shares with its neighbours: both are the key of no entry.
   std::string keys_;
   std::vector<std::uint32_t> slots_;  // places in keys_, 0 for none; open addressing, a power of two, at most half full
   std::uint64_t seed_ = 0;

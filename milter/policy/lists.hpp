@@ -26,9 +26,9 @@ class Whitelist {
   // counts as it is.
   virtual std::optional<StoreQuestion> question_about(std::string_view /*key*/) const noexcept { return std::nullopt; }
 
-  // Whether an address of that canonical domain is an entry, or the sender of a pair. Nothing: the whitelist does not
-  // keep the domains of its addresses.
-  virtual std::optional<bool> has_sender_domain(std::string_view /*domain*/) const noexcept { return std::nullopt; }
+  // Whether an entry has that key of its neighbours (filter/address/neighbours.hpp). False where the whitelist does not
+  // keep these keys.
+  virtual bool has_neighbours(std::string_view /*neighbours_key*/) const noexcept { return false; }
 };
 
 struct NamedWhitelist {
@@ -60,17 +60,6 @@ struct Lists {
     return (extra != nullptr && extra->holds_signers()) ||
            std::ranges::any_of(whitelists, [](const NamedWhitelist& each) {
              return each.whitelist != nullptr && each.whitelist->view().holds_signers();
-           });
-  }
-
-  // Whether a list has an address of that canonical domain, for whichever recipient. A whitelist that does not keep the
-  // domains of its addresses has none. Costs a probe or two of each list, and of no bits.
-  bool have_sender_domain(std::string_view domain) const noexcept {
-    if (domain.empty()) return false;
-    return (extra != nullptr && extra->has_sender_domain(domain)) ||
-           (learned != nullptr && learned->has_sender_domain(domain)) ||
-           std::ranges::any_of(whitelists, [&](const NamedWhitelist& each) {
-             return each.whitelist != nullptr && each.whitelist->has_sender_domain(domain).value_or(false);
            });
   }
 

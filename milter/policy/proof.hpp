@@ -26,7 +26,7 @@ struct Proven {
 class Proof {
  public:
   // Domains of which a signature is supposed to have passed, canonical; empty ones stand for none.
-  using Supposed = std::array<std::string_view, SignatureNeed::kMaxDomains>;
+  using Supposed = std::array<std::string_view, 2>;
 
   // All must outlive the object.
   Proof(const Facts& facts, const Policy& policy, const Senders& senders, const Supposed& supposed = {}) noexcept

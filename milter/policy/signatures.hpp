@@ -14,6 +14,7 @@
 #include "filter/address/domain.hpp"
 #include "milter/fields/watched_fields.hpp"
 #include "milter/policy/alignment.hpp"
+#include "milter/policy/grounds.hpp"
 
 namespace bloomgate {
 
@@ -143,17 +144,17 @@ struct Signatures {
 };
 
 // The signatures that would change a decision: those of domains that are aligned with a sender's domain, and those of
-// the signer that an entry of a list names. Canonical. Empty: none would.
+// signers that entries of a list name. Canonical. Empty: none would.
 struct SignatureNeed {
-  // Of the envelope sender, of the From mailbox, and that signer.
-  static constexpr std::size_t kMaxDomains = 3;
+  // Of the envelope sender, of the From mailbox, and those signers: as many as a message's grounds have.
   static constexpr std::size_t kSenders = 2;
+  static constexpr std::size_t kMaxDomains = kSenders + Grounds::kMostSigners;
 
   std::array<Domain, kMaxDomains> domains = {};
 
-  // For these another domain may sign, as Alignment says; for the named signer only itself.
+  // For these another domain may sign, as Alignment says; for a named signer only itself. Empty ones stand for none.
   std::span<const Domain> senders() const noexcept { return std::span(domains).first(kSenders); }
-  std::string_view signer() const noexcept { return domains.back().view(); }
+  std::span<const Domain> signers() const noexcept { return std::span(domains).subspan(kSenders); }
 
   bool is_empty() const noexcept {
     return std::ranges::all_of(domains, [](const Domain& domain) { return domain.view().empty(); });

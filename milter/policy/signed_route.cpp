@@ -1,9 +1,12 @@
 #include "milter/policy/signed_route.hpp"
 
+#include <algorithm>
+
 #include "filter/address/list_id.hpp"
 #include "milter/policy/alignment.hpp"
 #include "milter/policy/look_up.hpp"
 #include "milter/policy/look_up_pairs.hpp"
+#include "milter/policy/neighbours.hpp"
 #include "milter/policy/trace.hpp"
 
 namespace bloomgate {
@@ -43,7 +46,7 @@ std::optional<Decision> SignedRoute::by_signer_of(IdentityKind kind, std::string
   if (!lists_.list_with_signers()) return std::nullopt;
   std::optional<Decision> unproven;
   for (const std::string_view signer : facts_.grounds->signers()) {
-    const Listing listing = look_up_with_signer(lists_, path, entry, signer, trace_);
+    const Listing listing = look_up_signer(path, entry, signer);
     if (!listing.is_listed) continue;
     const Decision decision = decided(kind, listing, ProofOf::signer, signer);
     if (decision.verdict == Verdict::deliver) return decision;
@@ -52,7 +55,17 @@ std::optional<Decision> SignedRoute::by_signer_of(IdentityKind kind, std::string
   return unproven;
 }
 
+Listing SignedRoute::look_up_signer(std::string_view path, const Entry& entry, std::string_view signer) noexcept {
+  if (neighbours_are_listed_ && have_neighbours_with_signer(lists_, entry, signer)) {
+    return {.is_listed = true, .reason = Reason::listed_with_signer};
+  }
+  return look_up_with_signer(lists_, path, entry, signer, trace_);
+}
+
 Listing SignedRoute::look_up_list(const Entry& list) noexcept {
+  if (neighbours_are_listed_ && have_neighbours(lists_, list)) {
+    return {.is_listed = true, .reason = Reason::listed_mailing_list};
+  }
   const Listing alone = look_up_mailing_list(lists_, list, trace_);
   if (alone.is_listed) return alone;
   return look_up_pairs(alone, std::nullopt, lists_, facts_, policy_.recipient_delimiter, {}, list, trace_);
@@ -79,6 +92,11 @@ bool SignedRoute::may_sign(std::string_view signer, const Entry& list) const noe
   return signer == host && !organization.empty() && organization != host;
 }
 
+void SignedRoute::want(std::string_view signer) noexcept {
+  const std::span<const std::string_view> wanted = wanted_signers();
+  if (!signer.empty() && std::ranges::find(wanted, signer) == wanted.end()) wanted_[wanted_count_++] = signer;
+}
+
 Decision SignedRoute::decided(IdentityKind kind, const Listing& listing, ProofOf of, std::string_view signer) noexcept {
   Decision decision = {.verdict = Verdict::check, .reason = listing.reason, .identity = kind};
   decision.list.append(listing.list);
@@ -103,7 +121,7 @@ Decision SignedRoute::decided(IdentityKind kind, const Listing& listing, ProofOf
     return decision;
   }
   decision.reason = Reason::not_authenticated;
-  if (covers && wanted_.view().empty()) wanted_.append(signer);
+  if (covers) want(signer);
   if (is_field_open) {
     decision.signature = SignatureOutcome::field_added_list_id;
   } else if (facts_.signatures) {

@@ -12,13 +12,17 @@
 // List-Id below it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 
-#include "filter/address/domain.hpp"
 #include "milter/policy/decision.hpp"
 #include "milter/policy/facts.hpp"
+#include "milter/policy/grounds.hpp"
 #include "milter/policy/lists.hpp"
+#include "milter/policy/look_up.hpp"
 #include "milter/policy/policy.hpp"
 #include "milter/policy/proof.hpp"
 #include "milter/policy/senders.hpp"
@@ -29,10 +33,17 @@ class Trace;
 
 class SignedRoute {
  public:
-  // All must outlive the object.
+  // All must outlive the object. `neighbours_are_listed`: what has a neighbour among the entries (neighbours.hpp) is
+  // taken for listed.
   SignedRoute(const Facts& facts, const Lists& lists, const Policy& policy, const Senders& senders, const Proof& proof,
-              Trace* trace) noexcept
-      : facts_(facts), lists_(lists), policy_(policy), senders_(senders), proof_(proof), trace_(trace) {}
+              bool neighbours_are_listed, Trace* trace) noexcept
+      : facts_(facts),
+        lists_(lists),
+        policy_(policy),
+        senders_(senders),
+        proof_(proof),
+        neighbours_are_listed_(neighbours_are_listed),
+        trace_(trace) {}
 
   // Of the From mailbox, by an entry with a signer. Nothing: there is no such entry for a domain that has signed the
   // message. A check: there is one, and the signature is not proven.
@@ -42,14 +53,16 @@ class SignedRoute {
   // signer. Nothing: no entry has it.
   std::optional<Decision> of_mailing_list() noexcept;
 
-  // The domain whose signature would have proven what was not; the first one. Empty: there is none.
-  std::string_view wanted_signer() const noexcept { return wanted_.view(); }
+  // The domains whose signatures would have proven what was not, each once.
+  std::span<const std::string_view> wanted_signers() const noexcept { return {wanted_.data(), wanted_count_}; }
 
  private:
   // Whether anybody may be asked: the message has a sender and one From mailbox, is no bounce, and its signatures are
   // known.
   bool is_open() const noexcept;
   Listing look_up_list(const Entry& list) noexcept;
+  Listing look_up_signer(std::string_view path, const Entry& entry, std::string_view signer) noexcept;
+  void want(std::string_view signer) noexcept;
   std::optional<Decision> by_signer_of(IdentityKind kind, std::string_view path, const Entry& entry) noexcept;
   std::optional<Decision> by_host_of(const Entry& list) noexcept;
   bool may_sign(std::string_view signer, const Entry& list) const noexcept;
@@ -60,8 +73,10 @@ class SignedRoute {
   const Policy& policy_;
   const Senders& senders_;
   const Proof& proof_;
+  const bool neighbours_are_listed_;
   Trace* trace_;
-  Domain wanted_ = {};
+  std::array<std::string_view, Grounds::kMostSigners> wanted_ = {};  // among those of the grounds
+  std::size_t wanted_count_ = 0;
 };
 
 // The entry of the mailing list that a message names; not a key if it names none.

@@ -78,13 +78,12 @@ def main():
         network = stack.enter_context(PrivateNetwork(folder))
         names = stack.enter_context(FaultyNameServer(folder / "names", {
             "*._domainkey.example.org": record, "*._domainkey.other.example": record}, network))
-        build_filter_of(folder / "whitelist.bloom", ["somebody@else.example"], "--bits-per-entry", "32")
+        build_filter_of(folder / "whitelist.bloom", [SENDERS["listed"]], "--bits-per-entry", "32")
         (folder / "gateway").mkdir()
         (folder / "gateway").chmod(0o755)
-        (folder / "extra").write_text(f"{SENDERS['listed']}\n")
         gateway = stack.enter_context(Gateway(folder / "gateway", GatewayConfig(
             folder / "whitelist.bloom", network=network, main_cf="message_size_limit = 100000000\n",
-            settings={"authentication": "required", "dns-servers": names.option, "extra": folder / "extra"})))
+            settings={"authentication": "required", "dns-servers": names.option})))
         number = 0
         for size, body in BODIES.items():
             rounds = arguments.messages if size == "5 kB" else max(arguments.messages // 4, 10)

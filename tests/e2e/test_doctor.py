@@ -109,8 +109,9 @@ def test_a_daemon_that_is_down_or_hangs_is_found(world):
     (lambda path: path.unlink(), "problem", "cannot be found"),
     (lambda path: path.write_bytes(path.read_bytes()[:-1]), "problem", "whitelist.bloom"),
     (lambda path: path.chmod(0o666), "problem", "written by everybody"),
-    (lambda path: os.utime(path, (0, 0)), "warning", "days old")],
-    ids=["missing", "cut off", "open to all", "old"])
+    (lambda path: os.utime(path, (0, 0)), "warning", "days old"),
+    (lambda path: build_filter_of(path, [LISTED], "--no-sender-domains"), "warning", "may find out who is listed")],
+    ids=["missing", "cut off", "open to all", "old", "without domains"])
 def test_a_whitelist_that_is_not_as_it_should_be_is_found(world, change, level, words):
     change(world.whitelist)
     assert_found(world.findings(), words, level)

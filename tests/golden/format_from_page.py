@@ -333,6 +333,24 @@ def sender_domain(key):
     return sender[sender.rindex(b"@") :]
 
 
+def neighbours(key):
+    """What an entry of the section `domains` shares with its neighbours; None where there is nothing."""
+    sender, pair, _ = key.partition(b"\n")
+    if pair and sender.startswith(b"@"):
+        return sender + pair
+    if sender.startswith((b"@", b"list:*.")):
+        return sender if pair else None
+    if sender.startswith(b"list:"):
+        return b"list:*." + sender.partition(b".")[2]
+    return sender[sender.rindex(b"@") :]
+
+
+def hashes_of_senders(family, keys, seed):
+    """The hashes of which the section `sender-domains` has the numbers."""
+    shared = (neighbours(key) if is_kept_exactly(key) else sender_domain(key) for key in keys)
+    return {hash_of(family, key, seed) for key in shared if key is not None}
+
+
 def sender_coding(count):
     """The number of buckets, and of low bits, of the section `sender-domains`."""
     buckets = 1 << max(count - 1, 0).bit_length()
@@ -406,7 +424,7 @@ def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, bloc
     if excluded:
         sections.append((EXCLUDED, len(excluded), struct.pack(f"<{len(excluded)}Q", *excluded)))
     if with_sender_domains:
-        numbers = {hash_of(family, sender_domain(key), key_seed) >> 4 for key in addresses}
+        numbers = {each >> 4 for each in hashes_of_senders(family, keys, key_seed)}
         sections.append((SENDER_DOMAINS, len(numbers), sender_domains(numbers)))
     entries, content = place_sections(sections)
     header = HEADER.pack(
@@ -452,8 +470,7 @@ def build_store(keys, seed, family=XXH3, with_sender_domains=False):
     sections = [(PAGES, len(addresses), pages), (INDEX, len(index), struct.pack(f"<{len(index)}Q", *index))] if index else []
     if domains:
         sections.append((STORED_DOMAINS, len(domains), struct.pack(f"<{len(domains)}Q", *domains)))
-    if with_sender_domains and addresses:
-        of_senders = sorted({hash_of(family, sender_domain(key), seed) for key in keys if not is_kept_exactly(key)})
+    if with_sender_domains and (of_senders := sorted(hashes_of_senders(family, keys, seed))):
         sections.append((STORED_SENDER_DOMAINS, len(of_senders), struct.pack(f"<{len(of_senders)}Q", *of_senders)))
     entries, content = place_sections(sections)
     pairs, flags = pairs_and_flags_of(keys)

@@ -203,6 +203,7 @@ class FormatTest(unittest.TestCase):
         self.assertEqual(store, (GOLDEN / "sender-domains.store").read_bytes())
         built = build(self.pairs, seed=7, store_seed=42, store_identity=identity, with_sender_domains=True)
         self.assertEqual(built, self.golden("stored-sender-domains"))
+        self.assertEqual(build(self.lists, seed=42, with_sender_domains=True), self.golden("neighbours"))
 
     def test_many_sender_domains(self):
         keys = [f"user@d{i}.example".encode() for i in range(3_000)]

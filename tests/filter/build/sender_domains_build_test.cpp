@@ -128,7 +128,17 @@ TEST_CASE("the domain of a sender counts as it is, whichever way it is written")
                options_of(Layout::page));
   const MappedFilter filter(folder.file("f"));
   const FilterView& view = filter.view();
-  CHECK(filter.header().sender_domains == 5);
+  CHECK(filter.header().sender_domains == 8);
+  for (const char* const key : {"@example.org", "@pair.example", "list:*.lists.example", "@wide.example\n",
+                                "@signed.example signed-by esp.example"}) {
+    CAPTURE(key);
+    CHECK(view.has_neighbours(key));
+  }
+  for (const char* const key : {"@entry.example", "@wide.example", "@signed.example", "list:*.example",
+                                "list:news.lists.example", "@signed.example signed-by other.example"}) {
+    CAPTURE(key);
+    CHECK(!view.has_neighbours(key));
+  }
   for (const char* const key : {"x@example.org", "x@xn--mller-kva.example", "x@[192.0.2.1]", "x@quoted.example",
                                 "x@pair.example", "x@pair.example\nbob@ours.example"}) {
     CAPTURE(key);

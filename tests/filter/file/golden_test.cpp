@@ -50,6 +50,7 @@ const std::vector<Golden> kGoldenFiles = {
      "addresses",
      {.layout = Layout::partitioned, .hash_family = HashFamily::fnv1a_murmur3, .hashes = 5, .seed = 42}},
     {"sender-domains", "addresses", {.seed = 42, .sender_domains = true}},
+    {"neighbours", "lists", {.seed = 42, .sender_domains = true}},
 };
 
 TEST_CASE("the golden files are built again byte for byte") {

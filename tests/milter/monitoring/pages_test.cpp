@@ -252,6 +252,15 @@ TEST_CASE_METHOD(Watched, "the page says that nothing needs action, or what does
                        Contains("no whitelist is loaded: all mail is sent to the deeper checks"));
 }
 
+TEST_CASE_METHOD(Watched, "the page says what a whitelist lacks that does not know the domains of its senders") {
+  CHECK_THAT(html(), Contains("It keeps no domains of its senders"));
+  const TemporaryFolder folder;
+  build_filter(folder.file("whitelist.bloom"), {"joe@example.org"}, {.sender_domains = true});
+  const auto filter = std::make_shared<const LoadedFilter>(folder.file("whitelist.bloom"), false);
+  parts.slot.set(std::make_shared<const LoadedLists>(ListParts{.whitelists = {{"whitelist", filter}}}));
+  CHECK_THAT(html(), !Contains("It keeps no domains") && Contains(", and none at domains without a listed address"));
+}
+
 TEST_CASE_METHOD(Watched,
                  "the page shows the last decisions with masked addresses, or none where others could read it") {
   send("<joe@example.org>", "Joe <joe.smith@example.com>");

@@ -26,9 +26,11 @@ Facts facts_of(std::string_view path, std::string_view from) {
 
 // The domains of a need, with a plus between them.
 std::string need_of(const Decision& decision) {
-  const auto& [one, other, signer] = decision.need.domains;
-  std::string need = std::string(one.view()) + "+" + std::string(other.view());
-  return signer.view().empty() ? need : need.append("+").append(signer.view());
+  std::string need = std::string(decision.need.domains[0].view()) + "+" + std::string(decision.need.domains[1].view());
+  for (const Domain& signer : decision.need.signers()) {
+    if (!signer.view().empty()) need.append("+").append(signer.view());
+  }
+  return need;
 }
 
 Facts with(Facts facts, std::vector<Signature> signatures) {
@@ -76,7 +78,6 @@ TEST_CASE("no signature is asked for if the decision does not depend on it") {
   Policy policy = verifying();
   policy.verify_signatures = false;
   CHECK(World(policy).decide(facts).need.is_empty());
-  CHECK(World(verifying(), "joe@example.org\n").decide(facts).need.is_empty());
   policy = verifying();
   policy.authentication = AuthenticationRule::preferred;
   CHECK(summary(World(policy).decide(facts)) == "deliver listed envelope @main");
@@ -86,6 +87,15 @@ TEST_CASE("no signature is asked for if the decision does not depend on it") {
   Facts logged_in = facts;
   logged_in.origin.logged_in = true;
   CHECK(World(policy).decide(logged_in).need.is_empty());
+}
+
+TEST_CASE("a revoked sender costs the signatures that it would need if it were not revoked") {
+  const Facts facts = facts_of("<joe@example.org>", "joe@example.org");
+  const Decision decision = World(verifying(), "joe@example.org\n").decide(facts);
+  CHECK(summary(decision) == "check revoked envelope");
+  CHECK(need_of(decision) == "example.org+");
+  CHECK(
+      World(verifying(), "x@other.example\n").decide(facts_of("<x@other.example>", "x@other.example")).need.is_empty());
 }
 
 TEST_CASE("a message that trusted results authenticate, or that failed DMARC, needs no signature") {

@@ -30,12 +30,12 @@ class MemoryWhitelist final : public Whitelist {
     return StoreQuestion{store_, hash_key(key, store_, HashFamily::xxh3)};
   }
 
-  std::optional<bool> has_sender_domain(std::string_view domain) const noexcept override {
-    return keeps_domains_ ? std::optional(entries_.has_sender_domain(domain)) : std::nullopt;
+  bool has_neighbours(std::string_view neighbours_key) const noexcept override {
+    return keeps_neighbours_ && entries_.has_neighbours(neighbours_key);
   }
 
-  // From now on it keeps the domains of its addresses.
-  void keep_domains() { keeps_domains_ = true; }
+  // From now on it keeps the keys of its entries' neighbours.
+  void keep_neighbours() { keeps_neighbours_ = true; }
 
   // From now on hits have to be confirmed by a store of that identity.
   void set_store(std::uint64_t identity) { store_ = identity; }
@@ -59,7 +59,7 @@ class MemoryWhitelist final : public Whitelist {
   MemoryFilter filter_;
   ExactList entries_;
   FilterView view_{{}, {}};
-  bool keeps_domains_ = false;
+  bool keeps_neighbours_ = false;
   std::uint64_t store_ = 0;
   unsigned damaged_from_ = ~0U;
   mutable unsigned times_asked_ = 0;
