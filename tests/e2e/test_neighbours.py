@@ -80,7 +80,7 @@ def found_in(filter_file, addresses):
     command = [built("filter/cli/bloomgate"), "query", filter_file, "--listed", *addresses]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stderr
-    return done.stdout.split()
+    return [line.partition("\t")[2] for line in done.stdout.splitlines()]
 
 
 def test_the_owner_of_an_unlisted_domain_is_never_asked_and_never_delivered_however_often_he_tries(stranger):
