@@ -1,5 +1,6 @@
 #include "filter/domains/sender_domains.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "filter/base/little_endian.hpp"
@@ -53,7 +54,7 @@ std::uint64_t SenderDomains::low_bits_at(const Group& group, std::uint64_t domai
 SenderDomains::Group SenderDomains::group_at(std::uint64_t group) const noexcept {
   const std::uint64_t before = word_of_table(group);
   const std::uint64_t end = group + 1 == coding_.groups() ? coding_.domains() : word_of_table(group + 1);
-  if (before > end || end > coding_.domains()) return {};
+  if (before > end || end > coding_.domains() || end - before > coding_.most_of_group()) return {};
   return {.begin = coding_.begin_of_group(group, before),
           .domains = end - before,
           .unary_bits = end - before + coding_.buckets_of_group(),
@@ -95,7 +96,9 @@ bool SenderDomains::contains(DomainNumber number) const noexcept {
     zeros -= ones;
   }
   const std::uint64_t low = coding_.low_of(number);
-  for (std::uint64_t domain = at - buckets_before; domain < group.domains; ++domain, ++at) {
+  std::uint64_t domain = at - buckets_before;
+  const std::uint64_t end = std::min(group.domains, domain + DomainCoding::kMostOfBucket);
+  for (; domain < end; ++domain, ++at) {
     if ((bits_at(group.begin + at) & 1) == 0) return false;
     const std::uint64_t found = low_bits_at(group, domain);
     if (found >= low) return found == low;
@@ -109,18 +112,18 @@ bool SenderDomains::decode_group(std::uint64_t group_number, std::vector<DomainN
   std::uint64_t bucket = group_number * DomainCoding::kBucketsOfGroup;
   std::uint64_t at = 0;
   std::uint64_t last_low = 0;
-  bool is_first_of_bucket = true;
+  std::uint64_t in_bucket = 0;
   for (std::uint64_t domain = 0; domain < group.domains; ++at) {
     if (at >= group.unary_bits) return false;
     if ((bits_at(group.begin + at) & 1) == 0) {
       ++bucket;
-      is_first_of_bucket = true;
+      in_bucket = 0;
       continue;
     }
     const std::uint64_t low = low_bits_at(group, domain++);
-    if (!is_first_of_bucket && low <= last_low) return false;
+    if (in_bucket != 0 && low <= last_low) return false;
+    if (++in_bucket > DomainCoding::kMostOfBucket) return false;
     last_low = low;
-    is_first_of_bucket = false;
     out.push_back(bucket << coding_.low_bits() | low);
   }
   // Only zeros are left, which end the last buckets.

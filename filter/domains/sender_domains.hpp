@@ -5,8 +5,9 @@
 // is taken for one of them with a probability of n / 2^60: below 10^-9 for n = 10^9.
 //
 // A view: the bytes must outlive it. Look-ups are const, noexcept, allocate nothing and may run in any number of
-// threads at once. They are safe whatever the bytes hold; only their answers need sound ones. A look-up reads one line
-// of the cache in the table of the groups, one or two where its group begins, and one with the low bits.
+// threads at once. They are safe and short whatever the bytes hold; only their answers need sound ones. A look-up reads
+// one line of the cache in the table of the groups, one or two where its group begins, and one with the low bits; in a
+// section that somebody made to be slow, DomainCoding::kMostOfBucket bounds it.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +41,8 @@ class SenderDomains {
   // appended means nothing then.
   bool decode_group(std::uint64_t group, std::vector<DomainNumber>& out) const;
 
-  // Whether these groups are as the format has them: the numbers of domains fit, and all domains ascend. With the last
-  // group goes what is behind it: the bits that fill the last word are zero.
+  // Whether these groups are as the format has them: the numbers of domains fit, no bucket has more than it may, and
+  // all domains ascend. With the last group goes what is behind it: the bits that fill the last word are zero.
   bool groups_are_sound(std::uint64_t first, std::uint64_t end) const;
 
  private:

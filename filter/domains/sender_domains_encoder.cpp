@@ -2,11 +2,26 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
+#include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
 
 namespace bloomgate {
+
+namespace {
+
+[[noreturn]] void refuse_full_bucket() {
+  throw BloomgateError(
+      ErrorCode::bad_input,
+      "more than " + std::to_string(DomainCoding::kMostOfBucket) +
+          " of the senders' domains fall into one bucket of the section sender-domains. That does not happen by "
+          "chance: somebody who knows the seed chose these domains. Build from the lists again with another seed "
+          "(without --seed and --store-seed a new one is drawn), or give --no-sender-domains");
+}
+
+}  // namespace
 
 SenderDomainsEncoder::SenderDomainsEncoder(std::uint64_t domains, std::size_t chunk_bytes, Use use)
     : coding_(domains), chunk_bytes_(chunk_bytes), use_(std::move(use)), in_bucket_(coding_.buckets_of_group()) {
@@ -21,7 +36,7 @@ void SenderDomainsEncoder::add(std::span<const DomainNumber> numbers) {
     last_ = number;
     const std::uint64_t bucket = coding_.bucket_of(number);
     end_groups_before(bucket / DomainCoding::kBucketsOfGroup);
-    ++in_bucket_[bucket % DomainCoding::kBucketsOfGroup];
+    if (++in_bucket_[bucket % DomainCoding::kBucketsOfGroup] > DomainCoding::kMostOfBucket) refuse_full_bucket();
     lows_.push_back(coding_.low_of(number));
     ++count_;
   }

@@ -41,7 +41,8 @@ class SenderDomainsEncoder {
   SenderDomainsEncoder(std::uint64_t domains, std::size_t chunk_bytes, Use use);
 
   // In ascending order, none less than those before; one that is equal to the one before it is left out. Throws what
-  // `use` throws.
+  // `use` throws, and BloomgateError{bad_input} if a bucket has more than DomainCoding::kMostOfBucket: somebody chose
+  // the domains for this seed.
   void add(std::span<const DomainNumber> numbers);
 
   // Codes what is left. Throws what `use` throws, and std::logic_error if there were more or fewer than was said.

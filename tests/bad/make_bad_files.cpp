@@ -177,6 +177,16 @@ void mend_senders(Image& image) {
   field64(kThird + kTableChecksum, checksum(std::span(image).subspan(kSendersTable, 8)))(image);
 }
 
+// The section table says that so many sender domains make up the third section, whose table is the end of the image.
+void declare_senders(Image& image, std::uint64_t items) {
+  const std::uint64_t bytes = image.size() - 8 - kSenders;
+  field32(kThird + kKind, 7)(image);
+  field64(kThird + kOffset, kSenders)(image);
+  field64(kThird + kBytes, bytes)(image);
+  field64(kThird + kItems, items)(image);
+  field32(76, 3)(image);
+}
+
 // A third section, of sender domains, and the damage.
 Damage with_senders(const Damage& damage) {
   return [=](Image& image) {
@@ -188,13 +198,29 @@ Damage with_senders(const Damage& damage) {
     encoder.finish();
     image.resize(image.size() + 8);
     mend_senders(image);
-    field32(kThird + kKind, 7)(image);
-    field64(kThird + kOffset, kSenders)(image);
-    field64(kThird + kBytes, 24)(image);
-    field64(kThird + kItems, 2)(image);
-    field32(76, 3)(image);
+    declare_senders(image, 2);
     damage(image);
   };
+}
+
+// 65 sender domains, with the low parts 0, 1, 2 and so on, all in the first of 128 buckets, which may have 64.
+void crowd_bucket(Image& image) {
+  constexpr std::size_t kDomainsOfBucket = 65;
+  constexpr std::size_t kLowBits = 53;
+  constexpr std::size_t kGroupBytes = (128 + kDomainsOfBucket * (kLowBits + 1) + 63) / 64 * 8;
+  image.resize(kSenders);
+  image.resize(kSenders + kGroupBytes + 8 + 8);
+  const auto set_bit = [&](std::size_t bit) { image[kSenders + bit / 8] |= std::byte{1} << bit % 8; };
+  for (std::size_t domain = 0; domain < kDomainsOfBucket; ++domain) {
+    set_bit(domain);
+    for (std::size_t bit = 0; bit < kLowBits; ++bit) {
+      if ((domain >> bit & 1) != 0) set_bit(128 + kDomainsOfBucket + domain * kLowBits + bit);
+    }
+  }
+  const std::size_t table_at = image.size() - 8;
+  store_little_endian(image.data() + table_at, checksum(std::span(image).subspan(kSenders, table_at - kSenders)));
+  field64(kThird + kTableChecksum, checksum(std::span(image).subspan(table_at, 8)))(image);
+  declare_senders(image, kDomainsOfBucket);
 }
 
 // Other words in the groups, with right checksums. Without damage they are 1 | 1 << 2 | 5 << 4, and 6 << 63 | ... >> 1.
@@ -412,6 +438,7 @@ std::vector<BadFile> bad_files() {
       {"sender-domains-before-the-first-group", bad_section, senders(0b0101 | 5U << 4, 3, 1)},
       {"sender-domains-last-word-not-filled-with-zeros", bad_section,
        senders(0b0101 | 5U << 4, 3 | std::uint64_t{1} << 63)},
+      {"sender-domains-one-too-many-in-a-bucket", bad_section, crowd_bucket},
       {"section-sender-domains-items-one-less", bad_header_field, with_senders(field64(kThird + kItems, 1))},
       {"section-sender-domains-items-one-more", bad_header_field, with_senders(field64(kThird + kItems, 3))},
       {"section-sender-domains-more-than-there-can-be", bad_header_field,

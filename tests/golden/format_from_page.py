@@ -4,6 +4,7 @@ Where it and the library agree, the page describes the format. It is short, not 
 """
 
 import bisect
+import collections
 import hashlib
 import math
 import struct
@@ -371,7 +372,9 @@ def sender_domains(numbers):
         group = [number for number in numbers[done:] if number >> low_bits < first + 256]
         done += len(group)
         for bucket in range(first, min(first + 256, buckets)):
-            bits += "1" * sum(number >> low_bits == bucket for number in group) + "0"
+            domains = sum(number >> low_bits == bucket for number in group)
+            assert domains <= 64, "the page has no coding of these domains"
+            bits += "1" * domains + "0"
         bits += "".join(f"{number % 2**low_bits:0{low_bits}b}"[::-1] for number in group)
     bits += "0" * (-len(bits) % 64)
     return int(bits[::-1], 2).to_bytes(len(bits) // 8, "little") + struct.pack(f"<{len(table)}Q", *table)
@@ -390,6 +393,7 @@ def numbers_of(count, data):
         domains, unary = table[group + 1] - table[group], min(256, buckets) + table[group + 1] - table[group]
         ones = [i for i in range(unary) if stream >> at + i & 1]
         require(len(ones) == domains and unary - 1 not in ones, "bad_section")
+        require(all(n <= 64 for n in collections.Counter(one - i for i, one in enumerate(ones)).values()), "bad_section")
         for i, one in enumerate(ones):
             low = stream >> at + unary + i * low_bits & 2**low_bits - 1
             numbers.append(256 * group + one - i << low_bits | low)

@@ -302,6 +302,43 @@ TEST_CASE("a union has the bytes of one build, an intersection the domains that 
   check_all(look_up(none.view(), both), 0);
 }
 
+// Addresses at `count` domains that share the first 7 bits of their hashes: a bucket of 65 to 128 domains.
+Lines addresses_in_one_bucket(std::uint64_t seed, std::uint64_t first, std::size_t count) {
+  Lines lines;
+  for (std::uint64_t i = first; lines.size() < count; ++i) {
+    const std::string domain = "@chosen" + std::to_string(i) + ".example";
+    if (hash_key(domain, seed, HashFamily::xxh3) >> 57 == 99) lines.push_back("joe" + domain);
+  }
+  return lines;
+}
+
+TEST_CASE("a list whose domains were chosen for the seed is refused, the file there stays, and another seed helps") {
+  const TemporaryFolder folder;
+  BuildOptions options = options_of(Layout::page);
+  const Lines chosen = addresses_in_one_bucket(options.seed, 0, 80);
+  const auto build = [&](const std::string& name, std::span<const std::string> lines) {
+    return build_filter(folder.file(name), {lines.begin(), lines.end()}, options);
+  };
+  options.expected_entries = 100;
+  const std::span<const std::string> all(chosen);
+  build("f", all.first(64));
+  const std::string before = read_file(folder.file("f"));
+  CHECK(error_code_of([&] { build("f", all); }) == ErrorCode::bad_input);
+  CHECK((read_file(folder.file("f")) == before));
+
+  // Two lists that are possible, and whose union is not.
+  build("a", all.first(40));
+  build("b", all.last(40));
+  CHECK(error_code_of([&] { combine(folder, Combination::unite, {"a", "b"}); }) == ErrorCode::bad_input);
+  CHECK(combine(folder, Combination::intersect, {"a", "b"}).sender_domains == 0);
+
+  options.seed = 8;
+  CHECK(build("f", all).sender_domains == 80);
+  const MappedFilter other(folder.file("f"));
+  CHECK_NOTHROW(other.verify_body());
+  check_all(look_up(other.view(), chosen), chosen.size());
+}
+
 BuildOptions store_options(const TemporaryFolder& folder, const std::string& name) {
   BuildOptions options = options_of(GENERATE(Layout::page, Layout::ribbon));
   options.memory_bytes = std::uint64_t{32} << 20;
@@ -347,6 +384,22 @@ TEST_CASE("an update unites the domains of the store and of what is added; those
   options.sender_domains = false;
   CHECK(!update_store(folder, options, added, {}).sender_domains);
   CHECK(!StoreFile(folder.file("new.store")).header().knows_sender_domains());
+}
+
+TEST_CASE(
+    "an update by a list whose domains were chosen for the store's seed is refused and leaves the pair as it is") {
+  const TemporaryFolder folder;
+  BuildOptions options = store_options(folder, "old");
+  const Lines chosen = addresses_in_one_bucket(*options.store_seed, 0, 80);
+  build_filter(folder.file("old"), {chosen.begin(), chosen.begin() + 40}, options);
+  update_store(folder, options, {chosen.begin() + 40, chosen.begin() + 64}, {});
+  const std::string filter = read_file(folder.file("new"));
+  const std::string store = read_file(folder.file("new.store"));
+  CHECK(error_code_of([&] {
+          update_store(folder, options, {chosen.begin() + 40, chosen.end()}, {});
+        }) == ErrorCode::bad_input);
+  CHECK((read_file(folder.file("new")) == filter));
+  CHECK((read_file(folder.file("new.store")) == store));
 }
 
 TEST_CASE("no filter with sender domains is made from a store without them") {

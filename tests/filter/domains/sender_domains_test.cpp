@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/domains/sender_domain.hpp"
 #include "filter/domains/sender_domains_cursor.hpp"
@@ -51,6 +52,47 @@ bool is_sound(const SenderDomains& domains) {
   return domains.groups_are_sound(0, domains.coding().groups());
 }
 
+// So many domains to a bucket until there are `count`; the buckets one after the other, or with as many between them
+// that the last ones are reached.
+Numbers crowded_numbers(std::uint64_t count, std::uint64_t of_bucket, bool spread) {
+  const DomainCoding coding(count);
+  std::mt19937_64 random(5);
+  std::set<DomainNumber> numbers;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t bucket = i / of_bucket * (spread ? of_bucket : 1);
+    while (!numbers.insert(bucket << coding.low_bits() | (random() & coding.low_mask())).second) {
+    }
+  }
+  return {numbers.begin(), numbers.end()};
+}
+
+// As FORMAT.md codes them, but for its limit of the domains in a bucket: what a hostile file may hold.
+std::vector<std::byte> coded_without_limit(const Numbers& ascending) {
+  const DomainCoding coding(ascending.size());
+  std::vector<bool> bits;
+  std::vector<std::uint64_t> table;
+  auto next = ascending.begin();
+  for (std::uint64_t group = 0; group < coding.groups(); ++group) {
+    table.push_back(static_cast<std::uint64_t>(next - ascending.begin()));
+    const auto first = next;
+    for (std::uint64_t bucket = 0; bucket < coding.buckets_of_group(); ++bucket, bits.push_back(false)) {
+      const std::uint64_t number = group * DomainCoding::kBucketsOfGroup + bucket;
+      for (; next != ascending.end() && coding.bucket_of(*next) == number; ++next) bits.push_back(true);
+    }
+    for (auto domain = first; domain != next; ++domain) {
+      for (unsigned bit = 0; bit < coding.low_bits(); ++bit) bits.push_back((*domain >> bit & 1) != 0);
+    }
+  }
+  std::vector<std::byte> bytes(coding.section_bytes());
+  for (std::size_t bit = 0; bit < bits.size(); ++bit) {
+    if (bits[bit]) bytes[bit / 8] |= std::byte{1} << bit % 8;
+  }
+  for (std::size_t group = 0; group < table.size(); ++group) {
+    store_little_endian(&bytes[coding.group_bytes() + 8 * group], table[group]);
+  }
+  return bytes;
+}
+
 // All that reads a section, for a sanitizer to watch.
 std::uint64_t read_all(const SenderDomains& domains) {
   std::uint64_t found = decoded(domains).size() + (is_sound(domains) ? 1U : 0U);
@@ -61,14 +103,15 @@ std::uint64_t read_all(const SenderDomains& domains) {
 }
 
 TEST_CASE("all domains of a section are found and no others, however many there are and wherever they lie") {
-  // 256 buckets are a group; the number of buckets is the next power of two.
-  // Several groups. Where all are in one bucket, each look-up walks through it.
-  const std::uint64_t most = test::kIsSanitized ? 3000 : 20'000;
+  // 256 buckets are a group; the number of buckets is the next power of two. The greatest count makes several groups.
+  const std::uint64_t most = test::kIsSanitized ? 20'000 : 70'000;
   const auto count = GENERATE_COPY(as<std::uint64_t>(), 0, 1, 2, 3, 64, 255, 256, 257, 1000, most);
-  // In few of the buckets, in some, in all.
-  const DomainNumber greatest = GENERATE_COPY(DomainNumber{most} - 1, DomainNumber{1} << 40, kGreatest);
-  CAPTURE(count, greatest);
-  Numbers numbers = random_numbers(count, greatest);
+  // As hashes lie; as full as may be, in the first buckets and over all; one and the next number.
+  const auto way = GENERATE(0, 1, 2, 3);
+  CAPTURE(count, way);
+  Numbers numbers = way == 0   ? random_numbers(count, kGreatest)
+                    : way == 3 ? crowded_numbers(count, 7, true)
+                               : crowded_numbers(count, DomainCoding::kMostOfBucket, way == 2);
   if (count > 2) numbers.back() = kGreatest;
   const std::vector<std::byte> bytes = coded(numbers);
   REQUIRE(bytes.size() == DomainCoding(count).section_bytes());
@@ -82,7 +125,7 @@ TEST_CASE("all domains of a section are found and no others, however many there 
   std::uint64_t wrong = 0;
   for (const DomainNumber number : numbers) {
     wrong += domains.contains(number) ? 0U : 1U;
-    for (const DomainNumber near : {number - 1, number + 1, random() % (greatest + 1)}) {
+    for (const DomainNumber near : {number - 1, number + 1, number ^ (random() & 0xFFFF)}) {
       wrong += near <= kGreatest && domains.contains(near) != listed.contains(near) ? 1U : 0U;
     }
   }
@@ -126,6 +169,45 @@ TEST_CASE("the encoder refuses another number of domains than it was told") {
   const Numbers two = {1, 2};
   encoder.add(two);
   CHECK_THROWS_AS(encoder.finish(), std::logic_error);
+}
+
+TEST_CASE("the encoder refuses more domains of one bucket than a look-up reads, as somebody must have chosen them") {
+  constexpr std::uint64_t kMost = DomainCoding::kMostOfBucket;
+  CHECK_NOTHROW(coded(crowded_numbers(1000, kMost, false)));
+  try {
+    coded(crowded_numbers(1000, kMost + 1, false));
+    FAIL("was not refused");
+  } catch (const BloomgateError& error) {
+    CHECK(error.code() == ErrorCode::bad_input);
+    CHECK_THAT(error.what(), Catch::Matchers::Contains("another seed"));
+    CHECK_THAT(error.what(), Catch::Matchers::Contains("--no-sender-domains"));
+  }
+}
+
+TEST_CASE("a file with a crowded bucket is refused, and read no further than the limit before that") {
+  constexpr std::uint64_t kMost = DomainCoding::kMostOfBucket;
+  SECTION("one domain too many") {
+    const Numbers numbers = crowded_numbers(1000, kMost + 1, false);
+    const std::vector<std::byte> bytes = coded_without_limit(numbers);
+    const SenderDomains domains(bytes, numbers.size());
+    CHECK(!is_sound(domains));
+    CHECK(domains.contains(numbers[kMost - 1]));
+    CHECK(!domains.contains(numbers[kMost]));
+    CHECK(domains.contains(numbers[kMost + 1]));  // of the next bucket
+  }
+  SECTION("as many as a bucket may have: sound, and the same bytes as the encoder's") {
+    const Numbers numbers = crowded_numbers(1000, kMost, true);
+    CHECK((coded_without_limit(numbers) == coded(numbers)));
+  }
+  SECTION("all domains of a long list in one bucket") {
+    const Numbers numbers = crowded_numbers(70'000, 70'000, false);
+    const std::vector<std::byte> bytes = coded_without_limit(numbers);
+    const SenderDomains domains(bytes, numbers.size());
+    CHECK(!is_sound(domains));
+    CHECK(decoded(domains).empty());
+    // A walk through the bucket for each of these would take minutes.
+    CHECK(std::ranges::none_of(numbers, [&](DomainNumber number) { return domains.contains(number); }));
+  }
 }
 
 TEST_CASE("each fault of a section is found out") {
