@@ -84,6 +84,7 @@ class UpdateJob {
   std::optional<Progress> progress_;
   std::optional<ChangeLock> lock_;  // rank 0's
   std::unique_ptr<StoreFile> store_;
+  std::string lack_;      // what rank 0 says of a store without the domains of its senders
   BuildOptions options_;  // those of all ranks, but for the scratch folder
   std::optional<OldStore> old_;
   KindsHeld added_kinds_;
@@ -110,7 +111,7 @@ void UpdateJob::open_old_as_first() {
   require_outputs(command_);
   lock_.emplace(command_.store);
   store_ = open_old_store(command_);
-  choose_sender_domains(command_, *store_);
+  lack_ = choose_sender_domains(command_, *store_);
 }
 
 // Only rank 0 is sure to see the filter, and puts the pair in place. The store is read by all of them.
@@ -254,6 +255,7 @@ int UpdateJob::run() {
   const Progress::Style style =
       command_.quiet || !is_first() ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   progress_.emplace(style, [this] { return reading_.look(); }, Progress::interval_of(style));
+  if (!lack_.empty()) show(lack_);
   options_ = StoreUpdate::options_for(*store_, command_.options);
   options_.scratch_folder = scratch_folder_of(communicator_, options_, !command_.scratch.empty());
   old_.emplace(communicator_, *store_, options_.threads, memory_bytes(), options_.scratch_folder);

@@ -56,12 +56,7 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
             << (header.sender_domains ? "senders   " + sender_domains_text(header) + '\n' : "") << "size      "
             << format_bytes(file_bytes(header)) << '\n'
             << rates_lines(header);
-  const auto has_sender_domains = [](const auto& filter) { return filter->header().sender_domains.has_value(); };
-  if (!header.sender_domains && std::ranges::any_of(filters, has_sender_domains)) {
-    std::cerr
-        << "warning: not all filters have the domains of their senders, so the union is without them, and strangers "
-           "at any domain may be found; build all from their lists again\n";
-  }
+  warn_of_lost_sender_domains(header, filters);
   return EX_OK;
 }
 

@@ -214,6 +214,7 @@ void print_change_json(const ChangeReport& report) {
                    {"fpr_both", fpr_of_sender(header)},
                    {"spilled_bytes", report.spilled_bytes},
                    {"seconds", report.seconds}});
+  add_sender_domains(json, header);
   print_report(json);
 }
 

@@ -125,7 +125,7 @@ void print_info(const MappedFilter& filter, ShownInfo shown) {
   std::cout << "\ndomain entries   " << format_count(header.domains) << " (kept exactly)";
   if (header.kinds.any_pairs()) std::cout << "\npairs            " << pairs_text(header.kinds);
   if (header.kinds.signers) std::cout << "\nsigners          there are entries with signed-by, kept exactly";
-  if (header.sender_domains) std::cout << "\nsender domains   " << sender_domains_text(header);
+  std::cout << "\nsender domains   " << sender_domains_text(header);
   if (header.strangers.known != 0) std::cout << "\nknown strangers  " << known_strangers_text(header);
   if (has_counters(header)) {
     std::cout << "\nsaturated        " << format_count(header.saturated) << " of " << format_count(header.bits_set)
@@ -266,10 +266,10 @@ void print_info(const StoreFile& store, ShownInfo shown) {
             << format_count(header.domains);
   if (header.kinds.any_pairs()) std::cout << "\npairs            " << pairs_text(header.kinds);
   if (header.kinds.signers) std::cout << "\nsigners          there are entries with signed-by, kept exactly";
-  if (header.sender_domains != 0) {
-    std::cout << "\nsender domains   " << format_count(header.sender_domains)
-              << ", for the filters that are made from it";
-  }
+  std::cout << "\nsender domains   "
+            << (header.knows_sender_domains()
+                    ? format_count(header.sender_domains) + ", for the filters that are made from it"
+                    : "none: the filters that are made from it are without them");
   std::cout << "\nidentity         " << identity_text(store.identity()) << "\nwritten          "
             << format_time(describe(store.path()).written) << '\n';
   if (shown.residency) print_residency(store, store.file_bytes());

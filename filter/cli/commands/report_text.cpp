@@ -1,5 +1,6 @@
 #include "filter/cli/commands/report_text.hpp"
 
+#include <algorithm>
 #include <iostream>
 
 #include "filter/base/json.hpp"
@@ -29,9 +30,20 @@ std::string entries_text(const FilterHeader& header) {
 }
 
 std::string sender_domains_text(const FilterHeader& header) {
+  if (!header.sender_domains) {
+    return header.addresses == 0 ? "none" : "none: at any domain an address may be found by chance";
+  }
   return "at " + format_count(*header.sender_domains) + (*header.sender_domains == 1 ? " domain, " : " domains, ") +
          format_bytes(DomainCoding(*header.sender_domains).section_bytes()) +
          "; at any other domain no address is found by chance";
+}
+
+void warn_of_lost_sender_domains(const FilterHeader& combined,
+                                 const std::vector<std::unique_ptr<MappedFilter>>& filters) {
+  const auto has_them = [](const auto& filter) { return filter->header().sender_domains.has_value(); };
+  if (combined.sender_domains || std::ranges::none_of(filters, has_them)) return;
+  std::cerr << "warning: not all filters have the domains of their senders, so the union is without them, and "
+               "strangers at any domain may be found; build all from their lists again\n";
 }
 
 void add_sender_domains(Json& json, const FilterHeader& header) {

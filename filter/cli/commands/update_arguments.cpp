@@ -141,8 +141,12 @@ void choose_shape(UpdateArguments& command) {
   }
 }
 
-void choose_sender_domains(UpdateArguments& command, const StoreFile& old) {
+std::string choose_sender_domains(UpdateArguments& command, const StoreFile& old) {
   command.options.sender_domains = !command.no_sender_domains && old.header().knows_sender_domains();
+  if (command.no_sender_domains || command.options.sender_domains) return {};
+  return "warning: " + command.store +
+         " does not have the domains of its senders, so neither has the new pair, and strangers at any domain may be "
+         "found; build the store from its lists again, or give --no-sender-domains";
 }
 
 void require_outputs(const UpdateArguments& command) {

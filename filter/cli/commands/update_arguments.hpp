@@ -56,8 +56,9 @@ void refuse_to_overwrite_inputs(const UpdateArguments& arguments);
 // Completes the options by the old filter, if it is there. Throws what MappedFilter throws.
 void choose_shape(UpdateArguments& arguments);
 
-// The new pair has the domains of its senders if the store has them and the options do not leave them out.
-void choose_sender_domains(UpdateArguments& arguments, const StoreFile& old);
+// The new pair has the domains of its senders if the store has them and the options do not leave them out. Gives a
+// warning where the store does not have them and the options ask for them; else nothing.
+std::string choose_sender_domains(UpdateArguments& arguments, const StoreFile& old);
 
 // Throws what require_can_write() and its like throw where the pair cannot be put.
 void require_outputs(const UpdateArguments& arguments);

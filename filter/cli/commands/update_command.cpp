@@ -67,7 +67,7 @@ int run_update(const Arguments& arguments) {
 
   const ChangeLock lock(command->store);
   const std::unique_ptr<StoreFile> old = open_old_store(*command);
-  choose_sender_domains(*command, *old);
+  const std::string lack = choose_sender_domains(*command, *old);
   Changes add(command->add, command->format, *old);
   Changes remove(command->remove, command->format, *old);
   BuildOptions options = StoreUpdate::options_for(*old, command->options);
@@ -80,6 +80,7 @@ int run_update(const Arguments& arguments) {
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(style, look, Progress::interval_of(style));
   const auto show = [&](std::string_view line) { progress.show(line); };
+  if (!lack.empty()) show(lack);
   RejectLog rejected_of_add("", names_of(add.lists.blocks), show);
   RejectLog rejected_of_remove("", names_of(remove.lists.blocks), show);
   options.kept_generations =

@@ -34,7 +34,7 @@ void print_update(const UpdateReport& report) {
   std::cout << "\nrejected  " << format_count(report.rejected);
   print_strangers(header, report.strangers);
   std::cout << "\nsize      " << format_bytes(file_bytes(header)) << "\nseed      " << format_seed(header.shape.seed)
-            << "\nFPR       " << format_rate(fpr) << " for a look-up\nmessages  "
+            << "\nFPR       " << format_rate(fpr) << " for a look-up" << scope_of_rate(header) << "\nmessages  "
             << message_rates_text(fpr_of_sender(header)) << "\ntime      " << format_decimal(report.seconds, 2)
             << " s\n";
 }
@@ -46,7 +46,7 @@ void print_update_json(const UpdateReport& report) {
   Json strangers = known_strangers_json(header);
   strangers["rejected"] = report.strangers.rejected;
   // Seeds are strings: many readers of JSON keep 53 bits of a number only.
-  const Json json = {
+  Json json = {
       {"file", report.command.output},
       {"store", store},
       {"entries", entries_of(header)},
@@ -71,6 +71,7 @@ void print_update_json(const UpdateReport& report) {
       {"spilled_bytes", report.spilled_bytes},
       {"seconds", report.seconds},
   };
+  add_sender_domains(json, header);
   print_report(json);
 }
 

@@ -45,7 +45,8 @@ class StoreTest(ProgramTest):
         self.assertEqual(self.info("store")["sender_domains"], 50)
         self.check(0, "build", "-o", "of store", *pair[:4], "--seed", "5", "store", lists["b"])
         self.assertEqual(self.info("of store")["sender_domains"], 100)
-        self.check(0, "update", "--store", "store", "-o", "filter", "--add", lists["b"])
+        report = json.loads(self.check(0, "update", "--store", "store", "-o", "filter", "--add", lists["b"], "--json")[0])
+        self.assertEqual(report["sender_domains"], 100)
         self.assertEqual(self.info()["sender_domains"], 100)
         for name in "filter", "of store":
             self.check(0, "verify", name, "--against", lists["a"], lists["b"])
@@ -61,8 +62,13 @@ class StoreTest(ProgramTest):
         self.check(0, "update", "--store", "store", "-o", "filter", "--add", "old.store", "--no-sender-domains")
         self.assertIsNone(self.info()["sender_domains"])
         self.assertEqual(self.info("store")["sender_domains"], 0)
-        self.check(0, "update", "--store", "store", "-o", "filter", "--add", lists["c"])
+        _, errors = self.check(0, "update", "--store", "store", "-o", "filter", "--add", lists["c"], "--quiet")
+        self.assertEqual(errors.count("\n"), 1)
+        self.assertIn("warning: store does not have the domains of its senders, so neither has the new pair", errors)
         self.assertIsNone(self.info()["sender_domains"])
+        self.assertIn("\nsender domains   none: the filters that are made", self.check(0, "info", "store")[0])
+        _, errors = self.check(0, "update", "--store", "store", "-o", "filter", "--no-sender-domains", "--quiet")
+        self.assertEqual(errors, "")
         self.check(0, "verify", "filter", "--against", *lists.values())
 
     def test_verify_checks_a_store_alone_and_with_its_filter(self):

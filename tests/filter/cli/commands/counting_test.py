@@ -36,6 +36,14 @@ class CountingTest(ProgramTest):
         self.check(0, "query", "filter", "user7000@example.org", "ann@a.new.example")
         self.check(1, "query", "filter", "ann@partner.example")
 
+    def test_domains_of_added_senders_are_found_and_those_of_removed_ones_stay(self):
+        self.assertEqual(self.change("add", "joe@new.example\nann@new.example\n")["sender_domains"], 2)
+        self.check(0, "query", "filter", "joe@new.example")
+        self.assertEqual(self.change("remove", "joe@new.example\nann@new.example\n")["sender_domains"], 2)
+        self.check(0, "export", "filter", "-o", "export", "--quiet")
+        self.assertEqual(self.info("export")["sender_domains"], 2)
+        self.check(0, "verify", "export")
+
     def test_the_bytes_do_not_depend_on_threads_and_memory(self):
         old = self.read("filter")
         lines = 14 * users(range(9_000, 60_000))

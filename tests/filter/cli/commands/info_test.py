@@ -34,6 +34,15 @@ class InfoTest(ProgramTest):
                         r"(?m)^sender domains +at 1 domain, 16 bytes; ", r"(?m)^FPR .*, at the domains of its senders only$"):
             self.assertRegex(text, pattern)
 
+    def test_a_filter_without_the_domains_of_its_senders_says_what_that_means(self):
+        self.build("a@example.org\n", "--no-sender-domains")
+        self.assertIn("\nsender domains   none: at any domain an address may be found by chance\n", self.check(0, "info", "filter")[0])
+        info = self.info()
+        self.assertIsNone(info["sender_domains"])
+        self.assertEqual(info["fpr_other_domain"], info["fpr"])
+        self.build("@example.org\n", "--no-sender-domains")
+        self.assertIn("\nsender domains   none\n", self.check(0, "info", "filter")[0])
+
     def test_the_rates_of_a_message_and_of_a_look_up_are_shown(self):
         report = self.build(users(range(10_000)))
         text = self.check(0, "info", "filter")[0]

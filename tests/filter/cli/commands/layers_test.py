@@ -137,6 +137,42 @@ class CommandsTest(Layers):
         self.assertIn("name the lists or stores that hold all entries: bloomgate fold", refused.stderr)
         self.assertEqual(len(list(ribbons.iterdir())), 2)
 
+    def test_a_fold_has_the_domains_of_its_senders_if_it_is_built_or_if_all_layers_have_them(self):
+        lists = [self.new_list(1000), self.new_list(1000)]
+        other = "".join(f"u{i}@elsewhere.example\n" for i in range(2000))
+        self.layers.mkdir()
+
+        def make_layers(*options_of_second):
+            shape = ["--seed", "1", "--expected-entries", "2000", "--bits-per-entry", "2", "--hashes", "1", "--quiet"]
+            for path, name, options in zip(lists, ("0001", "0002"), ((), options_of_second)):
+                self.run_it("build", "--output", self.layers / f"{name}.bloom", *shape, *options, path)
+
+        def found_elsewhere():
+            found = self.run_it("query", self.layers, "--count", "-", given=other, status=1).stdout
+            return int(found.split()[1])
+
+        make_layers()
+        self.assertEqual(found_elsewhere(), 0)
+        self.assertEqual(self.run_it("fold", self.layers).stderr, "")
+        self.assertEqual([layer["sender_domains"] for layer in self.info(self.layers)["layers"]], [2])
+        self.assert_all_listed(lists)
+        self.assertEqual(found_elsewhere(), 0)
+
+        make_layers("--no-sender-domains")
+        folded = self.run_it("fold", self.layers).stderr
+        self.assertEqual(folded.count("\n"), 1)
+        self.assertIn("warning: not all filters have the domains of their senders, so the union is without them", folded)
+        self.assertEqual([layer["sender_domains"] for layer in self.info(self.layers)["layers"]], [None])
+        self.assert_all_listed(lists)
+        self.assertGreater(found_elsewhere(), 100)
+
+        make_layers("--no-sender-domains")
+        self.assertEqual(self.run_it("fold", self.layers, *lists, "--quiet").stderr, "")
+        self.assertEqual([layer["sender_domains"] for layer in self.info(self.layers)["layers"]], [2])
+        self.assert_all_listed(lists)
+        self.run_it("append", self.layers, self.new_list(10), "--quiet")
+        self.assertEqual([layer["sender_domains"] for layer in self.info(self.layers)["layers"]], [2, 1])
+
     def test_a_damaged_layer_is_not_merged(self):
         self.layers.mkdir()
         for name in ("one", "two"):
