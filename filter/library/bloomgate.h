@@ -156,7 +156,7 @@ BLOOMGATE_API void bloomgate_close(bloomgate_filter* filter);
  * CHANGED_WHILE_OPEN. */
 BLOOMGATE_API int bloomgate_check(const bloomgate_filter* filter);
 
-/* What bloomgate_number() tells. Of the last four, and HASHES, a shape tells, too. */
+/* What bloomgate_number() tells. Of HASHES to KEEPS_CASE a shape tells, too. */
 enum {
   BLOOMGATE_FILE_BYTES = 1,
   BLOOMGATE_EXPECTED_ENTRIES = 2, /* that it was sized for */
@@ -169,7 +169,8 @@ enum {
   BLOOMGATE_BLOCK_BYTES = 9, /* of a block */
   BLOOMGATE_BLOCK_COUNT = 10,
   BLOOMGATE_SEED = 11,
-  BLOOMGATE_KEEPS_CASE = 12 /* 1 where `Joe@` and `joe@` are two mailboxes */
+  BLOOMGATE_KEEPS_CASE = 12,    /* 1 where `Joe@` and `joe@` are two mailboxes */
+  BLOOMGATE_SENDER_DOMAINS = 13 /* domains of the senders in the bits; 0 where the file does not have them */
 };
 /* Fails: BAD_ARGUMENT (no such number). */
 BLOOMGATE_API int bloomgate_number(const bloomgate_filter* filter, int which, uint64_t* number);
@@ -185,13 +186,16 @@ enum {
 BLOOMGATE_API const char* bloomgate_text(const bloomgate_filter* filter, int which);
 
 /* The share of unlisted addresses that are taken for listed, in 0 to 1; for a look-up without a recipient. By the
- * theory of its layout, from how full it is. Cost: a millisecond. */
+ * theory of its layout, from how full it is. Where the file has the domains of its senders, that is the share at these
+ * domains; at any other domain an address is found less than once in 10^9 look-ups. Cost: a millisecond. */
 BLOOMGATE_API double bloomgate_expected_rate(const bloomgate_filter* filter);
 
 /* ---- Look-ups ----
  *
  * An address is given as a mail server has it: `joe@example.org`, `<joe@example.org>`, `<>`. It is made canonical as
- * the file says (case, tags, international names), and looked up by itself and by its domain.
+ * the file says (case, tags, international names), and looked up by itself and by its domain. If the file has the
+ * domains of its senders (BLOOMGATE_SENDER_DOMAINS), the bits list an address only at one of these domains: so an
+ * address at a domain without an entry is not listed by chance.
  *
  * Where a function fails, its answers are BLOOMGATE_NOT_LISTED, all of them: whoever forgets to ask for the code errs
  * on the safe side. All fail with CHANGED_WHILE_OPEN, and BAD_ARGUMENT as said.
@@ -277,7 +281,8 @@ BLOOMGATE_API int bloomgate_hash_column64(const bloomgate_shape* shape, const ch
  * Several machines, or the tasks of a data lake, make one filter of the layout page or line, of addresses alone: each
  * has a range of its blocks, the bits of a hash are all in one block, and `bloomgate join` or bloomgate_join() puts the
  * parts together. The result is byte for byte what one `bloomgate build` makes of all addresses, with the same seed and
- * options and `--expected-entries`, in whatever order they come.
+ * options, `--expected-entries` and `--no-sender-domains`, in whatever order they come. So it does not have the
+ * domains of its senders, and an address at any domain may be listed by chance.
  *
  * So: one shape for all (entries, seed, settings); from addresses to hashes with bloomgate_hash_column64(); from hashes
  * to parts with bloomgate_parts_of_hashes(); each part's hashes into one bloomgate_part; then join. An address that

@@ -135,6 +135,9 @@ int bloomgate_number(const bloomgate_filter* filter, int which, uint64_t* number
       case BLOOMGATE_BITS_SET:
         *number = header.bits_set;
         return;
+      case BLOOMGATE_SENDER_DOMAINS:
+        *number = header.sender_domains.value_or(0);
+        return;
       default:
         if (const int error = bloomgate_shape_number(&filter->shape, which, number); error != BLOOMGATE_OK) {
           refuse("there is no number " + std::to_string(which) + " of a filter");

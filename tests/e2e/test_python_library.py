@@ -28,11 +28,12 @@ def bloomgate():
     sys.path.remove(str(MODULE))
 
 
-def build(folder, name, text, *options):
+def build(folder, name, text, *options, parts_alike=True):
+    """`parts_alike`: as a filter is that was made from parts, which do not have the domains of their senders."""
     (folder / f"{name}.txt").write_text(text, encoding="utf-8")
     output = folder / f"{name}.bloom"
     done = subprocess.run([built("filter/cli/bloomgate"), "build", folder / f"{name}.txt", "--output", output, "--quiet",
-                           "--no-sender-domains", *options],  # parts have none
+                           *["--no-sender-domains"] * parts_alike, *options],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return output
@@ -49,6 +50,17 @@ def filter_file(tmp_path_factory):
 
 
 ASKED = [*addresses(900, 200), "x@partner.example", "anna@bücher.example", "nonsense", "<>", "", "joe@far.example"]
+
+
+def test_no_address_at_a_domain_without_an_entry_is_listed_by_chance(bloomgate, tmp_path):
+    strangers = np.array([f"user{i}@elsewhere.example".encode() for i in range(10_000)])
+    for parts_alike in True, False:
+        path = build(tmp_path, "list", "\n".join(addresses(0, 1000)), "--bits-per-entry", "2", "--hashes", "1", "--seed", "1",
+                     "--expected-entries", "1000", parts_alike=parts_alike)
+        filter = bloomgate.Filter(path)
+        assert filter.sender_domains == (0 if parts_alike else 1)
+        assert (filter.listed(strangers).sum() > 100) == parts_alike
+        assert filter.listed(np.array(addresses(0, 1000))).all()
 
 
 def columns():

@@ -39,6 +39,18 @@ class SignTest(ProgramTest):
         self.assertEqual(self.read("filter"), before)
         self.check(0, "verify", "copy", "--trusted-key", self.public)
 
+    def test_the_domains_of_the_senders_are_signed_with_the_rest(self):
+        (section,) = (each for each in self.info()["sections"] if each["kind"] == "sender-domains")
+        place = slice(section["offset"], section["offset"] + section["bytes"])
+        before = self.read("filter")[place]
+        self.check(0, "sign", "--key", "key", "filter")
+        self.assertEqual(self.read("filter")[place], before)
+        self.assertEqual(self.info()["sender_domains"], 1)
+        self.check(0, "verify", "filter", "--trusted-key", self.public)
+        self.flip("filter", section["offset"] + 3)
+        _, errors = self.check(EX_DATAERR, "verify", "filter", "--trusted-key", self.public)
+        self.assertIn("the list of sender domains is damaged", errors)
+
     def test_a_build_and_an_update_sign_with_their_store(self):
         self.check(0, "build", "-o", "a", "--store", "store", "--sign-key", "key", "--seed", "1", "list")
         self.check(0, "verify", "a", "--confirm", "store", "--trusted-key", self.public)
