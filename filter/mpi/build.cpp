@@ -158,7 +158,7 @@ OwnPart Job::read_lists() {
   part.addresses = communicator_.sum(exchange.addresses());
   part.kinds = kinds_of_all(communicator_, exchange.kinds());
   part.own_domains = exchange.domains();
-  part.own_sender_domains = exchange.sender_domains();
+  part.own_sender_domains = exchange.take_sender_domains();
   part.sent_bytes = communicator_.sum(exchange.sent_bytes());
   part.waited = exchange.waited().count();
   return part;
@@ -198,6 +198,7 @@ int Job::run() {
   open_lists();
   require_same_lists();
   choose_size();
+  if (const std::string cost = cost_of_sender_domains(command_, options_); is_first() && !cost.empty()) show(cost);
   OwnPart part = read_lists();
   if (estimate_ && is_estimate_off(*estimate_, part.addresses)) {
     // The samples were not like the rest. Now the number is known, and only a second run can size the filter as asked.

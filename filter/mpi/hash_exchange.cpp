@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "filter/mpi/hash_lists.hpp"
+
 namespace bloomgate::mpi {
 namespace {
 
@@ -26,6 +28,7 @@ void HashExchange::Lane::gather_sender_domain(KeyHash hash) {
   if (sender_domains_.size() < unite_at_) return;
   unite(sender_domains_);
   unite_at_ = std::max(kLeastUnited, 2 * sender_domains_.size());
+  sender_domains_.reserve(unite_at_);  // no more than that, where a vector by itself would take twice as much
 }
 
 HashExchange::HashExchange(const Communicator& communicator, const FilterShape& shape, const SharedArray& array,
@@ -115,10 +118,12 @@ std::vector<KeyHash> HashExchange::domains() const {
   return all;
 }
 
-std::vector<KeyHash> HashExchange::sender_domains() const {
+std::vector<KeyHash> HashExchange::take_sender_domains() {
   std::vector<KeyHash> all;
-  for (const Lane& lane : lanes_) all.insert(all.end(), lane.sender_domains_.begin(), lane.sender_domains_.end());
-  unite(all);
+  for (Lane& lane : lanes_) {
+    unite(lane.sender_domains_);
+    all = united(std::move(all), std::exchange(lane.sender_domains_, {}));
+  }
   return all;
 }
 

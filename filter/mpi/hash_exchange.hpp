@@ -132,8 +132,8 @@ class HashExchange {
   std::uint64_t addresses() const noexcept;
   KindsHeld kinds() const noexcept;
   std::vector<KeyHash> domains() const;
-  // The hashes of the domains of its addresses, each once.
-  std::vector<KeyHash> sender_domains() const;
+  // The hashes of the domains of its addresses, each once; once finished, and once.
+  std::vector<KeyHash> take_sender_domains();
 
   // Once finished: what went to other ranks, and for how long this rank waited for rounds.
   std::uint64_t sent_bytes() const noexcept { return sent_bytes_; }

@@ -35,16 +35,37 @@ std::vector<KeyHash> receive_hashes(const Communicator& communicator, unsigned f
   return hashes;
 }
 
+std::vector<KeyHash> united(std::vector<KeyHash> a, std::vector<KeyHash> b) {
+  // Counted first, so that no memory is left over.
+  std::size_t count = 0;
+  const auto for_each = [&](auto use) {
+    auto at_a = a.cbegin();
+    auto at_b = b.cbegin();
+    while (at_a != a.cend() || at_b != b.cend()) {
+      const KeyHash least = at_b == b.cend() || (at_a != a.cend() && *at_a < *at_b) ? *at_a : *at_b;
+      use(least);
+      while (at_a != a.cend() && *at_a == least) ++at_a;
+      while (at_b != b.cend() && *at_b == least) ++at_b;
+    }
+  };
+  for_each([&](KeyHash) { ++count; });
+  std::vector<KeyHash> all;
+  all.reserve(count);
+  for_each([&](KeyHash hash) { all.push_back(hash); });
+  return all;
+}
+
 std::vector<KeyHash> hashes_of_all(const Communicator& communicator, std::vector<KeyHash> own) {
   if (communicator.rank() != 0) {
     send_hashes(communicator, 0, own);
     return {};
   }
-  for (unsigned rank = 1; rank < communicator.ranks(); ++rank) {
-    const std::vector<KeyHash> theirs = receive_hashes(communicator, rank);
-    own.insert(own.end(), theirs.begin(), theirs.end());
-  }
   std::ranges::sort(own);
+  for (unsigned rank = 1; rank < communicator.ranks(); ++rank) {
+    std::vector<KeyHash> theirs = receive_hashes(communicator, rank);
+    std::ranges::sort(theirs);
+    own = united(std::move(own), std::move(theirs));
+  }
   own.erase(std::ranges::unique(own).begin(), own.end());
   return own;
 }

@@ -178,7 +178,7 @@ KindsHeld UpdateJob::read_changes(OpenLists& lists, GatheredEntries& entries, co
     communicator_.abort(report_failure(communicator_));  // a round may be under way, which others wait in
   }
   gather_domains(entries, hashes_of_all(communicator_, exchange.domains()));
-  const std::vector<KeyHash> of_senders = exchange.sender_domains();
+  const std::vector<KeyHash> of_senders = exchange.take_sender_domains();
   own_sender_domains_.insert(own_sender_domains_.end(), of_senders.begin(), of_senders.end());
   sent_bytes_ += communicator_.sum(exchange.sent_bytes());
   waited_ += exchange.waited().count();
@@ -220,6 +220,7 @@ OwnPart UpdateJob::merge() {
   part.own_domains = old_->domains(counts_);
   part.own_sender_domains = std::move(own_sender_domains_);
   if (options_.sender_domains && is_first()) {
+    part.own_sender_domains.reserve(part.own_sender_domains.size() + store_->header().sender_domains);
     store_->for_each_sender_domain([&](std::span<const KeyHash> hashes) {
       part.own_sender_domains.insert(part.own_sender_domains.end(), hashes.begin(), hashes.end());
     });

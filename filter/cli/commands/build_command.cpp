@@ -91,7 +91,7 @@ int run_build(const Arguments& arguments) {
     options.expected_entries = estimate = estimate_of_inputs(first, *command->stores, options.profile);
   }
   require_output(*command, options);
-  if (const std::string cost = cost_of_sender_domains(options); !cost.empty()) progress.show(cost);
+  if (const std::string cost = cost_of_sender_domains(*command, options); !cost.empty()) progress.show(cost);
   const std::optional<ChangeLock> lock = ChangeLock::if_there(options.store_path);
   const auto show = [&](std::string_view line) { progress.show(line); };
   options.kept_generations =

@@ -105,13 +105,16 @@ std::optional<BloomgateError> refusal_of_lists(const BuildArguments& arguments, 
   return std::nullopt;
 }
 
-std::string cost_of_sender_domains(const BuildOptions& options) {
+std::string cost_of_sender_domains(const BuildArguments& arguments, const BuildOptions& options) {
   constexpr std::uint64_t kMuch = std::uint64_t{256} << 20;
-  if (!options.sender_domains || !options.expected_entries) return {};
-  const std::uint64_t most = DomainCoding(std::min(*options.expected_entries, kMostSenderDomains)).section_bytes();
+  if (arguments.quiet || !options.sender_domains || !options.expected_entries) return {};
+  const std::uint64_t domains = std::min(*options.expected_entries, kMostSenderDomains);
+  const std::uint64_t most = DomainCoding(domains).section_bytes();
   if (most < kMuch) return {};
-  return "the domains of all addresses take up to " + format_bytes(most) +
-         " of the filter, if each address has one of its own; --no-sender-domains leaves them out";
+  const std::string of_store =
+      options.store_path.empty() ? "" : " and " + format_bytes(domains * sizeof(KeyHash)) + " of the store";
+  return "the domains of all addresses take up to " + format_bytes(most) + " of the filter" + of_store +
+         ", if each address has one of its own; --no-sender-domains leaves them out";
 }
 
 void print_report(const BuildArguments& arguments, const BuildReport& report) {

@@ -41,9 +41,9 @@ std::optional<BloomgateError> refusal_of_lists(const BuildArguments& arguments, 
                                                std::uint64_t entries);
 inline constexpr std::string_view kNobodyWarning = "warning: the lists hold no entries; nobody will be listed";
 
-// What the domains of all addresses may take, said before the work where it is much; empty where it is not, or where
-// nobody knows how many addresses there are.
-std::string cost_of_sender_domains(const BuildOptions& options);
+// What the domains of all addresses may take, said before the work where it is much. Empty where it is not, with
+// --quiet, or where nobody knows how many addresses there are. `options` are those with which the filter is built.
+std::string cost_of_sender_domains(const BuildArguments& arguments, const BuildOptions& options);
 
 // The report on standard output, for a person or for scripts, and on standard error what is to be said of the size that
 // was asked for. Throws std::filesystem::filesystem_error if the store is gone.

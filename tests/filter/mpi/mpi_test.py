@@ -34,6 +34,16 @@ class BytesTest(MpiTest):
                     self.assertTrue(self.output.read_bytes() == wanted)
                     self.assertEqual(done.stderr, said)
 
+    def test_more_domains_than_a_rank_gathers_at_once_are_those_of_one_machine(self):
+        lines = b"".join(b"joe%d@d%d.example\n" % (i, i * 7 % 150_001) for i in range(400_000))
+        domains = self.write("domains.txt", lines)
+        wanted, _ = self.reference("--seed", 7, domains)
+        for ranks in (1, 3):
+            done = self.build(ranks, "--seed", 7, domains)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("senders   at 150,001 domains, ", done.stdout)
+            self.assertTrue(self.output.read_bytes() == wanted)
+
     def test_an_address_that_is_repeated_often_goes_to_one_rank(self):
         same = self.write("same.txt", b"joe@example.org\n" * 4_000_000 + b"ann@example.org\n")
         # In the layout ribbon with so little memory that hashes go into a file.

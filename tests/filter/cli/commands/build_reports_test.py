@@ -65,6 +65,18 @@ class ProgressTest(ProgramTest):
         shown += read_rest(master)
         self.assertRegex(shown, rb"\Astandard input:2: bad-local-part-character: [^\r\n]*\r\n\Z")
 
+    def test_before_it_reads_a_build_says_what_the_sender_domains_may_take_if_that_is_much(self):
+        large = ("--expected-entries", "70000000", "--bits-per-entry", "1")
+        process = self.start_build(*large, stderr=subprocess.PIPE)
+        shown = self.read_until(process.stderr.fileno(), b"--no-sender-domains leaves them out\n")
+        self.assertIn(b"the domains of all addresses take up to 303.72 MiB (318,471,520 bytes) of the filter, if each", shown)
+        self.finish(process)
+        process = self.start_build(*large, "--store", "store", stderr=subprocess.PIPE)
+        self.assertIn(b" of the filter and 534.06 MiB (560,000,000 bytes) of the store, if each", self.finish(process))
+        for options in (large[2:], (*large, "--quiet"), (*large, "--no-sender-domains")):
+            process = self.start_build(*options, stderr=subprocess.PIPE)
+            self.assertNotIn(b"domains of all addresses", self.finish(process))
+
     def test_the_report_as_json_has_what_the_text_has(self):
         text, _ = self.build("a@example.org\na@example.org\nnonsense\n", "--seed", "5")
         report = json.loads(self.build("a@example.org\na@example.org\nnonsense\n", "--seed", "5", "--json")[0])
@@ -74,9 +86,11 @@ class ProgressTest(ProgramTest):
         self.assertEqual(report["bits_per_entry"], 4096 * 8 / 2)
         self.assertEqual(report["seed"], "0x0000000000000005")
         self.assertEqual(report["fpr"], self.info()["fpr"])
+        self.assertEqual((report["sender_domains"], report["sender_domains_bytes"]), (1, 16))
         self.assertGreater(report["seconds"], 0)
         self.assertAlmostEqual(report["entries_per_second"] * report["seconds"], 2, delta=0.1)
-        for pattern in (r"^entries +2$", r"^rejected +1$", r"^distinct +1 ", r"^seed +0x0{15}5$", r"16384.00 bits per entry"):
+        for pattern in (r"^entries +2$", r"^rejected +1$", r"^distinct +1 ", r"^seed +0x0{15}5$", r"16384.00 bits per entry",
+                        r"^senders +at 1 domain, 16 bytes; at any other domain no address is found by chance$"):
             self.assertRegex(text, "(?m)" + pattern)
 
     def test_an_empty_list_has_no_bits_per_entry(self):
