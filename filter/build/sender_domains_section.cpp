@@ -1,7 +1,10 @@
 #include "filter/build/sender_domains_section.hpp"
 
+#include <optional>
+
 #include "filter/base/error.hpp"
 #include "filter/build/stop_check.hpp"
+#include "filter/domains/sender_domains_cursor.hpp"
 #include "filter/domains/sender_domains_encoder.hpp"
 
 namespace bloomgate {
@@ -28,6 +31,27 @@ void require_sender_domains(const StoreFile& store) {
                            " does not have the domains of its senders, so no filter that has them can be made from it; "
                            "build the store from its lists again, or give --no-sender-domains",
                        {.path = store.path()});
+}
+
+void require_sender_domains_of(const StoreFile& store, const MappedFilter& filter) {
+  if (!filter.view().sender_domains().is_there()) return;
+  SenderDomainsCursor cursor(filter.view().sender_domains());
+  std::optional<DomainNumber> last;  // two hashes may have one number
+  bool agree = true;
+  store.for_each_sender_domain([&](std::span<const KeyHash> hashes) {
+    for (const KeyHash hash : hashes) {
+      const DomainNumber number = domain_number(hash);
+      if (number == last) continue;
+      last = number;
+      agree = agree && cursor.peek() == last;
+      if (agree) cursor.advance();
+    }
+  });
+  if (agree && !cursor.peek()) return;
+  throw BloomgateError(ErrorCode::bad_section,
+                       filter.path() + " has other sender domains than its store, " + store.path() +
+                           "; build both again, and report a bug",
+                       {.path = filter.path()});
 }
 
 std::uint64_t count_sender_domains(const ForEachDomain& for_each) {

@@ -10,6 +10,7 @@
 #include "filter/build/gathered_domains.hpp"
 #include "filter/domains/domain_coding.hpp"
 #include "filter/file/filter_writer.hpp"
+#include "filter/file/mapped_filter.hpp"
 #include "filter/file/store_file.hpp"
 #include "filter/file/store_writer.hpp"
 
@@ -28,6 +29,11 @@ void require_possible_number(std::uint64_t sender_domains);
 
 // Throws BloomgateError{bad_argument}, with what to do, unless the domains of the store's addresses are known.
 void require_sender_domains(const StoreFile& store);
+
+// Throws BloomgateError{bad_section} if the filter has a section whose domains are not those of the store that it was
+// made from, and what StoreFile::for_each_sender_domain() throws. Both must be verified. A filter without the section
+// agrees with each store. Cost: some 10 ns a domain.
+void require_sender_domains_of(const StoreFile& store, const MappedFilter& filter);
 
 // How many different ones there are. Throws what `for_each` throws, and as require_possible_number().
 std::uint64_t count_sender_domains(const ForEachDomain& for_each);

@@ -267,8 +267,7 @@ void unite(const std::string& folder, const std::vector<std::unique_ptr<MappedFi
     views.push_back(filter.get());
   }
   try {
-    const FilterHeader header =
-        combine_filters(views, Combination::unite, output, default_threads(), stop_flag(), key);
+    const FilterHeader header = combine_filters(views, Combination::unite, output, default_threads(), stop_flag(), key);
     warn_of_lost_sender_domains(header, filters);
   } catch (const BloomgateError& error) {
     if (error.code() != ErrorCode::bad_argument && error.code() != ErrorCode::unsupported_layout) throw;

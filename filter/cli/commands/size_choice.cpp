@@ -6,6 +6,7 @@
 #include "filter/base/error.hpp"
 #include "filter/cli/command_line.hpp"
 #include "filter/cli/numbers.hpp"
+#include "filter/domains/domain_coding.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/layout/sizing.hpp"
 
@@ -74,6 +75,11 @@ void refuse_contradictions(const SizeWishes& wishes) {
 std::optional<std::uint64_t> SizeChoice::file_bytes() const {
   if (!entries) return std::nullopt;
   return bloomgate::file_bytes({.shape = shape});
+}
+
+std::optional<std::uint64_t> SizeChoice::most_sender_domain_bytes() const {
+  if (!entries) return std::nullopt;
+  return DomainCoding(std::min(*entries, kMostSenderDomains)).section_bytes();
 }
 
 SizeChoice choice_at(const SizeWishes& wishes, std::optional<std::uint64_t> entries, double bits_per_entry,

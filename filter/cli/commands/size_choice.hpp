@@ -27,7 +27,10 @@ struct SizeChoice {
   FilterShape shape = {};
   double fpr = 0;
 
-  std::optional<std::uint64_t> file_bytes() const;  // nothing if the entries are not known
+  // Nothing if the entries are not known. The file without the domains of the senders, and what these add at most: if
+  // each entry has a domain of its own.
+  std::optional<std::uint64_t> file_bytes() const;
+  std::optional<std::uint64_t> most_sender_domain_bytes() const;
 };
 
 // The filter that was asked for: 8 bits per entry if only entries or memory are known. Throws UsageError if the wishes

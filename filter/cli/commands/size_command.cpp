@@ -18,6 +18,7 @@
 #include "filter/cli/commands/shape_options.hpp"
 #include "filter/cli/commands/size_choice.hpp"
 #include "filter/cli/numbers.hpp"
+#include "filter/domains/domain_coding.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 
@@ -125,6 +126,18 @@ void print_row(const std::vector<std::string>& cells, const std::vector<std::siz
   std::cout << row << '\n';
 }
 
+// What the domains of the senders add to the size, which depends on how many there are.
+std::string sender_domains_text(const SizeChoice& choice) {
+  constexpr std::uint64_t kUsual = 100'000;
+  const auto most = choice.most_sender_domain_bytes();
+  if (!most) return "4 to 7 bytes more for each";
+  const bool has_usual = *choice.entries > kUsual;
+  return (has_usual ? format_short_bytes(DomainCoding(kUsual).section_bytes()) + " more for " + format_count(kUsual) +
+                          " of them, and "
+                    : "") +
+         "at most " + format_short_bytes(*most) + " more, if each entry has one of its own (--no-sender-domains: none)";
+}
+
 void print_table(const Table& table) {
   const SizeChoice& choice = table.choice;
   const auto bytes = choice.file_bytes();
@@ -133,9 +146,9 @@ void print_table(const Table& table) {
   std::cout << "entries         " << (choice.entries ? format_count(*choice.entries) : "any number")
             << "\nbits per entry  " << format_decimal(choice.bits_per_entry, 2) << "\nlayout          "
             << layout_name(choice) << "\nhashes          " << choice.shape.hashes << "\nsize            "
-            << (bytes ? format_bytes(*bytes) : "-") << "\nFPR             " << format_rate(choice.fpr) << "  (1 in "
-            << format_count(1 / choice.fpr) << ", for a look-up)\nmessages        " << message_rates_text(choice.fpr)
-            << "\n\n";
+            << (bytes ? format_bytes(*bytes) : "-") << "\nsender domains  " << sender_domains_text(choice)
+            << "\nFPR             " << format_rate(choice.fpr) << "  (1 in " << format_count(1 / choice.fpr)
+            << ", for a look-up)\nmessages        " << message_rates_text(choice.fpr) << "\n\n";
 
   print_row({"layout", "hashes", "FPR", "size"}, {13, 8, 12});
   for (const SizeChoice& row : table.layouts) {
@@ -158,12 +171,14 @@ void print_table(const Table& table) {
 
 Json json_of(const SizeChoice& choice) {
   const auto bytes = choice.file_bytes();
+  const auto domain_bytes = choice.most_sender_domain_bytes();
   return {{"entries", choice.entries ? Json(*choice.entries) : Json(nullptr)},
           {"bits_per_entry", choice.bits_per_entry},
           {"layout", layout_name(choice)},
           {"block_bytes", choice.shape.block_bytes},
           {"hashes", choice.shape.hashes},
           {"file_bytes", bytes ? Json(*bytes) : Json(nullptr)},
+          {"most_sender_domains_bytes", domain_bytes ? Json(*domain_bytes) : Json(nullptr)},
           {"fpr", choice.fpr},
           {"fpr_either", either_fpr(choice.fpr)},
           {"fpr_both", choice.fpr}};

@@ -9,6 +9,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/build/bulk_lookup.hpp"
+#include "filter/build/sender_domains_section.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/lists/confirmation.hpp"
 #include "filter/cli/lists/count_entries.hpp"
@@ -116,7 +117,8 @@ EntryCounts check_members(const MappedFilter& filter, const Confirmation& confir
   auto lists = std::make_unique<OpenLists>(files, options.format, BlockOrder::in_turn);
   const Progress::Style style = options.quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   const auto make_progress = [&] {
-    return std::make_unique<Progress>(style, [&] { return lists->state(); }, Progress::interval_of(style));
+    return std::make_unique<Progress>(
+        style, [&] { return lists->state(); }, Progress::interval_of(style));
   };
   auto progress = make_progress();
   // Usually nothing is missing, and counting is the faster way to see that. Naming the missing entries takes a second
@@ -172,6 +174,14 @@ void verify_store(const StoreFile& store, const ListOptions& options) {
   std::cout << "sound      " << store.path() << ": a store of " << format_count(store.header().addresses)
             << " addresses and " << format_count(store.header().domains)
             << " domain entries; its pages match their checksums and are in order\n";
+}
+
+// The filter's section against the hashes that the store has of the same domains.
+void compare_sender_domains(const MappedFilter& filter, const StoreFile& store) {
+  if (!filter.header().sender_domains) return;
+  require_sender_domains_of(store, filter);
+  std::cout << "senders    their " << format_count(*filter.header().sender_domains)
+            << (*filter.header().sender_domains == 1 ? " domain is that" : " domains are those") << " of the store\n";
 }
 
 void verify_filter(const MappedFilter& filter, const TrustedKeys& trusted, const ListOptions& options) {
@@ -308,7 +318,10 @@ int run_verify(const Arguments& arguments) {
   const MappedFilter filter(path);
   const Confirmation confirmation(store_path, filter);
   verify_sound(filter, trusted, options);
-  if (confirmation.store() != nullptr) verify_store(*confirmation.store(), options);
+  if (confirmation.store() != nullptr) {
+    verify_store(*confirmation.store(), options);
+    compare_sender_domains(filter, *confirmation.store());
+  }
   return inputs.empty() ? EX_OK : verify_against(filter, confirmation, inputs, options);
 }
 

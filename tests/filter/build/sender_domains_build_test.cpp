@@ -11,6 +11,7 @@
 #include "filter/build/bulk_lookup.hpp"
 #include "filter/build/combine.hpp"
 #include "filter/build/counting_update.hpp"
+#include "filter/build/sender_domains_section.hpp"
 #include "filter/build/store_update.hpp"
 #include "filter/domains/sender_domains_cursor.hpp"
 #include "filter/file/mapped_filter.hpp"
@@ -384,6 +385,32 @@ TEST_CASE("an update unites the domains of the store and of what is added; those
   options.sender_domains = false;
   CHECK(!update_store(folder, options, added, {}).sender_domains);
   CHECK(!StoreFile(folder.file("new.store")).header().knows_sender_domains());
+}
+
+TEST_CASE("the sender domains of a filter are compared with those of its store") {
+  const TemporaryFolder folder;
+  const auto agree = [&](const std::string& filter, const std::string& store) {
+    require_sender_domains_of(StoreFile(folder.file(store + ".store")), MappedFilter(folder.file(filter)));
+  };
+  const Layout layout = GENERATE(Layout::page, Layout::ribbon);
+  const auto build = [&](const std::string& name, const Lines& lines, bool with_domains) {
+    BuildOptions options = options_of(layout);
+    options.memory_bytes = std::uint64_t{32} << 20;
+    options.store_path = folder.file(name + ".store");
+    options.store_seed = 3;
+    options.sender_domains = with_domains;
+    build_filter(folder.file(name), lines, options);
+  };
+  build("all", addresses_at(500, 0, 1000), true);
+  build("first", addresses_at(499, 0, 1000), true);
+  build("without", addresses_at(500, 0, 1000), false);
+  build("none", {}, true);
+  for (const char* const name : {"all", "first", "without", "none"}) CHECK_NOTHROW(agree(name, name));
+  CHECK_NOTHROW(agree("without", "all"));
+  CHECK(error_code_of([&] { agree("all", "first"); }) == ErrorCode::bad_section);
+  CHECK(error_code_of([&] { agree("first", "all"); }) == ErrorCode::bad_section);
+  CHECK(error_code_of([&] { agree("all", "without"); }) == ErrorCode::bad_section);
+  CHECK(error_code_of([&] { agree("none", "all"); }) == ErrorCode::bad_section);
 }
 
 TEST_CASE(

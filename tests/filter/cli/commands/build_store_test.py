@@ -77,6 +77,7 @@ class StoreTest(ProgramTest):
         output, _ = self.check(0, "verify", "filter", "--confirm", "filter.store", "--against", "list")
         self.assertRegex(output, r"found +2,001 entries")
         self.assertRegex(output, r"confirmed +0 of these")
+        self.assertRegex(output, r"(?m)^senders +their 1 domain is that of the store$")
         self.flip("filter.store", 5000)
         _, errors = self.check(EX_DATAERR, "verify", "filter.store")
         self.assertIn("the section pages is damaged in the MiB at offset 4096", errors)

@@ -40,6 +40,17 @@ class SizeTest(ProgramTest):
         )
         self.assertGreater(float(small.group(1)), float(large.group(1)))
 
+    def test_the_size_of_the_sender_domains_is_said_for_few_and_for_as_many_as_entries(self):
+        self.assertIn("\nsender domains  557.11 KiB more for 100,000 of them, and at most 3.77 GiB more, if each",
+                      self.check(0, "size", "--entries", "1e9")[0])
+        self.assertAlmostEqual(self.size("--entries", "1e9")["most_sender_domains_bytes"], 4.043e9, delta=1e6)
+        self.assertIn("\nsender domains  at most 6.38 KiB more", self.check(0, "size", "--entries", "1000")[0])
+        # What the section of such a filter then has.
+        self.build("".join(f"joe@d{i}.example\n" for i in range(1000)))
+        self.assertEqual(self.info()["sender_domains_bytes"], self.size("--entries", "1000")["most_sender_domains_bytes"])
+        self.assertIn("\nsender domains  4 to 7 bytes more for each", self.check(0, "size", "--fpr", "1%")[0])
+        self.assertIsNone(self.size("--fpr", "1%")["most_sender_domains_bytes"])
+
     def size(self, *arguments):
         return json.loads(self.check(0, "size", "--json", *arguments)[0])
 

@@ -48,6 +48,19 @@ class VerifyTest(ProgramTest):
         out, _ = self.check(0, "query", "filter", "--count", "--list", "list")
         self.assertEqual(out, "listed\t9000\nnot-listed\t0\nrejected\t0\n")
 
+    def test_an_address_is_missing_if_its_bits_are_set_and_its_domain_is_not_there(self):
+        few = self.write("few", "".join(f"user{i}@few.example\n" for i in range(100)))
+        shape = ("--seed", "1", "--expected-entries", "100", "--bits-per-entry", "8", "--hashes", "1", "--quiet")
+        self.check(0, "build", "-o", "few.bloom", *shape, "--no-sender-domains", few)
+        # All bits of a page are set by its 500,000 addresses, whose domain is another one.
+        self.check(0, "build", "-o", "full.bloom", *shape, self.write("many", users(range(500_000))))
+        self.check(0, "intersect", "-o", "filter", "full.bloom", "few.bloom")
+        self.assertEqual(self.info()["sender_domains"], 1)
+        out, err = self.check(1, "verify", "filter", "--against", few)
+        self.assertRegex(out, r"(?m)^missing +100$")
+        self.assertIn("few:1: not in the filter: user0@few.example", err)
+        self.check(0, "verify", "few.bloom", "--against", few)
+
     def test_a_missing_entry_is_named(self):
         extra = self.write("extra", "user1@example.org\nstranger@nowhere.example\n")
         _, err = self.check(1, "verify", "filter", "--against", "list", extra)
