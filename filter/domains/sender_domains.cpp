@@ -110,13 +110,14 @@ bool SenderDomains::decode_group(std::uint64_t group_number, std::vector<DomainN
   const Group group = group_at(group_number);
   if (!group.is_possible) return false;
   std::uint64_t bucket = group_number * DomainCoding::kBucketsOfGroup;
+  const std::uint64_t end_bucket = bucket + coding_.buckets_of_group();
   std::uint64_t at = 0;
   std::uint64_t last_low = 0;
   std::uint64_t in_bucket = 0;
   for (std::uint64_t domain = 0; domain < group.domains; ++at) {
     if (at >= group.unary_bits) return false;
     if ((bits_at(group.begin + at) & 1) == 0) {
-      ++bucket;
+      if (++bucket == end_bucket) return false;
       in_bucket = 0;
       continue;
     }

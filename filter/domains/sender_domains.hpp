@@ -38,7 +38,7 @@ class SenderDomains {
   void prefetch_group(DomainNumber number) const noexcept;
 
   // Appends the domains of a group in ascending order. False if the group is not as the format has it; what was
-  // appended means nothing then.
+  // appended means nothing then, but each is a number for contains().
   bool decode_group(std::uint64_t group, std::vector<DomainNumber>& out) const;
 
   // Whether these groups are as the format has them: the numbers of domains fit, no bucket has more than it may, and

@@ -95,7 +95,10 @@ std::vector<std::byte> coded_without_limit(const Numbers& ascending) {
 
 // All that reads a section, for a sanitizer to watch.
 std::uint64_t read_all(const SenderDomains& domains) {
-  std::uint64_t found = decoded(domains).size() + (is_sound(domains) ? 1U : 0U);
+  const Numbers all = decoded(domains);
+  std::uint64_t found = all.size() + (is_sound(domains) ? 1U : 0U);
+  CHECK(std::ranges::all_of(all, [](DomainNumber number) { return number <= kGreatest; }));
+  for (const DomainNumber number : all) domains.contains(number);
   std::mt19937_64 random(3);
   for (int i = 0; i < 200; ++i) found += domains.contains(random() & kGreatest) ? 1U : 0U;
   for (const DomainNumber number : {DomainNumber{0}, kGreatest}) found += domains.contains(number) ? 1U : 0U;
@@ -249,6 +252,12 @@ TEST_CASE("each fault of a section is found out") {
       CAPTURE(second);
       CHECK(!is_sound(SenderDomains(bytes, 2)));
     }
+  }
+  SECTION("a domain behind the last bucket, whose number would have more than 60 bits") {
+    std::vector<std::byte> bytes = coded({5, kGreatest});
+    bytes[0] = std::byte{0b1001} | (bytes[0] & std::byte{0xF0});  // one domain, none, and one behind the last zero
+    CHECK(!is_sound(SenderDomains(bytes, 2)));
+    read_all(SenderDomains(bytes, 2));
   }
   SECTION("all zeros, as of a page that is missing") {
     const std::vector<std::byte> zeros(good.size());
