@@ -120,6 +120,13 @@ void require_own_domains(const DaemonOptions& options, const std::string& config
                      "expected your own domains in own-domains, got none: only their users are learned from");
 }
 
+void require_exempt_networks(const DaemonOptions& options, const std::string& config_path) {
+  if (!options.learn_from_exempt || !options.exempt_networks.empty()) return;
+  throw config_error({config_path}, "learn-from-exempt",
+                     "expected the clients to learn from in exempt-networks, got none: name them, or take this option "
+                     "away");
+}
+
 DaemonOptions merged(const Merger& merger) {
   DaemonOptions options = {};
   ByteSize recheck_rate;
@@ -167,6 +174,8 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("learn-keep", options.learn_keep);
   merger.set("learn-max-recipients", options.learn_max_recipients);
   merger.set("learn-rate", options.learn_rate);
+  merger.set("learn-from-exempt", options.learn_from_exempt);
+  merger.set("learn-exempt-rate", options.learn_exempt_rate);
   set_deep_check(merger, options.deep_check);
   merger.set("mode", options.mode);
   merger.set("mark-tells-why", options.mark_tells_why);
@@ -305,6 +314,7 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
     for (const auto& [name, values] : *source) command.given.insert(name);
   }
   require_own_domains(command.options, command.config_path);
+  require_exempt_networks(command.options, command.config_path);
   return command;
 }
 

@@ -83,6 +83,8 @@ struct DaemonOptions {
   std::chrono::days learn_keep;
   std::size_t learn_max_recipients;
   std::size_t learn_rate;  // entries an hour, for each login
+  bool learn_from_exempt;
+  std::size_t learn_exempt_rate;  // for each client of exempt_networks
   DeepCheckOptions deep_check;
   Mode mode;
   bool mark_tells_why;

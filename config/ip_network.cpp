@@ -28,10 +28,6 @@ IpAddress whole(const in6_addr& v6) noexcept {
   return address;
 }
 
-bool is_mapped(const IpAddress& address) noexcept {
-  return std::equal(kMappedPrefix.begin(), kMappedPrefix.end(), address.bytes.begin());
-}
-
 // The mask of a byte of which the first `bits` belong to the prefix; more than 8 count as 8, fewer than 0 as 0.
 std::uint8_t mask_of(int bits) noexcept {
   return static_cast<std::uint8_t>(0xff00U >> std::clamp(bits, 0, 8));
@@ -85,9 +81,13 @@ std::optional<IpAddress> ip_address_of(const sockaddr* address) noexcept {
   return std::nullopt;
 }
 
+bool is_ipv4(const IpAddress& address) noexcept {
+  return std::equal(kMappedPrefix.begin(), kMappedPrefix.end(), address.bytes.begin());
+}
+
 std::string to_string(const IpAddress& address) {
   char text[INET6_ADDRSTRLEN] = {};
-  const bool v4 = is_mapped(address);
+  const bool v4 = is_ipv4(address);
   inet_ntop(v4 ? AF_INET : AF_INET6, address.bytes.data() + (v4 ? kMappedPrefix.size() : 0), text, sizeof text);
   return text;
 }

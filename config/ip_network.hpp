@@ -28,6 +28,8 @@ std::optional<IpAddress> parse_ip_address(std::string_view text);
 // Of a client's socket address. Nothing for a null pointer and for families other than IPv4 and IPv6.
 std::optional<IpAddress> ip_address_of(const sockaddr* address) noexcept;
 
+bool is_ipv4(const IpAddress& address) noexcept;
+
 // As it is usually written; an IPv4 address in its dotted form.
 std::string to_string(const IpAddress& address);
 

@@ -154,10 +154,10 @@ constexpr std::array kOptions = {
                true},
     OptionSpec{
         "learn", "none|outbound", "none", "list for a user whom that user writes to",
-        "outbound: when a user who has logged in, or a client of exempt-networks, sends mail from an address in\n"
-        "'own-domains', each recipient is listed for that user, from the next message on. Authentication is asked\n"
-        "for as for all who are listed. The mail server must say who may use which sender (Postfix:\n"
-        "reject_sender_login_mismatch). Not learned: bounces, automatic messages and those of mailing lists.",
+        "outbound: when a user who has logged in (SASL) sends mail from an address in 'own-domains', each recipient\n"
+        "is listed for that user, from the next message on. Authentication is asked for as for all who are listed.\n"
+        "The mail server must say who may use which sender (Postfix: reject_sender_login_mismatch). Not learned:\n"
+        "bounces, automatic messages and those of mailing lists.",
         true},
     OptionSpec{"learn-file", "FILE", "/var/lib/bloomgate/learned/learned.db", "the database of what is learned",
                "'bloomgate learned' shows it, takes somebody out, and makes a list of it. The daemon makes the file,\n"
@@ -168,6 +168,16 @@ constexpr std::array kOptions = {
     OptionSpec{"learn-max-recipients", "NUMBER", "20", "from messages to more recipients nothing is learned", "", true},
     OptionSpec{"learn-rate", "NUMBER", "100", "how many new entries an hour one login may have learned",
                "So that a hijacked account does not fill the list. The log says when a login has met it.", true},
+    OptionSpec{"learn-from-exempt", "yes|no", "no",
+               "learn also from clients of exempt-networks that have not logged in",
+               "yes: a program on such a client, such as the form of a web page, can list anybody for any user, as\n"
+               "many as learn-exempt-rate allows. Set it if users send their mail through such a client.",
+               true},
+    OptionSpec{
+        "learn-exempt-rate", "NUMBER", "100", "how many new entries an hour one such client may have learned",
+        "For 'learn-from-exempt'. Clients of one IPv6 network (/64) count as one client. 'learn-rate' holds for\n"
+        "each user, too. The log names the messages from which it kept something.",
+        true},
     OptionSpec{
         "deep-check", "none|rspamd:URL|rspamd:unix:PATH|spamd:ADDRESS", "none",
         "the spam checker that the daemon asks about mail whose decision is 'check'",

@@ -187,7 +187,7 @@ Answer Connection::conclude(const EndOfMessage& end) {
 
   const SpamAction action = deep_outcome_.action;
   const bool is_spam = is_asked && deep_outcome_.verdict != DeepVerdict::ham;
-  if (!is_spam && !message_.failed()) parts_.gate->learn_from(message_, *judgement_, began_);
+  if (!is_spam && !message_.failed()) parts_.gate->learn_from(message_, *judgement_, began_, end.queue_id);
   if (is_refusal(action)) return Refusal{.for_good = action == SpamAction::reject, .reply = deep_outcome_.reply};
   if (parts_.mode == Mode::observe) return Edits{};
   const ForgedFields& forged = message_.forged_fields();

@@ -124,12 +124,13 @@ Decision Gate::look_up(std::string_view sender, std::string_view recipient, Cloc
   return made.decision;
 }
 
-void Gate::learn_from(const MessageRecorder& message, const Judgement& made, const LearnedBegin& began) const noexcept {
+void Gate::learn_from(const MessageRecorder& message, const Judgement& made, const LearnedBegin& began,
+                      std::string_view queue_id) const noexcept {
   if (!is_learning()) return;
   try {
     const std::shared_ptr<const LoadedLists> lists = slot_.get();
-    const std::size_t most_recipients = learner_->most_recipients();
-    learner_->learn(lesson_of(made.facts, lists->lists(), made.rules->policy, most_recipients), message.login(), began);
+    const Lesson lesson = lesson_of(made.facts, lists->lists(), made.rules->policy, learner_->lesson_rules());
+    learner_->learn(lesson, message.login(), began, logged_queue_id(queue_id));
     if (made.decision.reason == Reason::learned) renew(made);
   } catch (const std::exception& error) {
     log_->error("internal error while learning: {}; the message goes on", printable(error.what()));

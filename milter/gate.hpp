@@ -106,7 +106,8 @@ class Gate {
 
   // The message goes on: learns from it whom a user of ours writes to, and keeps what was learned and has delivered it.
   // A failure is logged.
-  void learn_from(const MessageRecorder& message, const Judgement& made, const LearnedBegin& began) const noexcept;
+  void learn_from(const MessageRecorder& message, const Judgement& made, const LearnedBegin& began,
+                  std::string_view queue_id) const noexcept;
 
   // Logs one line about the message at level info, here broken in two:
   //

@@ -104,7 +104,9 @@ int check_config(const DaemonCommand& command) {
   }
   check_exact_list("revoked", options.revoked);
   check_exact_list("extra", options.extra);
-  if (const std::string text = look_ups_of_learned(options, options); !text.empty()) std::cout << text << '\n';
+  for (const std::string& text : {who_teaches_text(options), look_ups_of_learned(options, options)}) {
+    if (!text.empty()) std::cout << text << '\n';
+  }
   return EX_OK;
 }
 

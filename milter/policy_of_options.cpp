@@ -111,8 +111,19 @@ LearnRules learn_rules(const DaemonOptions& options) {
   const bool is_on = options.learn == Options::Learn::outbound;
   return {.path = is_on ? options.learn_file : "",
           .keep = options.learn_keep,
-          .most_recipients = options.learn_max_recipients,
-          .per_hour = options.learn_rate};
+          .lesson = {.most_recipients = options.learn_max_recipients, .from_exempt = options.learn_from_exempt},
+          .per_hour = options.learn_rate,
+          .exempt_per_hour = options.learn_exempt_rate};
+}
+
+std::string who_teaches_text(const DaemonOptions& options) {
+  if (options.learn == Options::Learn::none) return {};
+  const std::string begin = "learn: users who have logged in teach";
+  if (options.exempt_networks.empty()) return begin;
+  if (!options.learn_from_exempt) return begin + ", clients of exempt-networks do not (learn-from-exempt = no)";
+  return begin + ", and so do clients of exempt-networks (learn-from-exempt = yes): a program there can list anybody " +
+         "for any user, at most " + std::to_string(options.learn_exempt_rate) +
+         " new entries an hour for each client (learn-exempt-rate)";
 }
 
 CheckMark check_mark(const DaemonOptions& options) noexcept {

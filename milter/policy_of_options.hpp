@@ -18,6 +18,8 @@ GateRules gate_rules(const DaemonCommand& command);
 
 // What is learned from outgoing mail, and where it is kept.
 LearnRules learn_rules(const DaemonOptions& options);
+// Whose mail that is, for an operator, one line. Empty if nothing is learned.
+std::string who_teaches_text(const DaemonOptions& options);
 
 // What signatures must be.
 VerifyRules verify_rules(const DaemonOptions& options);

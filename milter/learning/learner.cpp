@@ -32,6 +32,12 @@ LearnedDay day_of(KnownPairs::Day number) noexcept {
   return LearnedDay(std::chrono::days(number));
 }
 
+// By which a client is counted: who has an IPv6 address has the 2^64 others of its network. No user is called so.
+std::string rate_name(const IpAddress& client) {
+  const std::string_view bytes(reinterpret_cast<const char*>(client.bytes.data()), client.bytes.size());
+  return "client " + std::string(is_ipv4(client) ? bytes : bytes.substr(0, 8));
+}
+
 void put(KnownPairs& known, const LearnedPair& pair) {
   known.put(pair.user, pair.correspondent, number_of(pair.last_use));
 }
@@ -49,7 +55,8 @@ Learner::Learner(LearnRules rules, std::shared_ptr<spdlog::logger> log, std::uin
       is_on_(rules.is_on()),
       rules_(std::move(rules)),
       known_(std::make_shared<KnownPairs>(seed)),
-      rates_(seed) {}
+      rates_(seed),
+      exempt_rates_(seed) {}
 
 Learner::~Learner() {
   stop();
@@ -80,9 +87,9 @@ void Learner::set_rules(LearnRules rules) {
   wakeup_.notify_one();
 }
 
-std::size_t Learner::most_recipients() const {
+LessonRules Learner::lesson_rules() const {
   const std::lock_guard lock(mutex_);
-  return rules_.most_recipients;
+  return rules_.lesson;
 }
 
 KnownPairs::Day Learner::oldest_day() const {
@@ -130,36 +137,63 @@ LearnedBegin Learner::begin_message() const noexcept {
   return {.forgets = known_forgets_.load(std::memory_order_relaxed), .time = boot_time()};
 }
 
-void Learner::learn(const Lesson& lesson, std::string_view login, const LearnedBegin& began) {
+// With the mutex held. The client's rate is asked first, so that a client cannot use up the rates of more users than it
+// may teach entries. A user's rate is not that of the login with the same name: a client that names somebody else
+// leaves that person's own mail alone.
+bool Learner::may_learn_another(const Lesson& lesson, std::string_view who, Excess& of_login, Excess& of_client) {
+  const Clock::time_point now = Clock::now();
+  if (lesson.exempt_client) {
+    const std::string name = rate_name(*lesson.exempt_client);
+    const HourlyRates::Answer answer = exempt_rates_.take(name, of_client.per_hour, now);
+    if (answer != HourlyRates::Answer::granted) {
+      of_client.add(answer);
+      ++status_.over_exempt_rate;
+      return false;
+    }
+  }
+  HourlyRates& rates = lesson.exempt_client ? exempt_rates_ : rates_;
+  const HourlyRates::Answer answer = rates.take(who, of_login.per_hour, now);
+  if (answer == HourlyRates::Answer::granted) return true;
+  of_login.add(answer);
+  ++status_.over_rate;
+  return false;
+}
+
+void Learner::learn(const Lesson& lesson, std::string_view login, const LearnedBegin& began,
+                    std::string_view queue_id) {
   if (!is_on() || lesson.is_empty()) return;
   const std::string_view who = login.empty() ? std::string_view(lesson.user) : login;
-  bool is_first_refusal = false;
-  std::uint64_t per_hour = 0;
+  Excess of_login = {.rate = "learn-rate", .question = "is somebody else using the account?"};
+  Excess of_client = {.rate = "learn-exempt-rate", .question = "does a form or a program there write to anybody?"};
   {
     const std::lock_guard lock(mutex_);
-    per_hour = rules_.per_hour;
+    of_login.per_hour = rules_.per_hour;
+    of_client.per_hour = rules_.exempt_per_hour;
     for (const std::string& correspondent : lesson.correspondents) {
       if (forgets_.name_either(lesson.user, correspondent, began)) continue;
       const std::optional<KnownPairs::Day> day = known_->find(lesson.user, correspondent);
       // Once a day is enough, and counts at no rate.
       if (day && *day >= number_of(today_())) continue;
-      if (!day || *day < oldest_day()) {
-        const LoginRates::Answer answer = rates_.take(who, rules_.per_hour, Clock::now());
-        is_first_refusal = is_first_refusal || answer == LoginRates::Answer::first_over;
-        if (answer != LoginRates::Answer::granted) {
-          ++status_.over_rate;
-          continue;
-        }
-      }
+      const bool is_new = !day || *day < oldest_day();
+      if (is_new && !may_learn_another(lesson, who, of_login, of_client)) continue;
       if (!enqueue({lesson.user, correspondent, false, began})) break;
     }
   }
   wakeup_.notify_one();
-  if (!is_first_refusal) return;
+  log_excess(of_login, queue_id, "login=" + printable_word(who, kMostLoginBytes));
+  if (lesson.exempt_client) log_excess(of_client, queue_id, "client=" + to_string(*lesson.exempt_client));
+}
+
+// Each message is named; once within the hour the line also says what to look at.
+void Learner::log_excess(const Excess& excess, std::string_view queue_id, std::string_view who) const {
+  if (excess.left_out == 0) return;
+  if (!excess.is_first) {
+    log_->info("learning: queue_id={} {} not_learned={} ({})", queue_id, who, excess.left_out, excess.rate);
+    return;
+  }
   log_->warn(
-      "learning: login={} has had {} new entries learned within an hour (learn-rate), no more until that is over; "
-      "is somebody else using the account?",
-      printable_word(who, kMostLoginBytes), per_hour);
+      "learning: queue_id={} {} has had {} new entries learned within an hour ({}), no more until that is over; {}",
+      queue_id, who, excess.per_hour, excess.rate, excess.question);
 }
 
 void Learner::renew(std::string_view user, std::string_view sender) {

@@ -24,8 +24,8 @@
 #include <thread>
 
 #include "filter/learned/learned_file.hpp"
+#include "milter/learning/hourly_rates.hpp"
 #include "milter/learning/known_pairs.hpp"
-#include "milter/learning/login_rates.hpp"
 #include "milter/learning/outgoing.hpp"
 #include "milter/policy/learned_senders.hpp"
 
@@ -34,8 +34,9 @@ namespace bloomgate {
 struct LearnRules {
   std::string path = {};  // of the database; empty: nothing is learned, and nothing looked up
   std::chrono::days keep{180};
-  std::size_t most_recipients = 20;
-  std::uint64_t per_hour = 100;  // entries, for each login
+  LessonRules lesson = {};
+  std::uint64_t per_hour = 100;         // entries, for each login
+  std::uint64_t exempt_per_hour = 100;  // for each client in an exempt network
 
   bool is_on() const noexcept { return !path.empty(); }
   // What was last used before that day is no longer learned.
@@ -65,7 +66,7 @@ class Learner : public LearnedSenders {
   void set_rules(LearnRules rules);
 
   bool is_on() const noexcept { return is_on_.load(std::memory_order_relaxed); }
-  std::size_t most_recipients() const;
+  LessonRules lesson_rules() const;
 
   bool is_learned(std::string_view user, std::string_view sender) const noexcept override;
   bool has_sender_domain(std::string_view domain) const noexcept override;
@@ -73,9 +74,10 @@ class Learner : public LearnedSenders {
   // What each message notes when it begins.
   LearnedBegin begin_message() const noexcept;
 
-  // A message of that login (or user, where the client is in an exempt network) has been taken. Nothing is learned of
-  // whoever was forgotten since it began. Throws std::bad_alloc.
-  void learn(const Lesson& lesson, std::string_view login, const LearnedBegin& began);
+  // The daemon has accepted a message of that login. If the lesson names a client in an exempt network, the rates of
+  // that client and of the user both hold. Nothing is learned of a correspondent who was forgotten since the message
+  // began. `queue_id` is as the log has it. Throws std::bad_alloc.
+  void learn(const Lesson& lesson, std::string_view login, const LearnedBegin& began, std::string_view queue_id = "-");
 
   // The user has got a message that was delivered since the pair is learned: it is kept from today on again. Throws
   // std::bad_alloc.
@@ -88,11 +90,12 @@ class Learner : public LearnedSenders {
     std::uint64_t pairs = 0;  // in memory
     std::uint64_t bytes = 0;  // of memory, that they take
     // Since the start.
-    std::uint64_t learned = 0;     // pairs that were new
-    std::uint64_t renewed = 0;     // and those that were used again, once a day
-    std::uint64_t over_rate = 0;   // left out: a login had its share of the hour
-    std::uint64_t no_room = 0;     // left out: the queue was full, or the database had its most
-    std::uint64_t not_stored = 0;  // left out: the database could not be used
+    std::uint64_t learned = 0;           // pairs that were new
+    std::uint64_t renewed = 0;           // and those that were used again, once a day
+    std::uint64_t over_rate = 0;         // left out: a login had its share of the hour
+    std::uint64_t over_exempt_rate = 0;  // left out: a client in an exempt network had it
+    std::uint64_t no_room = 0;           // left out: the queue was full, or the database had its most
+    std::uint64_t not_stored = 0;        // left out: the database could not be used
   };
   Status status() const;
 
@@ -116,6 +119,20 @@ class Learner : public LearnedSenders {
   template <typename Find>
   bool is_kept(Find find) const noexcept;
   bool enqueue(Contact contact);
+  // How far one message has exceeded a rate, for the log.
+  struct Excess {
+    std::string_view rate;  // the option
+    std::string_view question;
+    std::uint64_t per_hour = 0;
+    std::uint64_t left_out = 0;
+    bool is_first = false;  // within the hour
+    void add(HourlyRates::Answer answer) noexcept {
+      ++left_out;
+      is_first = is_first || answer == HourlyRates::Answer::first_over;
+    }
+  };
+  bool may_learn_another(const Lesson& lesson, std::string_view who, Excess& of_login, Excess& of_client);
+  void log_excess(const Excess& excess, std::string_view queue_id, std::string_view who) const;
 
   const std::shared_ptr<spdlog::logger> log_;
   const std::uint64_t seed_;
@@ -132,7 +149,8 @@ class Learner : public LearnedSenders {
       known_;                  // never null; another one takes its place when the file is read from its beginning
   std::deque<Contact> queue_;  // not written yet
   Forgets forgets_;
-  LoginRates rates_;
+  HourlyRates rates_;         // of logins
+  HourlyRates exempt_rates_;  // of clients in exempt networks, and of the users whom these name
   Status status_;
   bool must_reopen_ = false;
   bool is_stopping_ = false;

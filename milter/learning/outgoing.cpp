@@ -20,13 +20,15 @@ Entry user_of(std::string_view path, const Policy& policy) noexcept {
   return canonicalize_path(path, {.tag_separators = policy.recipient_delimiter});
 }
 
-Lesson lesson_of(const Facts& facts, const Lists& lists, const Policy& policy, std::size_t most_recipients) {
+Lesson lesson_of(const Facts& facts, const Lists& lists, const Policy& policy, const LessonRules& rules) {
   if (!facts.envelope_sender || facts.is_automatic || !facts.recipients.are_known()) return {};
-  if (facts.recipients.paths.size() > most_recipients) return {};
-  if (!facts.origin.logged_in && !policy.is_exempt_client(facts.origin.client)) return {};
+  if (facts.recipients.paths.size() > rules.most_recipients) return {};
+  const bool is_exempt = rules.from_exempt && policy.is_exempt_client(facts.origin.client);
+  if (!facts.origin.logged_in && !is_exempt) return {};
   const Entry user = user_of(*facts.envelope_sender, policy);
   if (user.kind() != EntryKind::address || !policy.own_domains.find(user).is_listed()) return {};
   Lesson lesson = {.user = std::string(user.key())};
+  if (!facts.origin.logged_in) lesson.exempt_client = facts.origin.client;
   for (const std::string_view path : facts.recipients.paths) {
     const Entry recipient = canonicalize_path(path);
     if (recipient.kind() != EntryKind::address || policy.own_domains.find(recipient).is_listed()) continue;

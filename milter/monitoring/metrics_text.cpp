@@ -340,6 +340,7 @@ void add_learning(Families& families, const Learner::Status& learning) {
                        number(learning.renewed));
   MetricFamily& left_out = families.counter("bloomgate_not_learned_total", "Pairs that were left out, by the reason.");
   Families::put(left_out, {label("reason", "rate")}, number(learning.over_rate));
+  Families::put(left_out, {label("reason", "exempt-rate")}, number(learning.over_exempt_rate));
   Families::put(left_out, {label("reason", "no-room")}, number(learning.no_room));
   Families::put(left_out, {label("reason", "no-database")}, number(learning.not_stored));
 }

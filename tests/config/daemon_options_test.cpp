@@ -97,6 +97,8 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "learn-keep = 30\n"
       "learn-max-recipients = 5\n"
       "learn-rate = 7\n"
+      "learn-from-exempt = yes\n"
+      "learn-exempt-rate = 8\n"
       "deep-check = rspamd:http://[::1]:11333/\n"
       "deep-check = spamd:unix:/run/spamd.sock\n"
       "deep-check-timeout = 7\n"
@@ -133,6 +135,8 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(options.learn_keep == std::chrono::days(30));
   CHECK(options.learn_max_recipients == 5);
   CHECK(options.learn_rate == 7);
+  CHECK(options.learn_from_exempt);
+  CHECK(options.learn_exempt_rate == 8);
   CHECK(options.revoked == "/etc/bloomgate/revoked.txt");
   CHECK(options.extra == "/etc/bloomgate/extra.txt");
   CHECK(options.recipient_delimiter == "+-");
@@ -263,8 +267,9 @@ TEST_CASE("an error about a trusted key does not show the key, which may be a se
   }
   const Config config("trusted-key = " + secret + "==\n");
   CHECK_THAT(error_of([&] { config.read(); }).what(), Contains("as long as a secret key"));
-  CHECK(error_of([] { read_daemon_command({"--config", "/dev/null", "--trusted-key", "SSSS"}); }).code() ==
-        ErrorCode::bad_argument);
+  CHECK(error_of([] {
+          read_daemon_command({"--config", "/dev/null", "--trusted-key", "SSSS"});
+        }).code() == ErrorCode::bad_argument);
 }
 
 TEST_CASE("options of a message to explain come from the command line, and are refused without --explain") {
@@ -286,8 +291,9 @@ TEST_CASE("options of a message to explain come from the command line, and are r
   CHECK(command.explain.daemon_name == "MSA");
   CHECK(command.explain.mta_name == "mx.example.org");
   CHECK(command.explain.json);
-  const BloomgateError error =
-      error_of([] { read_daemon_command({"--config", "/dev/null", "--from", "a@b.example"}); });
+  const BloomgateError error = error_of([] {
+    read_daemon_command({"--config", "/dev/null", "--from", "a@b.example"});
+  });
   CHECK_THAT(error.what(), StartsWith("command line: --from: ") && Contains("--explain"));
 }
 
@@ -393,6 +399,7 @@ TEST_CASE("an invalid line of the file is refused with its place, its option, wh
       {"kept for hours", "learn-keep = 7h\n", 1, "learn-keep", "number of days", "'7h'"},
       {"a file that is no path", "learn-file = learned.db\n", 1, "learn-file", "the path of a file", "'learned.db'"},
       {"nothing an hour", "learn-rate = 0\n", 1, "learn-rate", "from 1 to 1000000", "'0'"},
+      {"nothing an hour of a client", "learn-exempt-rate = 0\n", 1, "learn-exempt-rate", "from 1 to 1000000", "'0'"},
       {"no recipient", "learn-max-recipients = 0\n", 1, "learn-max-recipients", "from 1 to 1000", "'0'"},
       {"no connection", "max-connections = 0\n", 1, "max-connections", "from 1 to 100000", "'0'"},
       {"no time", "connection-timeout = 0\n", 1, "connection-timeout", "from 1 to 7200", "'0'"},
@@ -449,6 +456,15 @@ TEST_CASE("learning without own domains is refused") {
   CHECK(error.code() == ErrorCode::bad_configuration);
   CHECK_THAT(error.what(), Contains("learn: expected your own domains in own-domains"));
   CHECK(config.read({"--own-domains", "one.example"}).options.learn == DaemonOptions::Learn::outbound);
+  CHECK_FALSE(config.read({"--own-domains", "one.example"}).options.learn_from_exempt);
+}
+
+TEST_CASE("learning from exempt networks without one is refused") {
+  const Config config("learn-from-exempt = yes\n");
+  const BloomgateError error = error_of([&] { config.read(); });
+  CHECK(error.code() == ErrorCode::bad_configuration);
+  CHECK_THAT(error.what(), Contains("learn-from-exempt: expected the clients to learn from in exempt-networks"));
+  CHECK(config.read({"--exempt-networks", "192.0.2.1"}).options.learn_from_exempt);
 }
 
 TEST_CASE("an invalid command line is refused") {

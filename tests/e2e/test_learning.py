@@ -184,6 +184,47 @@ def test_nothing_is_learned_from_mail_that_no_user_has_written(world):
     assert world.known() - known == {(BOB, witness)}
 
 
+EXEMPT_CLIENT = "192.0.2.7"
+
+
+def form_mail(world, number, user=ANN, attributes=""):
+    """The form of a web page on an exempt host writes to somebody in a user's name, without a login."""
+    with world.connection() as client:
+        client.command(f"XCLIENT ADDR={EXEMPT_CLIENT} {attributes}".rstrip(), expected=220)
+        client.command("EHLO www.example.net")
+        client.command(f"MAIL FROM:<{user}>")
+        client.command(f"RCPT TO:<victim{number}@example.org>")
+        client.command("DATA", expected=354)
+        client._smtp.send(content(user) + b"\r\n.\r\n")
+        return client.end()
+
+
+def test_a_form_on_an_exempt_host_teaches_only_if_asked_for_and_no_more_than_its_limit(start_gateway):
+    world = World(start_gateway, main_cf=MAIN_CF.replace("127.0.0.1/32", f"127.0.0.1/32 {EXEMPT_CLIENT}"),
+                  **{"exempt-networks": EXEMPT_CLIENT})
+    daemon = world.gateway.daemon
+    form_mail(world, 0)
+    world.write(BOB, STRANGER, login="bob")  # what is learned is written in its order
+    world.is_written(BOB, STRANGER)
+    assert world.known() == {(BOB, STRANGER)}
+
+    page = daemon.folder / "metrics.sock"
+    before = len(daemon.log())
+    daemon.restart({**world.settings, "learn-from-exempt": "yes", "learn-exempt-rate": "2", "metrics": page})
+    world.wait_until_ready(before)
+    nobody = "no-such-user@example.net"
+    sent = [form_mail(world, number, user) for number, user in enumerate([ANN, nobody, ANN, BOB])]
+    wait_until(lambda: figures(page)["bloomgate_not_learned_total", 'reason="exempt-rate"'] == 2, "the limit to be counted")
+    world.is_written(nobody, "victim1@example.org")
+    assert world.known() == {(BOB, STRANGER), (ANN, "victim0@example.org"), (nobody, "victim1@example.org")}
+    log = daemon.log()[before:]
+    assert f"queue_id={sent[2]} client={EXEMPT_CLIENT} has had 2 new entries learned within an hour" in log
+    assert f"queue_id={sent[3]} client={EXEMPT_CLIENT} not_learned=1 (learn-exempt-rate)" in log
+    # A user who has logged in from there is not bound by what the form has used up.
+    form_mail(world, 4, attributes="LOGIN=ann")
+    world.is_written(ANN, "victim4@example.org")
+
+
 def test_entries_for_one_recipient_and_what_was_learned_cover_recipients_together(start_gateway):
     world = World(start_gateway)
     world.rewrite("extra", f"{STRANGER} > {EVE}\n")

@@ -118,9 +118,16 @@ TEST_CASE_METHOD(Program, "option --check-config reports on the configuration an
   const std::string learning = "--check-config --learn outbound --own-domains ours.example --lookup-socket ";
   const Ended closed = run(learning + "127.0.0.1:9813 --config " + config);
   CHECK(closed.status == EX_OK);
-  CHECK_THAT(closed.output, Contains(":9813@127.0.0.1: what was learned is not asked there"));
+  CHECK_THAT(closed.output, Contains(":9813@127.0.0.1: what was learned is not asked there") &&
+                                Contains("learn: users who have logged in teach\n"));
   const Ended open = run(learning + "127.0.0.1:9813 --lookup-learned-over-tcp yes --config " + config);
   CHECK_THAT(open.output, Contains("can ask whether a user has written to somebody"));
+
+  const std::string networks = learning + "127.0.0.1:9813 --exempt-networks 192.0.2.1 --config " + config;
+  CHECK_THAT(run(networks).output, Contains("clients of exempt-networks do not (learn-from-exempt = no)\n"));
+  const Ended exempt = run(networks + " --learn-from-exempt yes --learn-exempt-rate 7");
+  CHECK_THAT(exempt.output, Contains("so do clients of exempt-networks") && Contains("at most 7 new entries an hour"));
+  CHECK_THAT(good.output, !Contains("learn:"));
 
   std::filesystem::remove(whitelist.path());
   const Ended missing = run("--check-config --config " + config);

@@ -236,6 +236,46 @@ TEST_CASE("a login adds at most its hourly number of pairs, and the log says so 
   CHECK(log.find(said) == log.rfind(said));
 }
 
+TEST_CASE("a client without a login adds its hourly number of pairs, and each message that it exceeds is logged") {
+  Fixture at({.per_hour = 3, .exempt_per_hour = 4});
+  REQUIRE(at.is_ready());
+  const auto write = [&](const std::string& user, std::vector<std::string> names, std::string_view client,
+                         std::string_view queue_id) {
+    for (std::string& name : names) name += "@example.org";
+    at.learner().learn({user, std::move(names), parse_ip_address(client)}, "", at.learner().begin_message(), queue_id);
+  };
+  write(kAnn, {"a", "b"}, "192.0.2.7", "Q1");
+  write(kBob, {"a", "b", "c"}, "192.0.2.7", "Q2");
+  CHECK(at.learner().is_learned(kBob, "b@example.org"));
+  CHECK_FALSE(at.learner().is_learned(kBob, "c@example.org"));
+  write(kBob, {"c", "d"}, "192.0.2.7", "Q3");
+  write(kAnn, {"a"}, "192.0.2.7", "Q4");  // is known already
+  CHECK(at.learner().status().over_exempt_rate == 3);
+  CHECK(at.learner().status().over_rate == 0);
+  // Another client has its own number, and the user's one holds as well: of the logins of that user nothing is taken.
+  write(kAnn, {"c", "d"}, "192.0.2.8", "Q5");
+  CHECK(at.learner().is_learned(kAnn, "c@example.org"));
+  CHECK_FALSE(at.learner().is_learned(kAnn, "d@example.org"));
+  CHECK(at.learner().status().over_rate == 1);
+  at.learner().learn({kAnn, {"d@example.org"}}, kAnn, at.learner().begin_message());
+  CHECK(at.learner().is_learned(kAnn, "d@example.org"));
+  // An IPv6 network of 64 bits is one client.
+  write("eve@ours.example", {"a", "b", "c"}, "2001:db8::1", "Q6");
+  write("pat@ours.example", {"a", "b"}, "2001:db8:0:0:ffff::2", "Q7");
+  write("zoe@ours.example", {"a"}, "2001:db8:0:1::1", "Q8");
+  CHECK(at.learner().is_learned("pat@ours.example", "a@example.org"));
+  CHECK_FALSE(at.learner().is_learned("pat@ours.example", "b@example.org"));
+  CHECK(at.learner().is_learned("zoe@ours.example", "a@example.org"));
+  at.end();
+  const std::string log = at.log();
+  const auto has = [&](const std::string& text) { return log.find(text) != std::string::npos; };
+  CHECK(has("learning: queue_id=Q2 client=192.0.2.7 has had 4 new entries learned within an hour (learn-exempt-rate)"));
+  CHECK(has("learning: queue_id=Q3 client=192.0.2.7 not_learned=2 (learn-exempt-rate)\n"));
+  CHECK(has("learning: queue_id=Q5 login=ann@ours.example has had 3 new entries learned within an hour (learn-rate)"));
+  CHECK(has("queue_id=Q7 client=2001:db8::ffff:0:0:2 has had 4 "));
+  for (const char* const id : {"Q1", "Q4", "Q6", "Q8"}) CHECK_FALSE(has(id));
+}
+
 TEST_CASE_METHOD(Fixture, "with a damaged file nothing is learned, until a good file can be made") {
   end();
   for (const char* const end : {"", "-wal", "-shm"}) unlink((path() + end).c_str());

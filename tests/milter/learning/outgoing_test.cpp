@@ -19,7 +19,7 @@ struct Message {
                    .own_domains = read_exact_list("@ours.example\n@.far.example\n").list};
   ExactList revoked = read_exact_list("gone@example.org\n@bad.example\n").list;
   Lists lists = {};
-  std::size_t most_recipients = 3;
+  LessonRules rules = {.most_recipients = 3};
 
   std::string lesson() {
     facts.recipients.state = facts.recipients.state == Recipients::State::unknown && has_recipients
@@ -27,9 +27,9 @@ struct Message {
                                  : facts.recipients.state;
     facts.recipients.paths = recipients;
     if (has_revoked) lists.revoked = &revoked;
-    const Lesson lesson = lesson_of(facts, lists, policy, most_recipients);
+    const Lesson lesson = lesson_of(facts, lists, policy, rules);
     if (lesson.is_empty()) return "nothing";
-    std::string text = lesson.user + ":";
+    std::string text = lesson.user + (lesson.exempt_client ? " at " + to_string(*lesson.exempt_client) : "") + ":";
     for (const std::string& each : lesson.correspondents) text += " " + each;
     return text;
   }
@@ -51,21 +51,33 @@ TEST_CASE("a user's message teaches its recipients, and no other message does") 
        "ann@b.far.example: joe@example.org"},
       {"a recipient's tag stays", [](Message& m) { m.recipients = {"joe+x@example.org"}; },
        "ann@ours.example: joe+x@example.org"},
-      {"several", [](Message& m) { m.recipients = {"a@example.org", "b@example.org", "c@example.org"}; },
+      {"several",
+       [](Message& m) {
+         m.recipients = {"a@example.org", "b@example.org", "c@example.org"};
+       },
        "ann@ours.example: a@example.org b@example.org c@example.org"},
-      {"too many", [](Message& m) { m.recipients = {"a@a.example", "b@a.example", "c@a.example", "d@a.example"}; },
+      {"too many",
+       [](Message& m) {
+         m.recipients = {"a@a.example", "b@a.example", "c@a.example", "d@a.example"};
+       },
        "nothing"},
       {"not all are known", [](Message& m) { m.facts.recipients.state = Recipients::State::too_many; }, "nothing"},
       {"none was asked for", [](Message& m) { m.has_recipients = false; }, "nothing"},
-      {"own recipients", [](Message& m) { m.recipients = {"bob@ours.example", "x@y.far.example", "joe@example.org"}; },
+      {"own recipients",
+       [](Message& m) {
+         m.recipients = {"bob@ours.example", "x@y.far.example", "joe@example.org"};
+       },
        kLearned},
-      {"revoked ones", [](Message& m) { m.recipients = {"gone@example.org", "gone+x@example.org", "x@bad.example"}; },
+      {"revoked ones",
+       [](Message& m) {
+         m.recipients = {"gone@example.org", "gone+x@example.org", "x@bad.example"};
+       },
        "nothing"},
       {"revoked for this user",
        [](Message& m) {
          m.revoked = read_exact_list("joe@example.org > ann@ours.example\n@pal.example > @ours.example\n").list;
          m.recipients = {"Joe@example.org", "joe+x@example.org", "x@pal.example", "eve@example.org"};
-         m.most_recipients = 4;
+         m.rules.most_recipients = 4;
        },
        "ann@ours.example: eve@example.org"},
       {"revoked for another user",
@@ -84,27 +96,60 @@ TEST_CASE("a user's message teaches its recipients, and no other message does") 
        },
        "nothing"},
       {"there is no list of revoked ones", [](Message& m) { m.has_revoked = false; }, kLearned},
-      {"no address", [](Message& m) { m.recipients = {"postmaster", "a@b@example.org", ""}; }, "nothing"},
+      {"no address",
+       [](Message& m) {
+         m.recipients = {"postmaster", "a@b@example.org", ""};
+       },
+       "nothing"},
       {"not logged in", [](Message& m) { m.facts.origin.logged_in = false; }, "nothing"},
       {"not logged in, of an exempt network",
        [](Message& m) {
          m.facts.origin = {.client = parse_ip_address("192.0.2.7")};
          m.policy.exempt_networks = {*parse_ip_network("192.0.2.0/24")};
        },
+       "nothing"},
+      {"the same, if such clients teach",
+       [](Message& m) {
+         m.facts.origin = {.client = parse_ip_address("192.0.2.7")};
+         m.policy.exempt_networks = {*parse_ip_network("192.0.2.0/24")};
+         m.rules.from_exempt = true;
+       },
+       "ann@ours.example at 192.0.2.7: joe@example.org"},
+      {"logged in, of an exempt network",
+       [](Message& m) {
+         m.facts.origin = {.client = parse_ip_address("192.0.2.7"), .logged_in = true};
+         m.policy.exempt_networks = {*parse_ip_network("192.0.2.0/24")};
+         m.rules.from_exempt = true;
+       },
        kLearned},
       {"of another network",
        [](Message& m) {
          m.facts.origin = {.client = parse_ip_address("192.0.3.7")};
          m.policy.exempt_networks = {*parse_ip_network("192.0.2.0/24")};
+         m.rules.from_exempt = true;
+       },
+       "nothing"},
+      {"of no known address",
+       [](Message& m) {
+         m.facts.origin = {};
+         m.policy.exempt_networks = {*parse_ip_network("::/0")};
+         m.rules.from_exempt = true;
        },
        "nothing"},
       {"a foreign sender", [](Message& m) { m.facts.envelope_sender = "<ann@example.org>"; }, "nothing"},
       {"a bounce", [](Message& m) { m.facts.envelope_sender = "<>"; }, "nothing"},
       {"no sender", [](Message& m) { m.facts.envelope_sender.reset(); }, "nothing"},
       {"a domain as sender", [](Message& m) { m.facts.envelope_sender = "<@ours.example>"; }, "nothing"},
-      {"a domain as recipient", [](Message& m) { m.recipients = {"@example.org", "joe@example.org"}; }, kLearned},
+      {"a domain as recipient",
+       [](Message& m) {
+         m.recipients = {"@example.org", "joe@example.org"};
+       },
+       kLearned},
       {"an address for leaving a list",
-       [](Message& m) { m.recipients = {"<dev-leave@lists.example.org>", "joe@example.org"}; }, kLearned},
+       [](Message& m) {
+         m.recipients = {"<dev-leave@lists.example.org>", "joe@example.org"};
+       },
+       kLearned},
       {"an automatic message", [](Message& m) { m.facts.is_automatic = true; }, "nothing"},
   };
   for (const Case& each : cases) {

@@ -1,4 +1,4 @@
-#include "milter/learning/login_rates.hpp"
+#include "milter/learning/hourly_rates.hpp"
 
 namespace bloomgate {
 namespace {
@@ -9,12 +9,12 @@ constexpr std::chrono::seconds kBetweenLooks{10};
 
 }  // namespace
 
-LoginRates::Answer LoginRates::take(std::string_view login, std::uint64_t per_hour, Clock::time_point now) {
-  const KeyHash key = hash_key(login, seed_);
+HourlyRates::Answer HourlyRates::take(std::string_view name, std::uint64_t per_hour, Clock::time_point now) {
+  const KeyHash key = hash_key(name, seed_);
   auto found = hours_.find(key);
   if (found == hours_.end()) {
-    if (hours_.size() >= kMostLogins) forget_past_hours(now);
-    if (hours_.size() >= kMostLogins) return Answer::over;
+    if (hours_.size() >= kMostNames) forget_past_hours(now);
+    if (hours_.size() >= kMostNames) return Answer::over;
     found = hours_.emplace(key, Hour{.begin = now}).first;
   }
   Hour& hour = found->second;
@@ -28,7 +28,7 @@ LoginRates::Answer LoginRates::take(std::string_view login, std::uint64_t per_ho
   return answer;
 }
 
-void LoginRates::forget_past_hours(Clock::time_point now) {
+void HourlyRates::forget_past_hours(Clock::time_point now) {
   if (looked_at_ != Clock::time_point::min() && now - looked_at_ < kBetweenLooks) return;
   looked_at_ = now;
   std::erase_if(hours_, [now](const auto& each) { return now - each.second.begin >= kHour; });

@@ -1,4 +1,4 @@
-#include "milter/learning/login_rates.hpp"
+#include "milter/learning/hourly_rates.hpp"
 
 #include <string>
 
@@ -8,11 +8,11 @@ namespace bloomgate {
 namespace {
 
 using namespace std::chrono_literals;
-using Answer = LoginRates::Answer;
+using Answer = HourlyRates::Answer;
 
 TEST_CASE("a login has a share for each hour, and is told once when it is used up") {
-  LoginRates rates(1);
-  const LoginRates::Clock::time_point start{1000h};
+  HourlyRates rates(1);
+  const HourlyRates::Clock::time_point start{1000h};
   for (int i = 0; i < 3; ++i) CHECK(rates.take("ann", 3, start + i * 1s) == Answer::granted);
   CHECK(rates.take("ann", 3, start + 3s) == Answer::first_over);
   CHECK(rates.take("ann", 3, start + 59min) == Answer::over);
@@ -24,9 +24,9 @@ TEST_CASE("a login has a share for each hour, and is told once when it is used u
 }
 
 TEST_CASE("beyond the limit of logins, new ones learn nothing until others' hours are over") {
-  LoginRates rates(1);
-  const LoginRates::Clock::time_point start{1000h};
-  for (std::size_t i = 0; i < LoginRates::kMostLogins; ++i) {
+  HourlyRates rates(1);
+  const HourlyRates::Clock::time_point start{1000h};
+  for (std::size_t i = 0; i < HourlyRates::kMostNames; ++i) {
     REQUIRE(rates.take("login" + std::to_string(i), 1, start) == Answer::granted);
   }
   CHECK(rates.take("another", 1, start + 1min) == Answer::over);

@@ -1,5 +1,6 @@
-// How much each login may have learned in an hour: a hijacked account must not fill the list. Not shared between
-// threads without a lock. Bounded: of more logins than that at once, the others have nothing learned.
+// How much may be learned by each name in an hour: a hijacked account, or a form on a web server, must not fill the
+// list. Not shared between threads without a lock. Bounded: if there are more names than that at once, nothing is
+// learned by the others.
 #pragma once
 
 #include <chrono>
@@ -12,21 +13,21 @@
 
 namespace bloomgate {
 
-class LoginRates {
+class HourlyRates {
  public:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::size_t kMostLogins = 20'000;
+  static constexpr std::size_t kMostNames = 20'000;
 
-  explicit LoginRates(std::uint64_t seed) noexcept : seed_(seed) {}
+  explicit HourlyRates(std::uint64_t seed) noexcept : seed_(seed) {}
 
   enum class Answer {
     granted,
     over,        // and that was said before
     first_over,  // the first refusal of this hour
   };
-  // Whether the login may have another entry learned: `per_hour` of them since its first one, and again an hour later.
+  // Whether another entry may be learned by that name: `per_hour` of them since its first one, and again an hour later.
   // Throws std::bad_alloc.
-  Answer take(std::string_view login, std::uint64_t per_hour, Clock::time_point now);
+  Answer take(std::string_view name, std::uint64_t per_hour, Clock::time_point now);
 
  private:
   struct Hour {
