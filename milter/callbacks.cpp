@@ -47,6 +47,7 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
                            .deep_check = deep != nullptr,
                            .recipients = parts.gate->wants_recipients(),
                            .verify = parts.verifier != nullptr,
+                           .learn = parts.gate->is_learning(),
                            .quarantine = deep != nullptr && may_quarantine(deep->options())};
     const MilterRequest request = milter_request({actions, steps}, use);
     if (!request.missing.empty()) {
@@ -60,7 +61,8 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
     if (request.choose_macros) choose_macros(context);
     connection->set_conversation({.may_skip_body = request.may_skip_body,
                                   .leading_space = request.has_leading_space,
-                                  .recipients = request.tells_recipients});
+                                  .recipients = request.tells_recipients,
+                                  .body = request.tells_body});
     return SMFIS_CONTINUE;
   } catch (...) {
     log_exception(*shared->get()->log, "while a mail server connected");
@@ -99,10 +101,7 @@ bool wants_recipients(const Connection* connection) noexcept {
 }
 
 bool wants_body(const Connection* connection) noexcept {
-  const auto has_use = [](const ConnectionParts& parts) {
-    return parts.deep_check != nullptr || parts.verifier != nullptr;
-  };
-  return has_use(connection != nullptr ? connection->parts() : *shared->get());
+  return connection != nullptr ? connection->conversation().body : shared->get()->want_body();
 }
 
 sfsistat on_recipient(SMFICTX* context, char** arguments) noexcept {

@@ -53,7 +53,7 @@ Connection::Connection(std::shared_ptr<const ConnectionParts> parts, int socket)
       place_(parts_.watch, socket),
       message_(text_limits(parts_.deep_check)) {
   message_.keep_header(parts_.verifier != nullptr);
-  set_conversation({.recipients = parts_.want_recipients()});
+  set_conversation({.recipients = parts_.want_recipients(), .body = parts_.want_body()});
   if (parts_.monitor != nullptr) parts_.monitor->tally().begin_session();
 }
 
@@ -89,7 +89,8 @@ void Connection::end_of_header(std::string_view mta_name) noexcept {
 bool Connection::add_body(std::string_view bytes) noexcept {
   const bool checker_wants_more = message_.add_body(bytes);
   const bool verifier_wants_more = verification_ && verification_->add_body(bytes);
-  return checker_wants_more || verifier_wants_more;
+  const bool lesson_wants_more = lesson_.add_body(bytes);
+  return checker_wants_more || verifier_wants_more || lesson_wants_more;
 }
 
 Answer Connection::end_of_message(const EndOfMessage& end) noexcept {
@@ -106,6 +107,7 @@ void Connection::forget_message() noexcept {
   sample_.reset();
   is_drawn_ = false;
   verification_.reset();
+  lesson_.clear();
   judgement_.reset();
   deep_outcome_ = {};
   mark_.clear();
@@ -123,6 +125,7 @@ void Connection::decide(std::string_view mta_name) {
   is_drawn_ = goes_on && is_drawn();
   // A checker needs the text even if a signature may still make the message one that is delivered.
   message_.end_header(goes_on && (is_drawn_ || DeepCheck::is_for(judgement_->decision)));
+  if (goes_on) lesson_.begin(parts_.gate->lesson_of(*judgement_), message_.content_type());
 }
 
 // A message that may be delivered, by a list, is drawn once. Exempt mail is delivered by no list.
@@ -187,7 +190,8 @@ Answer Connection::conclude(const EndOfMessage& end) {
 
   const SpamAction action = deep_outcome_.action;
   const bool is_spam = is_asked && deep_outcome_.verdict != DeepVerdict::ham;
-  if (!is_spam && !message_.failed()) parts_.gate->learn_from(message_, *judgement_, began_, end.queue_id);
+  if (!is_spam && !message_.failed())
+    parts_.gate->learn_from(message_, *judgement_, lesson_.take(), began_, end.queue_id);
   if (is_refusal(action)) return Refusal{.for_good = action == SpamAction::reject, .reply = deep_outcome_.reply};
   if (parts_.mode == Mode::observe) return Edits{};
   const ForgedFields& forged = message_.forged_fields();

@@ -30,6 +30,7 @@
 #include "milter/deep_check/delivery_sampler.hpp"
 #include "milter/dkim/verifier.hpp"
 #include "milter/gate.hpp"
+#include "milter/learning/pending_lesson.hpp"
 #include "milter/lists/slot.hpp"
 #include "milter/message/message_recorder.hpp"
 #include "milter/messages_in_progress.hpp"
@@ -59,6 +60,8 @@ struct ConnectionParts {
 
   // Whether recipients of messages make a difference now.
   bool want_recipients() const { return deep_check != nullptr || gate->wants_recipients(); }
+  // Whether their bodies do.
+  bool want_body() const { return deep_check != nullptr || verifier != nullptr || gate->is_learning(); }
 };
 
 using PartsSlot = Slot<ConnectionParts>;
@@ -95,11 +98,13 @@ class Connection {
   void forget_message() noexcept;
 
   // What was agreed with the mail server; before the first message. A session may follow another one on a connection
-  // without that: then it counts as agreed that recipients are told if they are wanted, and there are none if not.
+  // without that: then it counts as agreed that recipients and bodies are told if they are wanted, and there are none
+  // if not.
   struct Conversation {
     bool may_skip_body = false;  // it can skip the rest of a body if told so
     bool leading_space = false;  // values of header fields come and go with the space after the colon
     bool recipients = false;     // it tells them
+    bool body = false;           // it tells the end of the header, and the body
   };
   void set_conversation(const Conversation& agreed) noexcept;
   const Conversation& conversation() const noexcept { return conversation_; }
@@ -125,6 +130,7 @@ class Connection {
   bool is_in_progress_ = false;
   LearnedBegin began_;
   std::optional<Judgement> judgement_;  // once the message is decided; with a need, for now
+  PendingLesson lesson_;                // from then on
   std::unique_ptr<Verification> verification_;
   bool is_drawn_ = false;                 // for the sampler, if it is delivered
   std::optional<DeliverySample> sample_;  // once it is

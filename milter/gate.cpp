@@ -59,6 +59,10 @@ std::string logged_sender(const Facts& facts) {
   return facts.envelope_sender ? printable_word(*facts.envelope_sender, kMaxLoggedSenderBytes) : "-";
 }
 
+void log_learning_error(spdlog::logger& log, std::string_view what) {
+  log.error("internal error while learning: {}; the message goes on", printable(what));
+}
+
 }  // namespace
 
 std::vector<std::string> trusted_ids(const GateRules& rules, std::string_view mta_name) {
@@ -124,16 +128,25 @@ Decision Gate::look_up(std::string_view sender, std::string_view recipient, Cloc
   return made.decision;
 }
 
-void Gate::learn_from(const MessageRecorder& message, const Judgement& made, const LearnedBegin& began,
-                      std::string_view queue_id) const noexcept {
-  if (!is_learning()) return;
+Lesson Gate::lesson_of(const Judgement& made) const noexcept {
+  if (!is_learning()) return {};
   try {
     const std::shared_ptr<const LoadedLists> lists = slot_.get();
-    const Lesson lesson = lesson_of(made.facts, lists->lists(), made.rules->policy, learner_->lesson_rules());
-    learner_->learn(lesson, message.login(), began, logged_queue_id(queue_id));
+    return bloomgate::lesson_of(made.facts, lists->lists(), made.rules->policy, learner_->lesson_rules());
+  } catch (const std::exception& error) {
+    log_learning_error(*log_, error.what());
+    return {};
+  }
+}
+
+void Gate::learn_from(const MessageRecorder& message, const Judgement& made, const Lesson& lesson,
+                      const LearnedBegin& began, std::string_view queue_id) const noexcept {
+  if (!is_learning()) return;
+  try {
+    if (!lesson.is_empty()) learner_->learn(lesson, message.login(), began, logged_queue_id(queue_id));
     if (made.decision.reason == Reason::learned) renew(made);
   } catch (const std::exception& error) {
-    log_->error("internal error while learning: {}; the message goes on", printable(error.what()));
+    log_learning_error(*log_, error.what());
   }
 }
 

@@ -80,6 +80,9 @@ class Gate {
   // Whether the recipients of messages make a difference: a list in use holds pairs, or something is learned.
   bool wants_recipients() const { return is_learning() || slot_.get()->lists().hold_pairs(); }
 
+  // Whether something is learned; the first bytes of a message that teaches are looked at, then.
+  bool is_learning() const noexcept { return learner_ != nullptr && learner_->is_on(); }
+
   // Called before a session waits, may be empty; see ConnectionParts.
   using BeforeWaiting = std::function<void()>;
 
@@ -104,10 +107,13 @@ class Gate {
   // What a message notes when it begins, for learn_from().
   LearnedBegin begin_message() const noexcept { return is_learning() ? learner_->begin_message() : LearnedBegin(); }
 
-  // The message goes on: learns from it whom a user of ours writes to, and keeps what was learned and has delivered it.
-  // A failure is logged.
-  void learn_from(const MessageRecorder& message, const Judgement& made, const LearnedBegin& began,
-                  std::string_view queue_id) const noexcept;
+  // What the message teaches if it goes on: whom a user of ours writes to. If that fails, a line of the log and nothing
+  // else.
+  Lesson lesson_of(const Judgement& made) const noexcept;
+
+  // The message goes on: learns that, and keeps what was learned and has delivered it. A failure is logged.
+  void learn_from(const MessageRecorder& message, const Judgement& made, const Lesson& lesson,
+                  const LearnedBegin& began, std::string_view queue_id) const noexcept;
 
   // Logs one line about the message at level info, here broken in two:
   //
@@ -140,7 +146,6 @@ class Gate {
   static DeliverySample sample(MessageRecorder& message, const Judgement& made, const EndOfMessage& end);
 
  private:
-  bool is_learning() const noexcept { return learner_ != nullptr && learner_->is_on(); }
   // Null if nothing is learned.
   const LearnedSenders* learned() const noexcept { return is_learning() ? learner_ : nullptr; }
   void renew(const Judgement& made) const;

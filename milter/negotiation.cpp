@@ -55,12 +55,17 @@ MilterRequest milter_request(const MilterOffer& offer, const MilterUse& use) {
   } else {
     request.steps |= offer.steps & kRecipientStep;
   }
-  if (use.deep_check || use.verify) {
-    require(kEndOfHeaderReply, offer.steps, request.steps, request.missing);
-    // A signature is made of the header as it was sent, and both of these may look at signatures.
-    request.steps |= offer.steps & (SMFIP_SKIP | SMFIP_HDR_LEADSPC);
-    request.may_skip_body = (offer.steps & SMFIP_SKIP) != 0;
+  // A signature is made of the header as it was sent, and both of these may look at signatures.
+  const bool needs_signed_header = use.deep_check || use.verify;
+  request.tells_body = needs_signed_header || use.learn;
+  if (needs_signed_header) {
+    request.steps |= offer.steps & SMFIP_HDR_LEADSPC;
     request.has_leading_space = (offer.steps & SMFIP_HDR_LEADSPC) != 0;
+  }
+  if (request.tells_body) {
+    require(kEndOfHeaderReply, offer.steps, request.steps, request.missing);
+    request.steps |= offer.steps & SMFIP_SKIP;
+    request.may_skip_body = (offer.steps & SMFIP_SKIP) != 0;
   } else {
     request.steps |= offer.steps & kBodySteps;
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <initializer_list>
 
+#include "filter/address/calendar_reply.hpp"
 #include "filter/base/ascii.hpp"
 
 namespace bloomgate {
@@ -36,21 +37,16 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> wo
   return std::ranges::any_of(words, [text](std::string_view each) { return ascii::equal_ignoring_case(text, each); });
 }
 
-bool has(std::string_view text, std::string_view word) noexcept {
-  return !std::ranges::search(text, word, {}, ascii::to_lower).empty();
+// Where the word begins, in any case; npos: nowhere.
+std::size_t find(std::string_view text, std::string_view word) noexcept {
+  const auto is_same = [](char one, char other) { return ascii::to_lower(one) == other; };
+  // Not std::ranges::search(), with whose result Clang 14 cannot read the headers of GCC 12.
+  const auto* const found = std::search(text.begin(), text.end(), word.begin(), word.end(), is_same);
+  return found == text.end() ? std::string_view::npos : static_cast<std::size_t>(found - text.begin());
 }
 
-// Whether the value of Content-Type is an answer to an invitation: `text/calendar; method=REPLY`.
-bool is_calendar_reply(std::string_view value) noexcept {
-  if (!has(value, "text/calendar")) return false;
-  constexpr std::string_view kName = "method";
-  for (auto found = std::ranges::search(value, kName, {}, ascii::to_lower); !found.empty();
-       found = std::ranges::search(value, kName, {}, ascii::to_lower)) {
-    value.remove_prefix(static_cast<std::size_t>(found.end() - value.begin()));
-    const std::string_view rest = ascii::trimmed_front(value, " \t\r\n=\"");
-    if (value.size() != rest.size() && ascii::equal_ignoring_case(rest.substr(0, 5), "reply")) return true;
-  }
-  return false;
+bool has(std::string_view text, std::string_view word) noexcept {
+  return find(text, word) != std::string_view::npos;
 }
 
 bool is_subject_for_leaving(std::string_view value) noexcept {
@@ -84,9 +80,7 @@ bool is_for_leaving(std::string_view local_part) noexcept {
   const auto is_edge = [](char byte) { return !ascii::is_letter_or_digit(byte); };
   for (const std::string_view word : {"unsub", "leave", "opt-out"}) {
     std::string_view rest = local_part;
-    for (auto found = std::ranges::search(rest, word, {}, ascii::to_lower); !found.empty();
-         found = std::ranges::search(rest, word, {}, ascii::to_lower)) {
-      const auto begin = static_cast<std::size_t>(found.begin() - rest.begin());
+    for (std::size_t begin = find(rest, word); begin != std::string_view::npos; begin = find(rest, word)) {
       const std::size_t end = begin + word.size();
       const std::size_t before = local_part.size() - rest.size() + begin;
       if ((before == 0 || is_edge(local_part[before - 1])) && (end == rest.size() || is_edge(rest[end]))) return true;

@@ -13,8 +13,9 @@ namespace bloomgate {
 // Whether a field says so, in any case and with white space before its colon: Auto-Submitted with anything but `no`
 // (RFC 3834); List-Id (RFC 2919); Precedence with `bulk`, `list`, `junk` or `auto_reply` (RFC 2076); X-Autoreply and
 // X-Autorespond with anything but `no`, and X-Auto-Response-Suppress, as programs that answer write them; a
-// Content-Type of reports or of answers to invitations (RFC 6522; RFC 5546, at the top of the message); a Subject by
-// which one leaves a mailing list. A comment may stand before or behind a word. Linear in the length of the value.
+// Content-Type of reports or of answers to invitations (RFC 6522; is_calendar_reply(), the message's own type); a
+// Subject by which one leaves a mailing list. A comment may stand before or behind a word. Linear in the length of the
+// value.
 bool says_automatic(std::string_view name, std::string_view value) noexcept;
 
 // Whether a field says that the message is a report of a mail server or a program, such as a bounce: multipart/report

@@ -147,6 +147,7 @@ bool MessageRecorder::keep(std::string_view name, std::string_view value) {
   grounds_.add_field(name, value);
   is_automatic_ = is_automatic_ || says_automatic(name, value);
   is_report_ = is_report_ || says_report(name, value);
+  if (content_type_.empty() && is_header(name, "Content-Type")) content_type_ = value.substr(0, kMaxContentTypeBytes);
   // The kept fields show whether there were too many.
   if (is_header(name, "From")) from_fields_.add(value);
   return true;
@@ -212,6 +213,7 @@ void MessageRecorder::reset() noexcept {
   has_path_ = false;
   recipients_.clear();
   has_all_recipients_ = true;
+  content_type_.clear();
   is_automatic_ = false;
   is_report_ = false;
   is_header_ambiguous_ = false;

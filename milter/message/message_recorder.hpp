@@ -99,6 +99,10 @@ class MessageRecorder {
   // there are too many, or if there was no memory for them. Valid until the message is over. Throws std::bad_alloc.
   std::optional<std::span<const std::string_view>> header();
 
+  // The first bytes of the first Content-Type field, without the space at its start; empty: there is none. Valid until
+  // the message is over.
+  std::string_view content_type() const noexcept { return content_type_; }
+
   // By SASL; empty: the client has not logged in. Valid until the message is over.
   std::string_view login() const noexcept { return login_; }
 
@@ -138,6 +142,8 @@ class MessageRecorder {
   static constexpr std::size_t kMaxRecipientBytes = 1024;
   KeptFields recipients_{{.fields = 1000, .bytes_each = kMaxRecipientBytes, .bytes = 32768}};
   bool knows_recipients_ = false;
+  static constexpr std::size_t kMaxContentTypeBytes = 4096;
+  std::string content_type_;
   bool is_automatic_ = false;
   bool is_report_ = false;
   bool is_header_ambiguous_ = false;

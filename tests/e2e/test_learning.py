@@ -90,14 +90,14 @@ class World:
     def rewrite(self, name, text):
         self.gateway.daemon.replace_list(self.folder / name, text)
 
-    def write(self, sender, *recipients, login="ann", fields=()):
-        """An outgoing message; returns once the mail server has taken it."""
+    def write(self, sender, *recipients, login="ann", fields=(), raw=None):
+        """An outgoing message, of the usual content or with these bytes; returns once the mail server has taken it."""
         with self.connection(login) as client:
             client.command(f"MAIL FROM:<{sender}>")
             for recipient in recipients:
                 client.command(f"RCPT TO:<{recipient}>")
             client.command("DATA", expected=354)
-            client._smtp.send(content(sender, *fields) + b"\r\n.\r\n")
+            client._smtp.send((raw or content(sender, *fields)) + b"\r\n.\r\n")
             return client.end()
 
     def answer(self, *recipients, sender=STRANGER, signed=True):
@@ -182,6 +182,37 @@ def test_nothing_is_learned_from_mail_that_no_user_has_written(world):
     world.write(BOB, witness, login="bob")
     world.is_written(BOB, witness)
     assert world.known() - known == {(BOB, witness)}
+
+
+def invitation_answer(method="REPLY", text_bytes=100):
+    """As calendar programs write it: the answer is in the inner multipart."""
+    inner = (f"--in\r\nContent-Type: text/plain\r\n\r\nann has accepted\r\n"
+             + "x" * 70 + "\r\n" + ("y" * 70 + "\r\n") * (text_bytes // 72)
+             + f"--in\r\nContent-Type: text/calendar; charset=\"utf-8\";\r\n\tMethod={method}\r\n"
+             "Content-Transfer-Encoding: base64\r\n\r\nQkVHSU4=\r\n--in--\r\n")
+    return (f"From: {ANN}\r\nTo: joe@never.example\r\nSubject: Accepted: lunch\r\nMIME-Version: 1.0\r\n"
+            "Content-Type: multipart/mixed;\r\n\tboundary*0=\"o\"; boundary*1=ut\r\n\r\n"
+            "--out\r\nContent-Type: multipart/alternative; boundary=in\r\n\r\n"
+            f"{inner}--out--").encode()
+
+
+def only_invitations_teach(world, tag):
+    """Of a user's answer to an invitation, an invitation of that user, and an answer that is too long to be found."""
+    known = world.known()
+    world.write(ANN, f"answered{tag}@never.example", raw=invitation_answer())
+    world.write(ANN, f"invited{tag}@example.org", raw=invitation_answer("REQUEST"))
+    world.write(ANN, f"late{tag}@example.org", raw=invitation_answer(text_bytes=70_000))
+    world.is_written(ANN, f"late{tag}@example.org")
+    assert world.known() - known == {(ANN, f"invited{tag}@example.org"), (ANN, f"late{tag}@example.org")}
+
+
+def test_an_answer_to_an_invitation_teaches_nothing_also_where_only_learning_reads_the_body(start_gateway):
+    world = World(start_gateway)
+    only_invitations_teach(world, "1")
+    before = len(world.gateway.daemon.log())
+    world.gateway.daemon.restart({**world.settings, "verify-dkim": "no", "authentication": "off"})
+    world.wait_until_ready(before)
+    only_invitations_teach(world, "2")
 
 
 EXEMPT_CLIENT = "192.0.2.7"

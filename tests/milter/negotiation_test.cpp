@@ -67,6 +67,17 @@ TEST_CASE("to verify signatures we choose the body and fields as they were sent,
   }
 }
 
+TEST_CASE("to learn we choose the body, replies to it, and no fields as they were sent") {
+  const MilterRequest request = milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, {.recipients = true, .learn = true});
+  CHECK(request.missing.empty());
+  CHECK(request.steps == (SMFIP_NODATA | SMFIP_NOUNKNOWN | SMFIP_NR_CONN | SMFIP_NR_HELO | SMFIP_NR_MAIL |
+                          SMFIP_NR_RCPT | SMFIP_NR_HDR | SMFIP_NR_EOH | SMFIP_SKIP));
+  CHECK(request.tells_body);
+  CHECK(request.may_skip_body);
+  CHECK_FALSE(request.has_leading_space);
+  CHECK_FALSE(milter_request({SMFI_CURR_ACTS, SMFI_CURR_PROT}, {.recipients = true}).tells_body);
+}
+
 TEST_CASE("a mail server that cannot keep the space of fields is not asked to") {
   const MilterRequest request =
       milter_request({SMFI_CURR_ACTS, without(SMFI_CURR_PROT, SMFIP_HDR_LEADSPC)}, {.verify = true});

@@ -285,6 +285,17 @@ TEST_CASE_METHOD(Recorded, "one field makes a message automatic, and not the nex
   CHECK_FALSE(message.facts({}).is_automatic);
 }
 
+TEST_CASE_METHOD(Recorded, "the first Content-Type field is kept until the next message") {
+  message.begin_message("<joe@example.org>");
+  CHECK(message.content_type().empty());
+  message.add_header("Content-Type ", "multipart/mixed;\n boundary=x");
+  message.add_header("content-type", "text/plain");
+  CHECK(message.content_type() == "multipart/mixed;\n boundary=x");
+  message.begin_message("<joe@example.org>");
+  message.add_header("content-type", std::string(5000, 'x'));
+  CHECK(message.content_type() == std::string(4096, 'x'));
+}
+
 TEST_CASE("one recipient too many or too long makes the recipients too many until the next message") {
   using enum Recipients::State;
   MessageRecorder message;
