@@ -32,7 +32,8 @@ LearnedDay day_of(KnownPairs::Day number) noexcept {
   return LearnedDay(std::chrono::days(number));
 }
 
-// By which a client is counted: who has an IPv6 address has the 2^64 others of its network. No user is called so.
+// By what a client is counted: one with an IPv6 address may use every other address of its network (/64), too. No user
+// has such a name.
 std::string rate_name(const IpAddress& client) {
   const std::string_view bytes(reinterpret_cast<const char*>(client.bytes.data()), client.bytes.size());
   return "client " + std::string(is_ipv4(client) ? bytes : bytes.substr(0, 8));
@@ -180,13 +181,12 @@ void Learner::learn(const Lesson& lesson, std::string_view login, const LearnedB
     }
   }
   wakeup_.notify_one();
-  log_excess(of_login, queue_id, "login=" + printable_word(who, kMostLoginBytes));
-  if (lesson.exempt_client) log_excess(of_client, queue_id, "client=" + to_string(*lesson.exempt_client));
+  if (of_login.left_out != 0) log_excess(of_login, queue_id, "login=" + printable_word(who, kMostLoginBytes));
+  if (of_client.left_out != 0) log_excess(of_client, queue_id, "client=" + to_string(*lesson.exempt_client));
 }
 
 // Each message is named; once within the hour the line also says what to look at.
 void Learner::log_excess(const Excess& excess, std::string_view queue_id, std::string_view who) const {
-  if (excess.left_out == 0) return;
   if (!excess.is_first) {
     log_->info("learning: queue_id={} {} not_learned={} ({})", queue_id, who, excess.left_out, excess.rate);
     return;
