@@ -1,6 +1,7 @@
 #include "filter/cli/harvest/address_book.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "filter/base/ascii.hpp"
 #include "filter/cli/lists/csv_format.hpp"
@@ -21,6 +22,39 @@ std::size_t find_unquoted(std::string_view text, char wanted) noexcept {
   return std::string_view::npos;
 }
 
+// Whether the line has a parameter ENCODING=QUOTED-PRINTABLE, which vCard 2.1 also writes without its name.
+bool is_quoted_printable(std::string_view line) noexcept {
+  constexpr std::string_view kName = "ENCODING=";
+  std::string_view head = line.substr(0, find_unquoted(line, ':'));
+  while (head.size() != line.size()) {
+    const std::size_t next = head.find(';');
+    if (next == std::string_view::npos) return false;
+    head.remove_prefix(next + 1);
+    std::string_view parameter = head.substr(0, head.find(';'));
+    if (ascii::equal_ignoring_case(parameter.substr(0, kName.size()), kName)) parameter.remove_prefix(kName.size());
+    if (ascii::equal_ignoring_case(parameter, "QUOTED-PRINTABLE")) return true;
+  }
+  return false;
+}
+
+// RFC 2045 section 6.7. What is not encoded so stays as it is.
+std::string from_quoted_printable(std::string_view text) {
+  std::string decoded;
+  while (!text.empty()) {
+    unsigned value = 0;
+    const bool is_whole = text.front() == '=' && text.size() > 2;
+    const char* const end = is_whole ? text.data() + 3 : text.data();
+    if (is_whole && std::from_chars(text.data() + 1, end, value, 16).ptr == end) {
+      decoded += static_cast<char>(value);
+      text.remove_prefix(3);
+    } else {
+      decoded += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return decoded;
+}
+
 }  // namespace
 
 std::optional<std::string> vcard_address(std::string_view line) {
@@ -30,7 +64,10 @@ std::optional<std::string> vcard_address(std::string_view line) {
   std::string_view name = line.substr(0, std::min(colon, line.find(';')));
   name = name.substr(name.rfind('.') + 1);  // npos + 1 is the beginning
   if (!ascii::equal_ignoring_case(name, "EMAIL")) return std::nullopt;
-  std::string_view value = ascii::trimmed(line.substr(colon + 1), kBlanksAndLineEnds);
+  std::string decoded;
+  std::string_view value = line.substr(colon + 1);
+  if (is_quoted_printable(line)) value = decoded = from_quoted_printable(value);
+  value = ascii::trimmed(value, kBlanksAndLineEnds);
   if (ascii::equal_ignoring_case(value.substr(0, kScheme.size()), kScheme)) value.remove_prefix(kScheme.size());
   std::string address;
   for (std::size_t at = 0; at < value.size(); ++at) {
@@ -44,12 +81,17 @@ std::optional<std::string> vcard_address(std::string_view line) {
 void VcardReader::read(std::string_view lines) {
   while (!lines.empty()) {
     const std::string_view line = take_line(lines);
-    if (!line.starts_with(' ') && !line.starts_with('\t')) {
+    if (ends_softly_) {
+      if (line_.size() + line.size() <= kMostBytes) line_ += line;
+    } else if (!line.starts_with(' ') && !line.starts_with('\t')) {
       finish();
       line_ = line.substr(0, kMostBytes);
     } else if (line_.size() + line.size() <= kMostBytes) {
       line_ += line.substr(1);
     }
+    // The next line is then a part of this one, whatever it looks like.
+    ends_softly_ = line.ends_with('=') && is_quoted_printable(line_);
+    if (ends_softly_ && line_.ends_with('=')) line_.pop_back();
   }
 }
 
@@ -57,6 +99,7 @@ void VcardReader::finish() {
   if (const auto address = vcard_address(line_))
     add_contact(canonicalize_line(*address), users_, rules_, counts_, sink_);
   line_.clear();
+  ends_softly_ = false;
 }
 
 void CsvContactsReader::read(std::string_view lines) {

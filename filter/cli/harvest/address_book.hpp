@@ -11,7 +11,8 @@
 namespace bloomgate::cli {
 
 // The address of a vCard's line, if it has one (RFC 6350 section 6.4.2, RFC 2426 section 3.3.2):
-// `EMAIL;TYPE=work:joe@…`, also in a group (`item1.EMAIL:…`). The line is unfolded. Pure.
+// `EMAIL;TYPE=work:joe@…`, also in a group (`item1.EMAIL:…`), and encoded as vCard 2.1 may have it
+// (`EMAIL;INTERNET;ENCODING=QUOTED-PRINTABLE:joe=40…`). The line is unfolded. Pure.
 std::optional<std::string> vcard_address(std::string_view line);
 
 class VcardReader : public SourceReader {
@@ -30,7 +31,8 @@ class VcardReader : public SourceReader {
   HarvestCounts& counts_;
   ContactSink& sink_;
   Users users_;
-  std::string line_;  // unfolded as far as it came
+  std::string line_;          // unfolded as far as it came
+  bool ends_softly_ = false;  // in quoted-printable, with `=`: the next line goes on with it
 };
 
 class CsvContactsReader : public SourceReader {

@@ -202,6 +202,31 @@ TEST_CASE("the addresses of vCards are read in all versions") {
   CHECK(source.sink.found == Found{"joe@example.org > ann@ours.example", "zoe@example.org > ann@ours.example"});
 }
 
+TEST_CASE("an address in quoted-printable, as vCard 2.1 may have it, is decoded") {
+  CHECK(vcard_address("EMAIL;INTERNET;ENCODING=QUOTED-PRINTABLE:joe=40example.org") == "joe@example.org");
+  CHECK(vcard_address("email;Quoted-Printable;internet:mailto:j=6Fe@example.org") == "joe@example.org");
+  CHECK(vcard_address("EMAIL;CHARSET=UTF-8;encoding=quoted-printable:joe=2Bx@example.org=0D=0A") ==
+        "joe+x@example.org");
+  // Not encoded, or not by these rules.
+  CHECK(vcard_address("EMAIL;INTERNET:joe=40example.org") == "joe=40example.org");
+  CHECK(vcard_address("EMAIL;ENCODING=QUOTED-PRINTABLE:a=b@example.org=") == "a=b@example.org=");
+  CHECK(vcard_address("EMAIL;X=QUOTED-PRINTABLE:a=40example.org") == "a=40example.org");
+}
+
+TEST_CASE_METHOD(Source, "a soft line break of vCard 2.1 joins lines, so that a note's text is no address") {
+  VcardReader reader(rules, counts, sink, kAnn);
+  read(reader,
+       "BEGIN:VCARD\r\nVERSION:2.1\r\n"
+       "NOTE;ENCODING=QUOTED-PRINTABLE:write to=\r\nEMAIL:evil@example.org=\r\n\r\n"
+       "EMAIL;INTERNET;QUOTED-PRINTABLE:joe=40exam=\r\nple.org\r\n"
+       "PHOTO;ENCODING=BASE64:AA==\r\nEMAIL:bob@example.org\r\n"
+       "NOTE;QUOTED-PRINTABLE:" + std::string(5000, 'a') + "=\r\nEMAIL:eve@example.org\r\n"
+       "EMAIL:zoe@example.org\r\nEND:VCARD\r\n",
+       true);
+  CHECK(sink.found == Found{"joe@example.org > ann@ours.example", "bob@example.org > ann@ours.example",
+                            "zoe@example.org > ann@ours.example"});
+}
+
 TEST_CASE_METHOD(Source, "the addresses of a table of contacts are in all columns for mail") {
   CsvContactsReader reader(rules, counts, sink, kAnn, true);
   read(reader,
