@@ -13,6 +13,7 @@ namespace bloomgate::cli {
 namespace {
 
 constexpr std::chrono::hours kADay{24};
+constexpr int kMostYearsBetweenLeapYears = 8;  // 1896 and 1904, 2096 and 2104
 
 // A number of exactly that many digits at `at`.
 std::optional<int> digits(std::string_view text, std::size_t at, std::size_t count) noexcept {
@@ -121,8 +122,12 @@ std::optional<LogTime> LogTimes::read_short(std::string_view date) {
     if (month == 0 || !day || *day < 1 || *day > 31) return std::nullopt;
     const int year = local_parts(now_).tm_year + 1900;
     hour_ = date.substr(0, kHourBytes);
-    begins_ = local_time(year, month, *day, clock->hour, 0, 0);
-    if (!begins_ || *begins_ > now_ + kADay) begins_ = local_time(year - 1, month, *day, clock->hour, 0, 0);
+    begins_.reset();
+    // 29 February is a day of the last leap year.
+    for (int back = 0; !begins_ && back <= kMostYearsBetweenLeapYears; ++back) {
+      begins_ = local_time(year - back, month, *day, clock->hour, 0, 0);
+      if (begins_ && *begins_ > now_ + kADay) begins_.reset();
+    }
   }
   if (!begins_) return std::nullopt;
   return *begins_ + std::chrono::minutes(clock->minute) + std::chrono::seconds(clock->second);

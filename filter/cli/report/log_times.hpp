@@ -12,7 +12,7 @@ using LogTime = std::chrono::sys_seconds;
 
 class LogTimes {
  public:
-  // A date without a year is of the last year in which it is not more than a day after `now`.
+  // A date without a year is of the last year that has such a day not more than a day after `now`.
   explicit LogTimes(LogTime now) : now_(now) {}
 
   // `2026-11-20T10:00:00+01:00`, also with a fraction of a second, with `Z`, or `+0100`; without an offset, and of the

@@ -76,6 +76,10 @@ class HarvestTest(ProgramTest):
         half = self.write("half", text.rsplit("\n", 3)[0])
         self.assertEqual(self.harvest(half)[0], [])
 
+    def test_a_log_of_29_february_is_read_in_any_year(self):
+        log = self.log(("ann", "joe@example.org")).replace("Nov 20", "Feb 29")
+        self.assertEqual(self.harvest(self.write("log", log))[0], ["joe@example.org"])
+
     def test_contacts_beyond_memory_go_to_disk_and_leave_no_files(self):
         mails = [("ann", f"joe{number % 1000}@example.org") for number in range(5000)]
         log = self.write("log", self.log(*mails))

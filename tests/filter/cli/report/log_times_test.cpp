@@ -55,7 +55,14 @@ TEST_CASE_METHOD(Berlin, "a date without a year is local time, in the latest yea
   CHECK(times.read("Nov 23 10:00:00") == utc(2026, 11, 23, 9h));  // the clock of another machine is ahead
   CHECK(times.read("Nov 24 10:00:00") == utc(2025, 11, 24, 9h));
   CHECK(times.read("Dec 31 10:00:00") == utc(2025, 12, 31, 9h));
-  CHECK(times.read("Feb 29 10:00:00") == std::nullopt);
+}
+
+TEST_CASE_METHOD(Berlin, "29 February without a year is a day of the last leap year") {
+  CHECK(LogTimes(kNow).read("Feb 29 10:00:00") == utc(2024, 2, 29, 9h));
+  CHECK(LogTimes(utc(2024, 2, 27, 12h)).read("Feb 29 10:00:00") == utc(2020, 2, 29, 9h));
+  CHECK(LogTimes(utc(2024, 2, 28, 12h)).read("Feb 29 10:00:00") == utc(2024, 2, 29, 9h));
+  CHECK(LogTimes(utc(2103, 3, 1, 12h)).read("Feb 29 10:00:00") == utc(2096, 2, 29, 9h));  // 2100 is none
+  CHECK(LogTimes(kNow).read("Feb 30 10:00:00") == std::nullopt);
 }
 
 TEST_CASE("an invalid date is refused") {
