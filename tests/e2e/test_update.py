@@ -1,5 +1,6 @@
 """`bloomgate-update`: from a log and what was learned to a whitelist in place, and a step that fails changes nothing."""
 
+import gzip
 import os
 import re
 import shutil
@@ -94,6 +95,15 @@ wc -l <{journal} >"$cursor"
     assert site.run(programs, BUILD_OPTIONS="--no-such-option").returncode == 64
     assert site.run(programs).returncode == 0
     assert site.lists_now("joe@example.org", "eve@example.org") == [True, True]
+
+
+def test_a_log_that_is_damaged_or_empty_is_named_and_does_not_end_the_run(site):
+    damaged = site.folder / "mail.log.2.gz"
+    damaged.write_bytes(gzip.compress(sent(2, f"bob@{OWN}", "eve@example.org").encode())[:-9])
+    (site.folder / "mail.log.1").write_text("")
+    said = site.update()
+    assert f"the gzip data of {damaged} are damaged" in said and "mail.log.1 is empty" in said and "is renewed" in said
+    assert site.lists_now("joe@example.org") == [True]
 
 
 def test_an_entry_that_no_run_has_renewed_is_no_longer_listed(site):

@@ -47,6 +47,7 @@ struct HarvestCommand {
   bool pairs = false;
   bool without_login = false;
   bool address_books = false;
+  bool allow_empty = false;
   bool journal = false;
   std::string journal_cursor;
   bool quiet = false;
@@ -91,6 +92,8 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
        "smtpd_sender_login_maps")  //
       ("address-books", po::bool_switch(&command.address_books),
        "also read the address books in folders; in the folder of a user, they count for that user")  //
+      ("allow-empty", po::bool_switch(&command.allow_empty),
+       "skip a named file that is empty, damaged, or of no kind that is known, and name it")  //
       ("date", po::value(&command.date)->value_name("DAY"),
        "the list's day, such as 2026-11-20 (default: today, in UTC)")  //
       ("memory", po::value(&command.memory)->default_value("256M")->value_name("M"),
@@ -149,24 +152,41 @@ void skip_unreadable(const TimedFile& file, const BloomgateError& error, Skipped
   }
 }
 
+// What becomes of a file that gives nothing.
+enum class Found : std::uint8_t {
+  in_folder,  // it is skipped
+  optional,   // named: it is skipped and named
+  required,   // named: an error
+};
+
 // `what` is what the file may be.
-void read_file(const TimedFile& file, bool is_found, const std::function<bool()>& read, std::string_view what,
+void read_file(const TimedFile& file, Found found, const std::function<SourceContent()>& read, std::string_view what,
                Skipped& skipped) {
+  SourceContent content = SourceContent::used;
   try {
-    if (read()) return;
+    content = read();
   } catch (const BloomgateError& error) {
-    if (!is_found || !is_of_one_file(error.code())) throw;
+    const bool is_fatal = found == Found::in_folder ? !is_of_one_file(error.code())
+                                                    : found == Found::required || error.code() != ErrorCode::bad_input;
+    if (is_fatal) throw;
     return skip_unreadable(file, error, skipped);
   }
-  if (!is_found) {
-    throw BloomgateError(ErrorCode::bad_input,
-                         file.path + " is " + std::string(what) + "; its first line shows none of them",
-                         {.path = file.path});
+  const bool is_empty = content == SourceContent::nothing;
+  if (content == SourceContent::used || (is_empty && found == Found::in_folder)) return;
+  if (found != Found::in_folder) {
+    const std::string fault =
+        file.path + (is_empty ? " is empty" : " is " + std::string(what) + "; its first line shows none of them");
+    if (found == Found::required) {
+      throw BloomgateError(ErrorCode::bad_input, fault + "; --allow-empty skips such files", {.path = file.path});
+    }
+    std::cerr << "bloomgate harvest: skipped: " << printable(fault) << '\n';
   }
   ++skipped.no_sources;
 }
 
-Skipped read_sources(const SourceFiles& sources, const std::vector<TimedFile>& received, Harvest& harvest) {
+Skipped read_sources(const SourceFiles& sources, const std::vector<TimedFile>& received, bool allow_empty,
+                     Harvest& harvest) {
+  const Found named = allow_empty ? Found::optional : Found::required;
   Skipped skipped;
   for (const std::string& pattern : sources.absent()) {
     std::cerr << "bloomgate harvest: there is no " << printable(pattern) << '\n';
@@ -174,13 +194,13 @@ Skipped read_sources(const SourceFiles& sources, const std::vector<TimedFile>& r
   for (const std::string& fault : sources.unreadable()) name_unreadable(fault, skipped);
   for (const auto& [file, place] : sources.files()) {
     read_file(
-        file, place.is_found, [&] { return harvest.read(file.path, place); },
+        file, place.is_found ? Found::in_folder : named, [&] { return harvest.read(file.path, place); },
         "neither a log of Postfix or Sendmail, a message, an mbox, a vCard nor a table with a column of mail addresses",
         skipped);
   }
   for (const TimedFile& file : received) {
     read_file(
-        file, !file.named, [&] { return harvest.read_received(file.path); },
+        file, file.named ? named : Found::in_folder, [&] { return harvest.read_received(file.path); },
         "neither a message nor an mbox, as --mailing-lists takes", skipped);
   }
   return skipped;
@@ -256,7 +276,7 @@ int run_harvest(const Arguments& arguments) {
     journal.emplace(command->journal_cursor);
     journal->read(harvest);
   }
-  const Skipped skipped = read_sources(sources, received, harvest);
+  const Skipped skipped = read_sources(sources, received, command->allow_empty, harvest);
   posts.give_to(sorter);
   const Written written = write_list(sorter, *command, list);
   const std::string path = list.finish();

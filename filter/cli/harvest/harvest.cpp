@@ -98,16 +98,16 @@ void Harvest::count_bytes(const Blocks& blocks) noexcept {
   done_bytes_ = bytes_before_;
 }
 
-bool Harvest::read(const std::string& path, const SourcePlace& place) {
+SourceContent Harvest::read(const std::string& path, const SourcePlace& place) {
   std::unique_ptr<Blocks> blocks = open(path);
   Block first;
-  if (!blocks->next(first) || first.text.empty()) return true;
+  if (!blocks->next(first) || first.text.empty()) return SourceContent::nothing;
   const std::optional<SourceKind> kind = recognise_source(first.text);
-  if (!kind || !is_read(*kind, place)) return false;
+  if (!kind || !is_read(*kind, place)) return SourceContent::unknown;
   if (*kind == SourceKind::csv && path != "-") {
     // Its fields may hold line ends.
     blocks = std::make_unique<Blocks>(std::vector{path}, stop_, true, BlockOrder::in_turn);
-    if (!blocks->next(first)) return true;
+    if (!blocks->next(first)) return SourceContent::nothing;
   }
   if (*kind == SourceKind::log) {
     read_log(*blocks, std::move(first));
@@ -115,19 +115,19 @@ bool Harvest::read(const std::string& path, const SourcePlace& place) {
     read_lines(*blocks, std::move(first), *reader_of(*kind, path, place));
   }
   count_bytes(*blocks);
-  return true;
+  return SourceContent::used;
 }
 
-bool Harvest::read_received(const std::string& path) {
+SourceContent Harvest::read_received(const std::string& path) {
   const std::unique_ptr<Blocks> blocks = open(path);
   Block first;
-  if (!blocks->next(first) || first.text.empty()) return true;
+  if (!blocks->next(first) || first.text.empty()) return SourceContent::nothing;
   const std::optional<SourceKind> kind = recognise_source(first.text);
-  if (kind != SourceKind::message && kind != SourceKind::mbox) return false;
+  if (kind != SourceKind::message && kind != SourceKind::mbox) return SourceContent::unknown;
   ReceivedReader reader(counts_, *posts_, kind == SourceKind::mbox);
   read_lines(*blocks, std::move(first), reader);
   count_bytes(*blocks);
-  return true;
+  return SourceContent::used;
 }
 
 }  // namespace bloomgate::cli

@@ -21,6 +21,12 @@ struct SourcePlace {
   bool is_found = false;  // a user may have put it there: in a folder, or at a place of users
 };
 
+enum class SourceContent : std::uint8_t {
+  used,
+  nothing,  // the file is empty
+  unknown,  // it is of no kind that is known, or of none that is read at its place
+};
+
 class Harvest {
  public:
   // The rules, the sink and `stop` are the caller's, who keeps them. `posts` may be null: no mailing lists are wanted.
@@ -30,12 +36,12 @@ class Harvest {
 
   // A file, or `-` for standard input. Log files must come in the order of their time, since a message may begin in one
   // and end in the next. Only messages, and address books where the rules say so, are read where a user may have put
-  // them; logs and tables speak for others. Returns false, and has done nothing, if it is no source. Throws what Blocks
-  // throws, and BloomgateError{bad_argument} where it is not known whose it is.
-  bool read(const std::string& path, const SourcePlace& place);
+  // them; logs and tables speak for others. Nothing is done unless it is used. Throws what Blocks throws, and
+  // BloomgateError{bad_argument} where it is not known whose it is.
+  SourceContent read(const std::string& path, const SourcePlace& place);
 
   // The same for received mail, a message or an mbox, which shows mailing lists and nothing else. Not without posts.
-  bool read_received(const std::string& path);
+  SourceContent read_received(const std::string& path);
 
   const HarvestCounts& counts() const noexcept { return counts_; }
   // Bytes read so far. Safe from any thread.

@@ -254,6 +254,26 @@ tail -n "+$((at + 1))" journal
         self.assertEqual((pairs, report["empty_folders"]), (["joe@example.org > bob@ours.example"], 1))
         self.assertEqual(self.harvest("home/ann/.Sent", "home/bob/.Sent")[0], ["joe@example.org"])
 
+    def test_a_named_file_that_gives_nothing_is_an_error_unless_that_is_allowed(self):
+        (self.folder / "lists").mkdir()
+        log = self.write("log", self.log(("ann", "joe@example.org")))
+        other = gzip.compress(self.log(("ann", "abe@example.org"), first=5).encode())
+        command = ["harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", "--json"]
+        for name, content, says in (("empty", "", "empty is empty; --allow-empty skips such files"),
+                                    ("zeros", bytes(8192), "zeros is neither a log"),
+                                    ("words", "some words\n", "words is neither a log"),
+                                    ("cut.gz", other[:-9], "cut.gz are damaged"),
+                                    ("padded.gz", other + bytes(512), "padded.gz are damaged"),
+                                    ("empty.gz", gzip.compress(b""), "empty.gz is empty")):
+            with self.subTest(name):
+                file = self.write(name, content)
+                self.assertIn(says, self.check(EX_DATAERR, *command, log, file)[1])
+                out, err = self.check(0, *command, "--allow-empty", log, file)
+                report = json.loads(out)
+                self.assertEqual((report["entries"], report["skipped_files"] + report["unreadable_files"]), (1, 1))
+                self.assertRegex(err, f"bloomgate harvest: skipped: .*{name}")
+        self.check(EX_NOINPUT, *command, "--allow-empty", log, "none")  # one that is not there is a mistake
+
     def test_a_folder_s_file_that_cannot_be_read_is_named_and_does_not_end_the_run(self):
         for folder in ("lists", ".Sent/cur"):
             (self.folder / folder).mkdir(parents=True, exist_ok=True)
