@@ -86,7 +86,9 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
       ("journal", po::bool_switch(&command.journal),
        "read what Postfix and Sendmail have logged in the journal, by journalctl, where there is no mail.log")  //
       ("journal-cursor", po::value(&command.journal_cursor)->value_name("FILE"),
-       "with --journal: begin where the run before ended, which FILE says, and keep there where this one ends")  //
+       "with --journal: begin where the run before ended, which FILE says, and keep there where this one ends, with "
+       "the "
+       "messages under way")  //
       ("owner-addresses", po::value(&command.owner_addresses)->value_name("FILE"),
        "which addresses the owner of a mailbox has: 'ADDRESS LOGIN...' in each line, as in Postfix's "
        "smtpd_sender_login_maps")  //

@@ -43,6 +43,10 @@ class Harvest {
   // The same for received mail, a message or an mbox, which shows mailing lists and nothing else. Not without posts.
   SourceContent read_received(const std::string& path);
 
+  // Of the logs read so far, the messages whose end they do not show. See OpenMessages.
+  std::string under_way(Day today) const { return open_messages_.under_way(today); }
+  void resume(std::string_view lines, Day today) { open_messages_.resume(lines, today); }
+
   const HarvestCounts& counts() const noexcept { return counts_; }
   // Bytes read so far. Safe from any thread.
   std::uint64_t done_bytes() const noexcept { return done_bytes_.load(std::memory_order_relaxed); }

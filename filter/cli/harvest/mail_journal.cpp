@@ -1,10 +1,13 @@
 #include "filter/cli/harvest/mail_journal.hpp"
 
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "filter/base/error.hpp"
+#include "filter/cli/lists/dated_lists.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -16,38 +19,75 @@ std::string next_of(const std::string& cursor) {
   return cursor + ".new";
 }
 
-std::vector<std::string> part_behind(const std::string& cursor) {
+[[noreturn]] void cannot(ErrorCode code, const char* verb, const std::string& path, std::error_code error) {
+  throw system_error(code, verb, path, error.value());
+}
+
+// Empty: there is no such file.
+std::string text_of(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    if (error) cannot(ErrorCode::cannot_read, "read", path, error);
+    return {};
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) cannot(ErrorCode::cannot_read, "read", path, {errno, std::generic_category()});
+  return std::move(text).str();
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) cannot(ErrorCode::cannot_write, "write", path, {errno, std::generic_category()});
+}
+
+std::size_t end_of_line(const std::string& text) {
+  return std::min(text.find('\n'), text.size());
+}
+
+std::vector<std::string> part_behind(const std::string& cursor, const std::string& kept) {
   // Instances of these units, too: postfix@-.service.
   std::vector<std::string> part = {"--unit=postfix*", "--unit=sendmail*"};
   if (cursor.empty()) return part;
   const std::string next = next_of(cursor);
   std::error_code error;
-  if (fs::exists(cursor, error)) {
-    fs::copy_file(cursor, next, fs::copy_options::overwrite_existing, error);
-  } else if (!error) {
-    fs::remove(next, error);
+  if (!kept.empty()) {
+    write_text(next, kept.substr(0, end_of_line(kept)) + '\n');
+  } else if (fs::remove(next, error); error) {
+    cannot(ErrorCode::cannot_write, "write", next, error);
   }
-  if (error) throw system_error(ErrorCode::cannot_write, "write", next, error.value());
   part.push_back("--cursor-file=" + next);
   return part;
 }
 
 }  // namespace
 
-MailJournal::MailJournal(std::string cursor) : cursor_(std::move(cursor)), journal_(part_behind(cursor_)) {}
+MailJournal::MailJournal(std::string cursor)
+    : cursor_(std::move(cursor)),
+      kept_(cursor_.empty() ? std::string() : text_of(cursor_)),
+      journal_(part_behind(cursor_, kept_)) {}
 
 void MailJournal::read(Harvest& harvest) {
+  harvest.resume(std::string_view(kept_).substr(std::min(end_of_line(kept_) + 1, kept_.size())), today());
   harvest.read(journal_.path(), {});
   journal_.finish();
+  under_way_ = harvest.under_way(today());
 }
 
 void MailJournal::keep_place() const {
   if (cursor_.empty()) return;
-  std::error_code error;
+  const std::string next = next_of(cursor_);
+  const std::string place = text_of(next);
   // Without a line there is no place, and the one before still holds.
-  if (!fs::exists(next_of(cursor_), error) && !error) return;
-  if (!error) fs::rename(next_of(cursor_), cursor_, error);
-  if (error) throw system_error(ErrorCode::cannot_write, "write", cursor_, error.value());
+  if (place.empty()) return;
+  write_text(next, place.substr(0, end_of_line(place)) + '\n' + under_way_);
+  std::error_code error;
+  fs::permissions(next, fs::perms::owner_read | fs::perms::owner_write, error);
+  if (!error) fs::rename(next, cursor_, error);
+  if (error) cannot(ErrorCode::cannot_write, "write", cursor_, error);
 }
 
 }  // namespace bloomgate::cli

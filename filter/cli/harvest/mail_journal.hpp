@@ -11,19 +11,23 @@ namespace bloomgate::cli {
 
 class MailJournal {
  public:
-  // Starts journalctl. It begins behind the place that the file `cursor` names; where that is not there, and with an
-  // empty path, at the journal's start. Throws BloomgateError{cannot_open, cannot_write}.
+  // Starts journalctl. It begins behind the place that the first line of the file `cursor` names; where that is not
+  // there, and with an empty path, at the journal's start. Throws BloomgateError{cannot_open, cannot_read,
+  // cannot_write}.
   explicit MailJournal(std::string cursor);
 
-  // Reads it to its end. Throws what Harvest::read() and Journal::finish() throw.
+  // Opens the messages that were under way at that place, which the other lines of the file name, and reads the journal
+  // to its end. Throws what Harvest::read() and Journal::finish() throw.
   void read(Harvest& harvest);
 
-  // Keeps in the file where it ended. Only once what was found is in a list: else nobody would read it again. Throws
-  // BloomgateError{cannot_write}.
+  // Keeps in the file where it ended, and what was under way there. Only once what was found is in a list: else nobody
+  // would read it again. Throws BloomgateError{cannot_write}.
   void keep_place() const;
 
  private:
   std::string cursor_;
+  std::string kept_;  // what the file had
+  std::string under_way_;
   Journal journal_;
 };
 

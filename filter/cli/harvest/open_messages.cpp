@@ -52,7 +52,9 @@ void OpenMessages::receive(const LogEvent& event) {
     if (before != nullptr) {
       before->is_handed_on = true;
       if (login.empty()) login = before->login;
-      counts = counts || before->counts;
+      // Whatever was the reason to leave it out, it is the same message.
+      if (!before->counts) return close(id);
+      counts = true;
     }
   }
   if (counts || rules_.without_login) {

@@ -6,12 +6,15 @@
 
 #include <cstddef>
 #include <list>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "filter/cli/harvest/harvest_rules.hpp"
 #include "filter/cli/harvest/log_line.hpp"
 #include "filter/cli/harvest/owners.hpp"
+#include "filter/cli/lists/dated_lists.hpp"
 
 namespace bloomgate::cli {
 
@@ -30,6 +33,14 @@ class OpenMessages {
 
   std::size_t open() const noexcept { return messages_.size(); }
 
+  // The messages that are still under way, one in each line, for a run that reads what comes next: a message's first
+  // lines name its sender, its last ones its recipients. `today` is the day on which it was first under way at an end.
+  std::string under_way(Day today) const;
+
+  // Opens these messages, before the first event. Those that have been under way for longer than a queue keeps mail are
+  // left out, and so is what under_way() has not written.
+  void resume(std::string_view lines, Day today);
+
  private:
   struct Message {
     std::string id;
@@ -39,7 +50,8 @@ class OpenMessages {
     bool is_login = false;      // no message: a connection to Sendmail that has logged in
     bool is_handed_on = false;  // to a content filter, which has handed it back as another one
     bool counted = false;
-    std::string login = {};  // as whom the client has logged in
+    std::string login = {};         // as whom the client has logged in
+    std::optional<Day> since = {};  // when it was first under way at the end of a run
   };
   using At = std::list<Message>::iterator;
 

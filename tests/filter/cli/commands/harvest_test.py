@@ -243,6 +243,17 @@ tail -n "+$((at + 1))" journal
             journal.write(self.log(("ann", "eve@example.org"), ("ann", "zoe@example.org"), first=2))
         self.assertIn(b"journalctl ended with exit status 3", harvest(3, *keeps))
         self.assertEqual(harvest(0, *keeps), 2)  # what the run that failed has not read
+        # A message that is under way where a run ends, at each of its lines: it counts once.
+        for number, begun in enumerate((1, 2, 3, 4)):
+            lines = self.log(("ann", "abe@example.org"), first=9 + number).splitlines(keepends=True)
+            entries = 0
+            for part in (lines[:begun], lines[begun:], []):
+                with open(self.folder / "journal", "a", encoding="utf-8") as journal:
+                    journal.writelines(part)
+                entries += harvest(0, *keeps)
+            self.assertEqual(entries, 1, begun)
+        self.assertEqual((self.folder / "place").read_text(), f"{4 * 7}\n")
+        self.assertEqual((self.folder / "place").stat().st_mode & 0o777, 0o600)
         self.assertEqual(sorted(path.name for path in self.folder.glob("place*")), ["place"])
         self.assertIn("--journal-cursor needs --journal",
                       self.check(EX_USAGE, "harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", *keeps, "x")[1])

@@ -99,6 +99,83 @@ TEST_CASE_METHOD(Log, "recipients count if they are outside our domains and were
   CHECK(sink.found == Found{"joe@example.org > ann@sub.tree.example"});
 }
 
+constexpr Day kDay{std::chrono::days{20'000}};
+
+// What a second run finds that reads on where the first one has ended, so many days later.
+struct NextRun : Log {
+  explicit NextRun(const Log& first, std::chrono::days later = std::chrono::days(1), bool without_login = false)
+      : Log(without_login) {
+    messages.resume(first.messages.under_way(kDay), kDay + later);
+  }
+};
+
+TEST_CASE_METHOD(Log, "a message that is under way where a run ends counts in the next one, and no other does") {
+  login("AAAAA1");
+  from("AAAAA1", "<ann@ours.example>", 2);
+  sent("AAAAA1", "<joe@example.org>");
+  login("AAAAA2");
+  login("AAAAA3");
+  postfix("qmgr", "AAAAA3: removed");
+  login("AAAAA4");
+  postfix("cleanup", "AAAAA4: info: header Auto-Submitted: auto-replied from local; from=<ann@ours.example>");
+  NextRun next(*this);
+  CHECK(next.messages.open() == 3);
+  next.sent("AAAAA1", "<bob@example.org>");
+  next.from("AAAAA2");
+  next.sent("AAAAA2", "<zoe@example.org>");
+  for (const char* id : {"AAAAA3", "AAAAA4"}) {
+    next.from(id);
+    next.sent(id, "<eve@example.org>");
+  }
+  CHECK(next.sink.found == Found{"bob@example.org > ann@ours.example", "zoe@example.org > ann@ours.example"});
+  CHECK(counts.messages + next.counts.messages == 2);
+}
+
+TEST_CASE_METHOD(Log, "Sendmail's logins and recipients still to come are kept for the next run, logins for one") {
+  sendmail("AUTH=server, relay=pc [1.2.3.4], authid=ann, mech=PLAIN", "7");
+  sendmail("aaaaaaa1: from=<ann@ours.example>, nrcpts=2, relay=pc [1.2.3.4]", "7");
+  sendmail("aaaaaaa1: to=<joe@example.org>, stat=Sent (ok)", "8");
+  NextRun next(*this);
+  next.sendmail("aaaaaaa1: to=<bob@example.org>, stat=Sent (ok)", "8");
+  next.sendmail("aaaaaaa1: to=<eve@example.org>, stat=Sent (ok)", "8");  // it had two
+  next.sendmail("aaaaaaa2: from=<ann@ours.example>, nrcpts=1, relay=pc [1.2.3.4]", "7");
+  next.sendmail("aaaaaaa2: to=<zoe@example.org>, stat=Sent (ok)", "8");
+  CHECK(next.sink.found == Found{"bob@example.org > ann@ours.example", "zoe@example.org > ann@ours.example"});
+  CHECK(next.messages.under_way(kDay + std::chrono::days(1)).empty());
+}
+
+TEST_CASE_METHOD(Log, "a message is under way for as long as a queue keeps mail, and not for ever") {
+  login("AAAAA1");
+  const NextRun second(*this, std::chrono::days(6));
+  CHECK(second.messages.under_way(kDay + std::chrono::days(6)) == messages.under_way(kDay));
+  CHECK(NextRun(second, std::chrono::days(10)).messages.open() == 1);
+  CHECK(NextRun(second, std::chrono::days(11)).messages.open() == 0);
+}
+
+TEST_CASE_METHOD(Log, "lines that are not of messages under way are passed over") {
+  for (const char* const lines :
+       {"\n", "x\n", "\t\t\t\t\t\n", "2024-10-04\tc\t0\tmx AAAAA1\tann@ours.example\n",
+        "2024-10-04\tc\t0\t\tann@ours.example\tann\n", "2024-10-04\tc\t0\tmx AAAAA1\ta\tb\tc\n",
+        "2024-10-04\tc\t0\tmx AAAAA1\tann@ours.example\tann"}) {
+    CAPTURE(lines);
+    messages.resume(lines, kDay);
+    CHECK(messages.open() == 0);
+  }
+  messages.resume("2024-10-04\tc\tx\tmx AAAAA1\tann@ours.example\tann\n", kDay);
+  CHECK(messages.open() == 1);
+}
+
+TEST_CASE("an automatic message stays one when a content filter hands it back") {
+  Log log(true);
+  log.login("AAAAA1");
+  log.postfix("cleanup", "AAAAA1: info: header X-Autoreply: yes from local; from=<ann@ours.example>");
+  log.postfix("smtpd", "AAAAA2: client=localhost[127.0.0.1], orig_queue_id=AAAAA1, orig_client=pc[1.2.3.4]");
+  log.from("AAAAA2");
+  log.sent("AAAAA2");
+  CHECK(log.sink.found.empty());
+  CHECK(log.left_out(LeftOut::automatic) == 1);
+}
+
 TEST_CASE_METHOD(Log, "a message that a header check has logged as automatic is left out") {
   login("AAAAA1");
   postfix("cleanup", "AAAAA1: info: header Auto-Submitted: auto-replied from local; from=<ann@ours.example>");

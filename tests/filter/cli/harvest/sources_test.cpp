@@ -220,8 +220,10 @@ TEST_CASE_METHOD(Source, "a soft line break of vCard 2.1 joins lines, so that a 
        "NOTE;ENCODING=QUOTED-PRINTABLE:write to=\r\nEMAIL:evil@example.org=\r\n\r\n"
        "EMAIL;INTERNET;QUOTED-PRINTABLE:joe=40exam=\r\nple.org\r\n"
        "PHOTO;ENCODING=BASE64:AA==\r\nEMAIL:bob@example.org\r\n"
-       "NOTE;QUOTED-PRINTABLE:" + std::string(5000, 'a') + "=\r\nEMAIL:eve@example.org\r\n"
-       "EMAIL:zoe@example.org\r\nEND:VCARD\r\n",
+       "NOTE;QUOTED-PRINTABLE:" +
+           std::string(5000, 'a') +
+           "=\r\nEMAIL:eve@example.org\r\n"
+           "EMAIL:zoe@example.org\r\nEND:VCARD\r\n",
        true);
   CHECK(sink.found == Found{"joe@example.org > ann@ours.example", "bob@example.org > ann@ours.example",
                             "zoe@example.org > ann@ours.example"});
