@@ -15,10 +15,11 @@ from .changes import Configuration, Refused
 from .edits import Block, Chroot, Command, Item, Marks, NewFile, Service, ServiceMilters, Setting, marked
 from .milters import SPAM_CHECKERS, Chain, same_kind
 from .other_programs import OtherPrograms
-from .postfix_recipe import FOLDERS, SHARED_TABLES, TABLES, Recipe, choose
+from .postfix_recipe import FOLDERS, SHARED_TABLES, TABLES, Recipe, choose, is_logging
 
 # By default these two are the same as header_checks; our tables are not meant for them.
 PARTS_OF_MESSAGES = ("mime_header_checks", "nested_header_checks")
+LAST = 10**6  # a position behind all items of a list
 TABLE_COMMENT = "# Put here by setup-postfix, and taken out again with --undo: config/mta/postfix/{}.\n"
 INCOMING = re.compile(r"^(.*:)?(smtp|25)/inet$|/pass$")  # where mail comes in from other servers
 
@@ -117,8 +118,7 @@ class PostfixSetup:
             if name in TABLES:
                 self.attempt(self._put_tables, name, value)
             elif name in PARTS_OF_MESSAGES:
-                if not self._is_set(name):
-                    self._put_setting(name, own_tables)
+                self.attempt(self._put_tables_of_parts, name, value, own_tables)
             elif name == "non_smtpd_milters":
                 present = postfix_text.ITEM.findall(self._value(name))
                 if not any(same_kind(value, milter) or "$" in milter for milter in present):
@@ -131,8 +131,18 @@ class PostfixSetup:
         if any("$" in table for table in present):
             raise Refused(f"{name} refers to another parameter ({' '.join(present)}): write the tables themselves "
                           "there, then try again")
-        # Ours first: they look for nothing but their own fields.
-        self._put_items(name, [table for table in postfix_text.ITEM.findall(value) if table not in present], 0)
+        missing = [table for table in postfix_text.ITEM.findall(value) if table not in present]
+        # Those that remove fields first: they look for nothing but their own fields.
+        self._put_items(name, [table for table in missing if not is_logging(table)], 0)
+        self._put_items(name, [table for table in missing if is_logging(table)], LAST)
+
+    def _put_tables_of_parts(self, name, value, own_tables):
+        if self._is_set(name):
+            self._put_tables(name, value)
+        elif value:
+            self._put_items(name, postfix_text.ITEM.findall(own_tables) + postfix_text.ITEM.findall(value), LAST)
+        else:
+            self._put_setting(name, own_tables)
 
     def _put_new_setting(self, name, value):
         present = self._value(name)
@@ -152,8 +162,7 @@ class PostfixSetup:
             if not made:
                 self.texts[self.main_cf] = postfix_text.with_item(self.texts[self.main_cf], name, item, position)
             elif postfix_text.parameter(self.appended[self.main_cf], name):
-                self.appended[self.main_cf] = postfix_text.with_item(
-                    self.appended[self.main_cf], name, item, 10**6)
+                self.appended[self.main_cf] = postfix_text.with_item(self.appended[self.main_cf], name, item, LAST)
             else:
                 self.appended[self.main_cf] += f"{name} =\n    {item}\n"
 

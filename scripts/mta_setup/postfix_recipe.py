@@ -10,6 +10,9 @@ RECIPES_FOLDER = Path(__file__).resolve().parents[2] / "config/mta"
 SHARED_TABLES = RECIPES_FOLDER / "postfix"
 TABLES = ("header_checks", "milter_header_checks")  # parameters that name tables, one after the other
 
+# It only logs, so the site's own tables come first: of all tables, the first rule that fits a field counts.
+LOGGING_TABLE = "automatic_mail_header_checks"
+
 # Recipe -> its folder in config/mta.
 FOLDERS = {"none": "postfix", "content-filter": "postfix", "rspamd": "postfix-rspamd",
            "spamassassin": "postfix-spamass-milter", "deep-check": "deep-check"}
@@ -44,6 +47,9 @@ class Recipe:
         main_cf = (folder / "main.cf").read_text(encoding="utf-8")
         self.settings = {name: self._ours(postfix_text.value_of(main_cf, name)) for name in names(main_cf)}
         self.services = self._services(folder / "master.cf")
+        if options.no_automatic_mail_log:
+            self.settings = {name: " ".join(item for item in postfix_text.ITEM.findall(value) if not is_logging(item))
+                             if name.endswith("header_checks") else value for name, value in self.settings.items()}
         if options.recipe == "none":  # content-filter's files, without the filter
             self.services = {}
             for name in ("content_filter", "milter_header_checks"):
@@ -75,6 +81,10 @@ class Recipe:
         # All at once, so that no replacement is replaced again.
         found = re.compile("|".join(map(re.escape, self._replacements)))
         return found.sub(lambda match: self._replacements[match.group()], text)
+
+
+def is_logging(table):
+    return table.endswith(f"/{LOGGING_TABLE}")
 
 
 def names(main_cf):

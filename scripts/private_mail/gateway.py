@@ -146,11 +146,14 @@ class Gateway:
         forged_marks = self.folder / "forged_mark_header_checks"
         forged_marks.write_text(adapted("postfix/forged_mark_header_checks", {})
                                 if self.config.removes_forged_marks else "")
+        automatic_mail = self.folder / "automatic_mail_header_checks"
+        automatic_mail.write_text(adapted("postfix/automatic_mail_header_checks", {}))
         main_cf = with_authenticators(adapted("postfix/main.cf", {
             "[127.0.0.1]:10024": deep.address,
             "/etc/postfix/authentication_header_checks": str(forged_results),
             "/etc/postfix/forged_mark_header_checks": str(forged_marks),
-            "/etc/postfix/bloomgate_header_checks": str(header_checks)}))
+            "/etc/postfix/bloomgate_header_checks": str(header_checks)}).replace(
+                "/etc/postfix/automatic_mail_header_checks", str(automatic_mail)))
         sockets = {milter.config.name: milter.mta_socket for milter in self.milters}
         sockets["bloomgate"] = self.daemon.mta_socket
         return {

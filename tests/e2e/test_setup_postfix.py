@@ -95,8 +95,15 @@ UNDERSTOOD = {
     "other header checks": (
         "milter_header_checks = regexp:/etc/hostname\nheader_checks = regexp:/etc/hostname\n", "", [],
         {"milter_header_checks": ["/bloomgate_header_checks", "regexp:/etc/hostname"],
-         "header_checks": ["/authentication_header_checks", "/forged_mark_header_checks", "regexp:/etc/hostname"],
+         "header_checks": ["/authentication_header_checks", "/forged_mark_header_checks", "regexp:/etc/hostname",
+                           "/automatic_mail_header_checks"],
+         "mime_header_checks": ["regexp:/etc/hostname", "/automatic_mail_header_checks"],
          "nested_header_checks": ["regexp:/etc/hostname"]}),
+    "header checks for parts, and an empty list of them": (
+        "mime_header_checks = regexp:/etc/hostname, regexp:/etc/issue\nheader_checks =\n", "", [],
+        {"header_checks": ["/forged_mark_header_checks", "/automatic_mail_header_checks"],
+         "mime_header_checks": ["regexp:/etc/hostname", "regexp:/etc/issue", "/automatic_mail_header_checks"],
+         "nested_header_checks": []}),
     "a spam check behind Postfix already": (
         "content_filter = smtp-amavis:[127.0.0.1]:10024\n", AMAVIS_RETURN, ["--keep-content-filter"],
         {"content_filter": ["smtp-amavis:[127.0.0.1]:10024"], "smtpd_milters": [BLOOMGATE]}),
@@ -134,7 +141,7 @@ UNDERSTOOD = {
 
 
 # Those that scripts/test runs without --all.
-QUICK = {"both, over several lines with a comment", "Bloomgate asks the checker itself", "another content filter",
+QUICK = {"other header checks", "header checks for parts, and an empty list of them", "both, over several lines with a comment", "Bloomgate asks the checker itself", "another content filter",
          "a milter that is not known", "a deep check that is not there", "a port for other servers that asks no milter"}
 
 
@@ -166,6 +173,23 @@ def test_a_configuration_that_is_understood_is_changed_once_and_restored_byte_fo
     undone = postfix.run("--undo")
     assert (undone.returncode, files_of(postfix.etc)) == (0, before), undone.stderr
     assert "nothing to undo" in postfix.run("--undo").stdout
+
+
+def test_automatic_mail_is_not_logged_where_that_is_not_wanted(setup):
+    postfix = setup("header_checks = regexp:/etc/hostname\n")
+    before = files_of(postfix.etc)
+    shown = postfix.run()
+    for line in ("automatic_mail_header_checks: new file: the lines of config/mta/postfix/automatic_mail_header_checks\n",
+                 f"header_checks: adds regexp:{postfix.etc}/automatic_mail_header_checks\n",
+                 f"mime_header_checks: adds regexp:{postfix.etc}/automatic_mail_header_checks\n"):
+        assert line in shown.stdout
+    assert postfix.run("--apply").returncode == 0
+    assert postfix.run("--apply", "--no-automatic-mail-log").returncode == 0
+    assert not (postfix.etc / "automatic_mail_header_checks").exists()
+    assert "automatic_mail" not in (postfix.etc / "main.cf").read_text()
+    assert value_of(postfix.etc, "mime_header_checks").split() == ["regexp:/etc/hostname"]
+    assert postfix.run("--undo").returncode == 0
+    assert files_of(postfix.etc) == before
 
 
 REFUSED = {
@@ -310,7 +334,7 @@ def test_later_edits_are_kept_and_all_of_our_lines_are_removed(setup, recipe):
     left = {name: content.decode() for name, content in files_of(postfix.etc).items() if content}
     for name, text in left.items():
         for ours in ("loomgate: ", "light-path", "deep-check:", "8895", "milter.sock", "11332", "spamass",
-                     "authentication_"):
+                     "authentication_", "automatic_mail_"):
             assert ours not in text, (name, text)
     main_cf = postfix.etc / "main.cf"
     assert "# mine\n" in main_cf.read_text()

@@ -35,6 +35,10 @@ void print_harvest(const HarvestReport& report) {
       std::cout << "left out  " << format_count(times) << ' ' << kLeftOutTexts[kind] << '\n';
     }
   }
+  if (report.counts.log_messages != 0 && report.counts.automatic_marks == 0) {
+    std::cout << "not seen  which messages of the logs are automatic: no line marks one, as the header check of "
+                 "setup-postfix does\n";
+  }
   if (const std::size_t owners = report.sources.owners(); owners != 0) {
     const std::vector<std::string>& unknown = report.sources.without_address();
     std::cout << "owners    " << format_count(owners) << " of mailboxes";
@@ -71,6 +75,8 @@ void print_harvest_json(const HarvestReport& report) {
       {"recipients", report.counts.contacts},
       {"named_messages", report.counts.named_messages},
       {"list_messages", report.counts.list_messages},
+      {"log_messages", report.counts.log_messages},
+      {"automatic_marks", report.counts.automatic_marks},
       {"left_out", left_out},
       {"owners", report.sources.owners()},
       {"owners_without_address", unknown},

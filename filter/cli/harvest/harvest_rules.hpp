@@ -70,10 +70,12 @@ inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "messages for lack of room: too many were open at once"};
 
 struct HarvestCounts {
-  std::uint64_t messages = 0;        // of our users to others
-  std::uint64_t contacts = 0;        // their recipients, as often as somebody wrote to them
-  std::uint64_t named_messages = 0;  // of the messages, in files of sent mail: those with a Message-ID
-  std::uint64_t list_messages = 0;   // received ones that name their mailing list and its address
+  std::uint64_t messages = 0;         // of our users to others
+  std::uint64_t contacts = 0;         // their recipients, as often as somebody wrote to them
+  std::uint64_t named_messages = 0;   // of the messages, in files of sent mail: those with a Message-ID
+  std::uint64_t list_messages = 0;    // received ones that name their mailing list and its address
+  std::uint64_t log_messages = 0;     // of the messages, in logs
+  std::uint64_t automatic_marks = 0;  // lines of logs that mark a message as automatic, whoever sent it
   std::array<std::uint64_t, kLeftOutKinds> left_out = {};
 
   void leave_out(LeftOut reason, std::uint64_t times = 1) noexcept {

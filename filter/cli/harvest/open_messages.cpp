@@ -101,6 +101,7 @@ bool OpenMessages::may_write_as(const Message& message, std::string_view sender)
 void OpenMessages::add_recipient(Message& message, std::string_view path) {
   if (!add_contact(canonicalize_path(path), Users(&message.user, 1), rules_, counts_, sink_) || message.counted) return;
   ++counts_.messages;
+  ++counts_.log_messages;
   message.counted = true;
 }
 
@@ -127,6 +128,7 @@ void OpenMessages::finish(const LogEvent& event) {
 }
 
 void OpenMessages::use(const LogEvent& event) {
+  if (event.kind == LogEventKind::automatic) ++counts_.automatic_marks;
   if (messages_.empty() && event.kind != LogEventKind::received && event.kind != LogEventKind::sender &&
       event.kind != LogEventKind::login) {
     return;

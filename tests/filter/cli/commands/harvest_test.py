@@ -76,6 +76,18 @@ class HarvestTest(ProgramTest):
         half = self.write("half", text.rsplit("\n", 3)[0])
         self.assertEqual(self.harvest(half)[0], [])
 
+    def test_a_log_that_marks_no_automatic_mail_is_named_in_one_line(self):
+        (self.folder / "lists").mkdir()
+        self.mailbox("ann", "From: ann@ours.example\nTo: joe@example.org\n\n")
+        log = self.log(("ann", "joe@example.org"))
+        mark = "Nov 20 10:00:00 mx postfix/cleanup[1]: 4E000000: info: header List-Id: <a.example> from x[1.2.3.4]; from=<b@c>\n"
+        for source, says in ((self.write("log", log), 1), (self.write("marked", mark + log), 0), (self.PLACE, 0),
+                             (self.write("idle", self.log(("ann", "bob@ours.example"))), 0)):
+            out, _ = self.check(0, "harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", source)
+            self.assertEqual(out.count("not seen  which messages of the logs are automatic: no line marks one"), says, source)
+        report = self.harvest("marked")[1]
+        self.assertEqual((report["log_messages"], report["automatic_marks"]), (1, 1))
+
     def test_a_log_of_29_february_is_read_in_any_year(self):
         log = self.log(("ann", "joe@example.org")).replace("Nov 20", "Feb 29")
         self.assertEqual(self.harvest(self.write("log", log))[0], ["joe@example.org"])
