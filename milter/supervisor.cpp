@@ -460,7 +460,7 @@ void Supervisor::report_results() const {
 
 void Supervisor::tell_monitor(std::string refusal) const {
   if (monitor_ == nullptr) return;
-  monitor_->set_standing({sources_.identity, waits_for_restart_, std::move(refusal)});
+  monitor_->set_standing({sources_.identity, waits_for_restart_, std::move(refusal), sources_.whitelists});
 }
 
 std::string Supervisor::current_status() const {

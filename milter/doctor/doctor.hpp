@@ -34,6 +34,8 @@ void examine_whitelists(const DaemonOptions& options, const std::vector<std::str
 void examine_exact_lists(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings);
 // Whether the database of what is learned can be read, and `user` can write to it.
 void examine_learning(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings);
+// What has failed of the last bloomgate-update, for each whitelist; nothing is found where nothing has.
+void examine_update(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
 void examine_settings(const DaemonCommand& command, std::vector<DoctorFinding>& findings);
 // What proves a sender, where the configuration opens more than the defaults do, or may not know of them.
 void examine_proof(const DaemonCommand& command, std::vector<DoctorFinding>& findings);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "config/update_faults.hpp"
 #include "milter/monitoring/proportion.hpp"
 #include "milter/monitoring/service_status.hpp"
 
@@ -63,6 +64,10 @@ std::vector<Advice> advice_on(const Monitor& monitor) {
   const auto standing = monitor.standing();
   for (std::string& fault : list_faults(*lists)) advice.push_back({std::move(fault), std::string(kLoadGoodFile)});
   add_missing(lists->parts(), advice);
+  for (const WhitelistSource& source : standing->whitelists) {
+    for (std::string& fault : update_faults(source.path))
+      advice.push_back({std::move(fault), std::string(kUpdateRemedy)});
+  }
   add_too_many_hits(lists->parts(), monitor.probes(), advice);
   add_spam_delivered(monitor.tally(), advice);
   if (!standing->refused_reload.empty()) {

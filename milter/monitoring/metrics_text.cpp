@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/update_faults.hpp"
 #include "filter/layout/sizing.hpp"
 #include "milter/lists/whitelist_files.hpp"
 #include "milter/monitoring/proportion.hpp"
@@ -190,6 +191,11 @@ void add_service(Families& families, const Monitor& monitor) {
   Families::put(reloads, {label("outcome", "refused")}, number(monitor.tally().reloads(false)));
   families.one_gauge("bloomgate_last_reload_refused", "Whether the last reload was refused.",
                      standing->refused_reload.empty() ? 0 : 1);
+  MetricFamily& failed = families.gauge("bloomgate_update_failed_steps",
+                                        "Steps of the last bloomgate-update of this whitelist that have failed.");
+  for (const WhitelistSource& each : standing->whitelists) {
+    Families::put(failed, {label("whitelist", each.name)}, number(update_faults(each.path).size()));
+  }
   families.one_gauge("bloomgate_last_reload_timestamp_seconds",
                      "When the last reload was accepted, or else when the daemon started.",
                      seconds_of(monitor.reloaded_at().value_or(monitor.started_at())));

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "config/daemon_options.hpp"
 #include "milter/learning/learner.hpp"
 #include "milter/lists/list_slot.hpp"
 #include "milter/monitoring/last_decisions.hpp"
@@ -26,8 +27,9 @@ namespace bloomgate {
 // What the supervisor knows besides the lists.
 struct Standing {
   IdentityRule identity = IdentityRule::either;
-  std::string waits_for_restart = {};  // names of options; empty: none
-  std::string refused_reload = {};     // why the last reload was refused; empty: it was not
+  std::string waits_for_restart = {};            // names of options; empty: none
+  std::string refused_reload = {};               // why the last reload was refused; empty: it was not
+  std::vector<WhitelistSource> whitelists = {};  // as they are configured
 };
 
 class Monitor {

@@ -208,6 +208,8 @@ def test_a_step_that_fails_changes_nothing_and_is_reported(site):
         assert done.returncode not in (0, 1), done.stderr
         assert says in done.stderr
         assert site.everything() == before, settings
+        [fault] = faults_of(site)
+        assert fault[3] == str(done.returncode) and f"{fault[2]} has failed ({fault[3]}): {fault[4]}" in done.stderr
     site.update()
     assert site.lists_now("joe@example.org", "eve@example.org") == [True, True]
 
@@ -219,6 +221,47 @@ def test_a_source_that_fails_does_not_keep_the_other_from_being_used(site):
     assert site.lists_now("joe@example.org") == [True]
     run, = site.lists.iterdir()
     assert [path.name for path in run.iterdir()] == ["harvested"]
+
+
+def faults_of(site):
+    """What the daemon's page is to show: since when, when, step, exit code, and the last line, of each."""
+    path = site.whitelist.with_name(site.whitelist.name + ".update")
+    assert not path.with_name(path.name + ".new").exists()
+    return [line.split("\t") for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def test_what_has_failed_is_kept_for_the_daemon_until_a_run_goes_well(site):
+    site.update()
+    assert faults_of(site) == []
+    site.update(status=66, LEARNED="/none")
+    [[since, last, *fault]] = faults_of(site)
+    assert since == last and re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", since)
+    assert fault[:2] == ["export of what was learned", "66"] and "/none" in fault[2]
+    # The same step keeps the time since when; another one begins anew.
+    state = site.folder / "whitelist.bloom.update"
+    state.write_text("2020-02-29T03:00:00Z\t2020-03-01T03:00:00Z\texport of what was learned\t66\tx\n")
+    said = site.update(status=66, LEARNED="/none", HARVEST=f"'--own-domain {OWN} --for-all /other'")
+    assert "there is no list; nothing was changed" in said
+    faults = faults_of(site)
+    assert [fault[2:4] for fault in faults] == [["harvest", "66"], ["export of what was learned", "66"]]
+    assert [fault[0] == "2020-02-29T03:00:00Z" for fault in faults] == [False, True]
+    assert "/other" in faults[0][4]
+    assert [mode & 0o777 for mode in [state.stat().st_mode]] == [0o644]
+    site.update()
+    assert faults_of(site) == []
+
+
+def test_a_run_that_is_ended_early_says_so(site):
+    programs = site.folder / "bin"
+    programs.mkdir()
+    program = programs / "bloomgate"
+    # The subshell that runs a step is a child of the script.
+    program.write_text('#!/bin/sh\nkill -TERM "$(ps -o ppid= -p "$PPID" | tr -d " ")"\n')
+    program.chmod(0o755)
+    assert site.run(programs).returncode != 0
+    [fault] = faults_of(site)
+    assert fault[2:] == ["bloomgate-update", "1", "it was ended before all was done"]
+    assert not site.whitelist.exists() and not list(site.lists.glob(".update*"))
 
 
 def test_a_whitelist_that_does_not_pass_is_not_put_in_place(site, tmp_path):

@@ -114,6 +114,21 @@ TEST_CASE_METHOD(test::InFolder,
   CHECK(findings.empty());
 }
 
+TEST_CASE_METHOD(test::InFolder, "what has failed of the last bloomgate-update is a problem") {
+  DaemonOptions options = {};
+  options.whitelists = {{.name = "w", .path = folder.file("w.bloom")}};
+  std::vector<DoctorFinding> findings;
+  examine_update(options, findings);
+  CHECK(findings.empty());
+  test::write_file(folder.file("w.bloom.update"), "2026-11-20T03:00:00Z\t2026-11-20T03:00:00Z\tbuild\t65\tno room\n");
+  examine_update(options, findings);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings.front().level == Level::problem);
+  CHECK(findings_json(findings).find(
+            "w.bloom: bloomgate-update: build has failed since 2026-11-20T03:00:00Z: no room") != std::string::npos);
+  CHECK(findings.front().remedy.find("journalctl -u bloomgate-update") != std::string::npos);
+}
+
 TEST_CASE("a finding is one line and its remedy another, whatever bytes are in them") {
   const DoctorFinding findings[] = {{Level::ok, "socket", "well"},
                                     {Level::problem, "whitelist", "/a\nb\x1b[2J", "chmod /a\nb"}};

@@ -233,6 +233,20 @@ TEST_CASE_METHOD(Watched, "figures and advice show a reload, and why it was refu
                          Contains("waits for a restart: socket") && Contains("systemctl restart bloomgate-milter"));
 }
 
+TEST_CASE_METHOD(Watched, "what has failed of the last bloomgate-update is shown until a run goes well") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("w.bloom");
+  monitor.set_standing({.whitelists = {{.name = "w", .path = path}, {.name = "x", .path = folder.file("x")}}});
+  CHECK(advice_on(monitor).empty());
+  CHECK_THAT(metrics(), Contains("bloomgate_update_failed_steps{whitelist=\"w\"} 0\n"));
+  write_file(path + ".update", "2026-11-20T03:00:00Z\t2026-11-26T03:00:00Z\tharvest\t66\tno <file>\x1b\n");
+  CHECK_THAT(metrics(), Contains("bloomgate_update_failed_steps{whitelist=\"w\"} 1\n") &&
+                            Contains("bloomgate_update_failed_steps{whitelist=\"x\"} 0\n"));
+  CHECK_THAT(html(), Contains("bloomgate-update: harvest has failed since 2026-11-20T03:00:00Z, last at "
+                              "2026-11-26T03:00:00Z: no &lt;file&gt;\\x1b") &&
+                         Contains("journalctl -u bloomgate-update"));
+}
+
 TEST_CASE_METHOD(Watched, "a whitelist that is not loaded yet is named, and those that are loaded are not") {
   parts.add_whitelist({"late", nullptr});
   const std::vector<Advice> advice = advice_on(monitor);
