@@ -85,6 +85,13 @@ constexpr bool equal_ignoring_case(std::string_view one, std::string_view other)
   return true;
 }
 
+// Where `word`, which is in lower case, first stands in `text`; npos if it does not.
+constexpr std::size_t find_ignoring_case(std::string_view text, std::string_view word) noexcept {
+  const auto* const found = std::search(text.begin(), text.end(), word.begin(), word.end(),
+                                        [](char byte, char wanted) { return to_lower(byte) == wanted; });
+  return found == text.end() ? std::string_view::npos : static_cast<std::size_t>(found - text.begin());
+}
+
 // Throws std::bad_alloc.
 inline std::string lower_case(std::string_view text) {
   std::string lower(text);

@@ -305,8 +305,9 @@ std::uint64_t FilterBuilder::write_sorted(FilterWriter& writer, const std::atomi
     return [&, partition = next++](unsigned thread, std::vector<KeyHash>& out) {
       auto& [gathered, sorter] = scratch[thread];
       gathered.clear();
-      for_each_run(partition,
-                   [&](std::span<const KeyHash> run) { gathered.insert(gathered.end(), run.begin(), run.end()); });
+      for_each_run(partition, [&gathered = gathered](std::span<const KeyHash> run) {
+        gathered.insert(gathered.end(), run.begin(), run.end());
+      });
       sorter.sort(gathered, partition_bits, out);
     };
   });

@@ -97,7 +97,7 @@ bool take_path_field(std::string_view& text, std::string_view name, std::string_
 bool is_discarded(std::string_view text, std::string_view status) noexcept {
   constexpr std::string_view kWord = "discarded";
   text.remove_prefix(static_cast<std::size_t>(status.data() - text.data()));
-  return std::ranges::search(text, kWord, {}, ascii::to_lower).begin() != text.end();
+  return ascii::find_ignoring_case(text, kWord) != std::string_view::npos;
 }
 
 std::optional<LogEvent> read_postfix(std::string_view agent, std::string_view text, LogEvent event) noexcept {

@@ -160,7 +160,7 @@ std::vector<std::string> OwnerAddresses::of(std::string_view login) const {
   const Entry own = canonicalize_path(own_path);
   if (own.kind() == EntryKind::address && own_domains_.contains(own.domain())) addresses.emplace_back(own.key());
   std::ranges::sort(addresses);
-  addresses.erase(std::ranges::unique(addresses).begin(), addresses.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
   return addresses;
 }
 

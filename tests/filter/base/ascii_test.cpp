@@ -30,6 +30,12 @@ TEST_CASE("texts that differ only in the case of letters are equal") {
   CHECK(ascii::lower_case("A-Z[\xc3\x84") == "a-z[\xc3\x84");
 }
 
+TEST_CASE("a word is found in a text in any case") {
+  CHECK(ascii::find_ignoring_case("250 Ok, DisCarded, discarded", "discarded") == 8);
+  CHECK(ascii::find_ignoring_case("discard", "discarded") == std::string_view::npos);
+  CHECK(ascii::find_ignoring_case("", "discarded") == std::string_view::npos);
+}
+
 TEST_CASE("each byte of a text is seen, wherever it stands and whatever stands beside it") {
   for (const char beside : {'a', '\x80', '\xff', ' ', '~'}) {
     for (std::size_t size = 1; size <= 36; ++size) {
