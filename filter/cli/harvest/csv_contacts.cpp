@@ -24,10 +24,21 @@ bool has_word(std::string_view name, std::string_view word) noexcept {
   return false;
 }
 
+// So many words has a name of a column at most: `personal e-mail address`, `e-mail 1 - value`.
+constexpr int kMostWords = 3;
+
+// How many words begin with a letter.
+int words_of(std::string_view text) noexcept {
+  int words = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (ascii::is_letter(text[at]) && (at == 0 || text[at - 1] == ' ')) ++words;
+  }
+  return words;
+}
+
 // The names of columns are a few words, unlike text and the lines of logs.
 bool is_name(std::string_view text) noexcept {
-  constexpr std::ptrdiff_t kMostSpaces = 4;
-  return text.size() <= kMostNameBytes && std::ranges::count(text, ' ') <= kMostSpaces &&
+  return text.size() <= kMostNameBytes && words_of(text) <= kMostWords &&
          text.find_first_of("@:./=[]<>") == std::string_view::npos;
 }
 

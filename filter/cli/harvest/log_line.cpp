@@ -12,8 +12,17 @@ namespace {
 
 constexpr std::size_t kMostQueueIdBytes = 32;
 
+// What stands before the first line of a file, and is not of it: a byte order mark; zeros, where a log was copied and
+// cut while its server wrote to it.
+std::string_view without_start_of_file(std::string_view line) noexcept {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  return ascii::trimmed_front(line, std::string_view("\0", 1));
+}
+
 // What `docker compose logs` puts before a line: `mailserver-1  | `.
 std::string_view without_container(std::string_view line) noexcept {
+  line = without_start_of_file(line);
   constexpr std::size_t kMostBytes = 80;
   constexpr std::string_view kBehindName = "| ";
   const std::size_t end = line.substr(0, kMostBytes).find(kBehindName);

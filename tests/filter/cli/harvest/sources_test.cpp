@@ -45,10 +45,10 @@ TEST_CASE("the kind of a source is recognised by its first lines") {
   CHECK(recognise_source("-- Journal begins at Fri 2026-11-20 10:00:00 UTC. --\n") == SourceKind::log);
   CHECK(recognise_source("user,contact\n") == SourceKind::csv);
   CHECK(recognise_source("Name,E-mail Address\n") == SourceKind::csv);
-  for (const char* text :
-       {"", "\n", "joe@example.org\n", "some words\n", "Name,Address\n", ": x\n", "Notes:\n", "X-Mailer: x\n\n",
-        "From: ann@ours.example\nno field\n\n", "Send mail to us\n", "mail.example.org is up, and so is mail2\n",
-        "joe@example.org,mail\n", "Name,Mailing address,E-mail Display Name,E-mail Type\n"}) {
+  for (const char* text : {"", "\n", "joe@example.org\n", "some words\n", "Name,Address\n", ": x\n", "Notes:\n",
+                           "X-Mailer: x\n\n", "From: ann@ours.example\nno field\n\n", "Send mail to us\n",
+                           "Send your e-mail to us, we are\n", "mail.example.org is up, and so is mail2\n",
+                           "joe@example.org,mail\n", "Name,Mailing address,E-mail Display Name,E-mail Type\n"}) {
     CAPTURE(text);
     CHECK_FALSE(recognise_source(text));
   }
@@ -73,6 +73,16 @@ TEST_CASE("what comes before a log's lines and a table does not hide what it is"
     CHECK(recognise_source(text) == SourceKind::csv);
   }
   CHECK(recognise_source("X-Odd: x\n folded\nReceived: from x\nSubj") == SourceKind::message);
+}
+
+TEST_CASE("zeros and a byte order mark before a log's first line do not hide the line") {
+  const std::string line = "Nov 20 10:00:00 mail postfix/qmgr[1]: 4F1A2B: removed";
+  for (const std::string& before : {std::string("\xef\xbb\xbf"), std::string(8192, '\0')}) {
+    CAPTURE(before.size());
+    const auto event = read_log_line(before + line);
+    REQUIRE(event);
+    CHECK(event->kind == LogEventKind::removed);
+  }
 }
 
 TEST_CASE("the lines of a container's log are read as those of any other") {
