@@ -32,8 +32,7 @@ class GatheredDomains {
 
     // The key `@domain` of the domain of a sender.
     void add(std::string_view domain_key) {
-      recent_.add(
-          domain_key, [this](std::string_view key) { return hash(key); }, [this](KeyHash hash) { hashes_->add(hash); });
+      recent_.add(hash_key(domain_key, shape_.seed, shape_.hash_family), [this](KeyHash hash) { hashes_->add(hash); });
     }
     // What an entry that is kept exactly shares with its neighbours, if it has any.
     void add_neighbours_of(std::string_view key) {
@@ -46,13 +45,11 @@ class GatheredDomains {
     }
     // The worker calls this when it is done for now.
     void settle() {
-      recent_.settle([this](std::string_view key) { return hash(key); }, [this](KeyHash hash) { hashes_->add(hash); });
+      recent_.settle([this](KeyHash hash) { hashes_->add(hash); });
       hashes_->settle();
     }
 
    private:
-    KeyHash hash(std::string_view key) const noexcept { return hash_key(key, shape_.seed, shape_.hash_family); }
-
     HashPartitions::Lane* hashes_;
     StoreShape shape_;
     RecentDomains recent_;

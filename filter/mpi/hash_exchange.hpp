@@ -77,9 +77,7 @@ class HashExchange {
       ++addresses_;
     }
     void settle() {
-      if (!recent_domains_) return;
-      recent_domains_->settle([this](std::string_view key) { return hash_of_domain(shape_, key); },
-                              [this](KeyHash hash) { gather_sender_domain(hash); });
+      if (recent_domains_) recent_domains_->settle([this](KeyHash hash) { gather_sender_domain(hash); });
     }
 
    private:
@@ -87,9 +85,7 @@ class HashExchange {
     static constexpr std::size_t kLeastUnited = std::size_t{1} << 16;
 
     void add_sender_domain(std::string_view domain_key) {
-      recent_domains_->add(
-          domain_key, [this](std::string_view key) { return hash_of_domain(shape_, key); },
-          [this](KeyHash hash) { gather_sender_domain(hash); });
+      recent_domains_->add(hash_of_domain(shape_, domain_key), [this](KeyHash hash) { gather_sender_domain(hash); });
     }
     void gather_sender_domain(KeyHash hash);
     void send(unsigned rank, KeyHash stored) {

@@ -1,7 +1,8 @@
 // Writes a list of addresses as a large mail system would have them, for benchmarks and tests: `make_addresses COUNT
-// [SEED [FIRST [USERS]]] > list`. It has the lines FIRST (0 unless given) to FIRST + COUNT - 1 of an endless list, of
-// which no two entries are alike. With USERS each line is a pair: a sender, and one of so many of our users. The same
-// arguments give the same lines.
+// [SEED [FIRST [USERS [DOMAINS]]]] > list`. It has the lines FIRST (0 unless given) to FIRST + COUNT - 1 of an endless
+// list, of which no two entries are alike. If USERS is not 0, each line is a pair: a sender, and one of so many of our
+// users. If DOMAINS is given, each address has one of so many domains, all equally frequent, or with `own` a domain that
+// no other line has; otherwise it has one of twenty. The same arguments give the same lines.
 //
 // One in eight addresses has upper-case letters, one in eight a +tag; one in 256 has an international domain, one in
 // 512 a quoted local part, and one line in 1,024 is bad.
@@ -32,25 +33,31 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+struct Numbers {
+  std::uint64_t users = 0;    // 0: no pairs
+  std::uint64_t domains = 0;  // 0: the twenty above
+  bool has_own_domains = false;
+};
+
 // The index makes a line unlike all others: it stands in its local part, in base 36.
 class Line {
  public:
-  Line(std::uint64_t index, std::uint64_t seed, std::uint64_t users) : random_(mix(index ^ mix(seed))) {
+  Line(std::uint64_t index, std::uint64_t seed, const Numbers& numbers) : random_(mix(index ^ mix(seed))) {
     const bool quoted = take(9) == 0;
     if (quoted) add("\"");
     add(kGivenNames[take(4)]);
     add(quoted ? " " : ".");
-    at_ = std::to_chars(at_, text_.data() + text_.size(), index, 36).ptr;
+    add_number(index, 36);
     if (quoted) add("\"");
     if (take(3) == 0) add("+tag");
     const bool upper = take(3) == 0;
     const bool bad = take(10) == 0;
     add(bad ? "@@" : "@");
-    add(take(8) == 0 ? kInternational[take(2)] : kProviders[take(4)]);
+    add_domain(index, numbers);
     if (upper) text_.front() = static_cast<char>(text_.front() & ~(quoted ? 0 : 0x20));
-    if (users != 0) {
+    if (numbers.users != 0) {
       add(" > user");
-      at_ = std::to_chars(at_, text_.data() + text_.size(), mix(index) % users).ptr;
+      add_number(mix(index) % numbers.users, 10);
       add("@ours.example");
     }
     add("\n");
@@ -65,6 +72,18 @@ class Line {
     random_ >>= bits;
     return value;
   }
+  // The number's name looks like that of a company, and no two numbers have the same.
+  void add_domain(std::uint64_t index, const Numbers& numbers) {
+    const bool is_international = take(8) == 0;
+    if (numbers.domains == 0 && !numbers.has_own_domains) {
+      return add(is_international ? kInternational[take(2)] : kProviders[take(4)]);
+    }
+    add_number(numbers.has_own_domains ? index : mix(~index) % numbers.domains, 36);
+    add(is_international ? ".caf\u00e9.example" : ".example");
+  }
+  void add_number(std::uint64_t number, int base) {
+    at_ = std::to_chars(at_, text_.data() + text_.size(), number, base).ptr;
+  }
   void add(std::string_view piece) { at_ += piece.copy(at_, piece.size()); }
 
   std::uint64_t random_;
@@ -75,18 +94,23 @@ class Line {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 5) {
-    std::cerr << "usage: make_addresses COUNT [SEED [FIRST [USERS]]] > list\n";
+  if (argc < 2 || argc > 6) {
+    std::cerr << "usage: make_addresses COUNT [SEED [FIRST [USERS [DOMAINS | own]]]] > list\n";
     return 64;
   }
   const auto count = static_cast<std::uint64_t>(std::strtod(argv[1], nullptr));
   const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   const std::uint64_t first = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0;
-  const std::uint64_t users = argc > 4 ? std::strtoull(argv[4], nullptr, 10) : 0;
+  Numbers numbers;
+  if (argc > 4) numbers.users = std::strtoull(argv[4], nullptr, 10);
+  if (argc > 5) {
+    numbers.has_own_domains = std::string_view(argv[5]) == "own";
+    numbers.domains = static_cast<std::uint64_t>(std::strtod(argv[5], nullptr));
+  }
   std::string buffer;
   constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
   for (std::uint64_t index = first; index < first + count; ++index) {
-    buffer += Line(index, seed, users).text();
+    buffer += Line(index, seed, numbers).text();
     if (buffer.size() >= kFlushBytes || index + 1 == first + count) {
       std::cout.write(buffer.data(), static_cast<std::streamsize>(buffer.size()));
       buffer.clear();
