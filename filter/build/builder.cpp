@@ -123,10 +123,8 @@ void FilterBuilder::make_partitions() {
       std::make_unique<GatheredHashes>(options_.threads, std::max(domain_bytes, least_bytes), options_.scratch_folder);
   sender_domains_.reset();
   if (options_.sender_domains) {
-    // Half of it is for what unites them.
-    sender_domains_ =
-        std::make_unique<GatheredDomains>(stored_shape(shape_), options_.threads,
-                                          std::max(sender_domain_bytes / 2, least_bytes), options_.scratch_folder);
+    sender_domains_ = std::make_unique<GatheredDomains>(
+        stored_shape(shape_), options_.threads, std::max(sender_domain_bytes, least_bytes), options_.scratch_folder);
   }
   lanes_.clear();
   for (unsigned i = 0; i < options_.threads; ++i) {
@@ -339,12 +337,15 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   FilterHeader header = {
       .shape = shape_, .expected_entries = sized_for, .addresses = addresses(), .domains = domains()};
   GatheredDomains::Counts of_senders;
-  if (sender_domains_) {
+  const bool has_store = !options_.store_path.empty();
+  if (sender_domains_ && has_store) {
     of_senders = sender_domains_->unite(options_.threads);
     header.sender_domains = of_senders.numbers;
+  } else if (sender_domains_) {
+    header.sender_domains = sender_domains_->unite_and_estimate(options_.threads);
   }
   FilterWriter writer(path, header);
-  if (!options_.store_path.empty()) {
+  if (has_store) {
     store_ = std::make_unique<StoreWriter>(options_.store_path, stored_shape(shape_), addresses(), domains(),
                                            options_.threads, of_senders.hashes);
     header.bits_set = write_sorted(writer, stop, progress);
@@ -358,7 +359,11 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   header.domains = write_domains(writer, stop);
   header.kinds = limited(kinds(), header.addresses, header.domains);
   if (strangers_ != nullptr) write_excluded(writer, header, *strangers_, review_);
-  if (sender_domains_) write_sender_domains(writer, header, store_.get(), *sender_domains_, options_.threads, stop);
+  if (sender_domains_ && has_store) {
+    write_sender_domains(writer, header, store_.get(), *sender_domains_, options_.threads, stop);
+  } else if (sender_domains_) {
+    write_estimated_sender_domains(writer, header, *sender_domains_, options_.threads, stop);
+  }
   check_stop(stop);
   if (store_) {
     store_->set_kinds(kinds());

@@ -64,8 +64,10 @@ class GatheredDomains {
   bool has_room_for(std::uint64_t domains) const noexcept {
     return hashes_.has_room_for(domains + RecentDomains::kMostPutOff);
   }
-  // Throws as GatheredHashes::unite().
-  void make_room(unsigned threads) { hashes_.unite(threads); }
+  // For kEntriesAtOnce in each lane. Throws as GatheredHashes::make_room_by_uniting().
+  void make_room(unsigned threads) {
+    hashes_.make_room_by_uniting(threads, kEntriesAtOnce + RecentDomains::kMostPutOff);
+  }
 
   // Call `use` with runs of the hashes, or of the numbers of the domains, all in ascending order; two hashes may
   // have one number. Throw what `use` throws and BloomgateError{cannot_read}.
@@ -79,8 +81,11 @@ class GatheredDomains {
     std::uint64_t numbers = 0;  // now and then two hashes have one number
   };
   // Leaves each once, where they fit into memory, and counts the different ones. Once all are there. Throws as
-  // make_room() and for_each_number(), and BloomgateError{size_overflow} for more than a filter can have.
+  // for_each_number(), and BloomgateError{size_overflow} for more than a filter can have.
   Counts unite(unsigned threads);
+  // The same, but if some are on disk, the number of numbers is an estimate: to count them takes as long as to sort
+  // them.
+  std::uint64_t unite_and_estimate(unsigned threads);
 
   std::uint64_t spilled_bytes() const noexcept { return hashes_.spilled_bytes(); }
 

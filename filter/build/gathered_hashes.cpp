@@ -1,11 +1,12 @@
 #include "filter/build/gathered_hashes.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <utility>
 
 #include "filter/base/parallel.hpp"
-#include "filter/build/sort_hashes.hpp"
+#include "filter/build/hash_set.hpp"
 
 namespace bloomgate {
 GatheredHashes::GatheredHashes(unsigned lanes, std::uint64_t memory_bytes, std::string scratch_folder)
@@ -18,71 +19,122 @@ void GatheredHashes::spill(unsigned threads) {
   spill_->take(partitions_, threads);
 }
 
-// Gives the number of hashes that are left.
-std::uint64_t GatheredHashes::unite_in_memory(unsigned threads) {
-  std::vector<std::vector<KeyHash>> united(partitions_.partition_count());
-  for_each_parallel(threads, united.size(), [&](std::size_t partition) {
-    std::vector<KeyHash> hashes;
-    partitions_.for_each_run(
-        partition, [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); });
-    sort_hashes(hashes, kPartitionBits, united[partition]);
-  });
-  partitions_.clear();
-  HashPartitions::Lane& lane = partitions_.lane(0);
-  std::uint64_t count = 0;
-  for (const std::vector<KeyHash>& hashes : united) {
-    for (const KeyHash hash : hashes) lane.add(hash);
-    count += hashes.size();
+namespace {
+
+// Two ways to leave each hash of a partition once. For one thread each.
+struct BySet {
+  void choose(std::span<const KeyHash> hashes, std::vector<KeyHash>& chosen) {
+    set.clear();
+    for (const KeyHash hash : hashes) set.add(hash);
+    chosen.assign(set.hashes().begin(), set.hashes().end());
   }
-  lane.settle();
-  return count;
+  HashSet set;
+};
+
+struct BySorting {
+  void choose(std::span<const KeyHash> hashes, std::vector<KeyHash>& chosen) {
+    chosen.clear();
+    sorter.sort(hashes, GatheredHashes::kPartitionBits, chosen);
+  }
+  HashSorter sorter;
+};
+
+}  // namespace
+
+template <typename Way>
+GatheredHashes::Left GatheredHashes::unite_partitions(unsigned threads) {
+  std::atomic<std::uint64_t> before{0};
+  std::atomic<std::uint64_t> after{0};
+  std::atomic<std::size_t> next{0};
+  run_parallel(threads, [&](unsigned) {
+    Way way;
+    std::vector<KeyHash> hashes;
+    std::vector<KeyHash> chosen;
+    for (std::size_t partition; (partition = next.fetch_add(1)) < partition_count();) {
+      hashes.clear();
+      append_in_memory(partition, hashes);
+      way.choose(hashes, chosen);
+      partitions_.replace(partition, chosen);
+      before += hashes.size();
+      after += chosen.size();
+    }
+  });
+  return {before, after};
 }
 
-void GatheredHashes::unite(unsigned threads) {
-  // One lane gets them all back. It may need a chunk more for each partition than they had.
-  if (!partitions_.has_room_for(0)) return spill(threads);
-  if (unite_in_memory(threads) > memory_bytes_ / sizeof(KeyHash) / 2) spill(threads);
+void GatheredHashes::make_room_by_uniting(unsigned threads, std::uint64_t hashes) {
+  if (mostly_different_ || !partitions_.has_room_for(0)) return spill(threads);
+  const Left left = unite_partitions<BySet>(threads);
+  const std::uint64_t were_there = std::exchange(united_, left.after);
+  // If few of the new ones had come before, it takes less time to sort all of them at the end.
+  mostly_different_ = left.after - were_there > (left.before - were_there) / 4 * 3;
+  if (left.after <= memory_bytes_ / sizeof(KeyHash) / 2 && partitions_.has_room_for(hashes)) return;
+  united_ = 0;
+  spill(threads);
 }
 
-std::vector<KeyHash> GatheredHashes::gathered(std::size_t partition) const {
-  std::vector<KeyHash> hashes;
-  const auto take = [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); };
-  if (spill_) spill_->for_each_run(partition, take);
-  partitions_.for_each_run(partition, take);
-  return hashes;
+void GatheredHashes::unite_in_memory(unsigned threads) {
+  if (!spill_ && partitions_.has_room_for(0)) unite_partitions<BySorting>(threads);
 }
 
-std::vector<KeyHash> GatheredHashes::sorted(std::size_t partition) const {
-  std::vector<KeyHash> hashes = gathered(partition);
-  std::ranges::sort(hashes);
-  return hashes;
+void GatheredHashes::append_in_memory(std::size_t partition, std::vector<KeyHash>& hashes) const {
+  partitions_.for_each_run(
+      partition, [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); });
+}
+
+void GatheredHashes::gather(std::size_t partition, std::vector<KeyHash>& hashes) const {
+  hashes.clear();
+  if (spill_) {
+    hashes.reserve(spill_->hashes(partition));
+    spill_->for_each_run(partition,
+                         [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); });
+  }
+  append_in_memory(partition, hashes);
+}
+
+// The hashes of a partition in ascending order, into `sorted`.
+void GatheredHashes::sort(std::size_t partition, Scratch& /*scratch*/, std::vector<KeyHash>& sorted) const {
+  gather(partition, sorted);
+  std::ranges::sort(sorted);
+}
+
+void GatheredHashes::sort_once(std::size_t partition, Scratch& scratch, std::vector<KeyHash>& sorted) const {
+  gather(partition, scratch.gathered);
+  sorted.clear();
+  if (std::ranges::adjacent_find(scratch.gathered, std::greater_equal()) == scratch.gathered.end()) {
+    sorted.swap(scratch.gathered);  // as unite() leaves them
+  } else {
+    scratch.sorter.sort(scratch.gathered, kPartitionBits, sorted);
+  }
 }
 
 std::vector<KeyHash> GatheredHashes::sorted_once(std::size_t partition) const {
-  std::vector<KeyHash> hashes = gathered(partition);
-  if (std::ranges::adjacent_find(hashes, std::greater_equal()) == hashes.end())
-    return hashes;  // as unite() leaves them
+  Scratch scratch;
   std::vector<KeyHash> sorted;
-  sort_hashes(hashes, kPartitionBits, sorted);
+  sort_once(partition, scratch, sorted);
   return sorted;
 }
 
 void GatheredHashes::for_each_sorted(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const {
-  for_each_partition(threads, use, [this](std::size_t partition) { return sorted(partition); });
+  for_each_partition(threads, use, &GatheredHashes::sort);
 }
 
 void GatheredHashes::for_each_once(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const {
-  for_each_partition(threads, use, [this](std::size_t partition) { return sorted_once(partition); });
+  for_each_partition(threads, use, &GatheredHashes::sort_once);
 }
 
-template <typename Sorted>
 void GatheredHashes::for_each_partition(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use,
-                                        Sorted sorted) const {
-  const std::size_t count = partitions_.partition_count();
-  for (std::size_t first = 0; first < count; first += threads) {
-    std::vector<std::vector<KeyHash>> runs(std::min<std::size_t>(threads, count - first));
-    for_each_parallel(threads, runs.size(), [&](std::size_t i) { runs[i] = sorted(first + i); });
-    for (const std::vector<KeyHash>& run : runs) use(run);
+                                        Sort sort_into) const {
+  constexpr std::size_t kOfThread = 4;
+  std::vector<Scratch> scratch(threads);  // memory that is taken anew takes longer than to sort into it
+  std::vector<std::vector<KeyHash>> runs(kOfThread * threads);
+  for (std::size_t first = 0; first < partition_count(); first += runs.size()) {
+    const std::size_t count = std::min(runs.size(), partition_count() - first);
+    std::atomic<std::size_t> next{0};
+    run_parallel(threads, [&](unsigned thread) {
+      for (std::size_t i; (i = next.fetch_add(1)) < count;) (this->*sort_into)(first + i, scratch[thread], runs[i]);
+    });
+    for (std::size_t i = 0; i < count; ++i) use(runs[i]);
   }
 }
 

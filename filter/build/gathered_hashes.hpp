@@ -17,6 +17,7 @@
 
 #include "filter/build/hash_partitions.hpp"
 #include "filter/build/hash_spill.hpp"
+#include "filter/build/sort_hashes.hpp"
 
 namespace bloomgate {
 
@@ -33,15 +34,19 @@ class GatheredHashes {
   // Makes room, in a temporary file. Throws BloomgateError{cannot_write}.
   void spill(unsigned threads);
 
-  // The same where most hashes are there many times: leaves each once, in memory, and spills only what still fills half
-  // of that. Takes as much memory again meanwhile. Throws BloomgateError{cannot_write}, std::bad_alloc.
-  void unite(unsigned threads);
+  // The same where most hashes are there many times: leaves each once, in memory. Spills them if they still fill half
+  // of it, or leave no room for `hashes` more in each lane. Throws BloomgateError{cannot_write}, std::bad_alloc.
+  void make_room_by_uniting(unsigned threads, std::uint64_t hashes);
+  // Leaves each once, in order, if all are in memory: so that for_each_once() need not sort them each time. Throws
+  // std::bad_alloc.
+  void unite_in_memory(unsigned threads);
+  bool has_spilled() const noexcept { return spill_ != nullptr; }
 
   // Bytes that went through the temporary file.
   std::uint64_t spilled_bytes() const noexcept { return spill_ ? spill_->bytes() : 0; }
 
   // Hashes are given out by parts of their range, of which each begins where the one before it ends.
-  static constexpr unsigned kPartitionBits = 8;  // of 10^8 hashes a partition has 3 MB, which is sorted in the cache
+  static constexpr unsigned kPartitionBits = 10;  // of 10^8 hashes a partition has 800 KB, which is sorted in the cache
   static constexpr std::size_t partition_count() noexcept { return std::size_t{1} << kPartitionBits; }
   static constexpr std::size_t partition_of(KeyHash hash) noexcept { return hash >> (64 - kPartitionBits); }
   static constexpr KeyHash first_hash(std::size_t partition) noexcept {
@@ -58,21 +63,37 @@ class GatheredHashes {
   // Calls `use` with runs of the hashes in ascending order, all in all; duplicates come one behind the other. Up to
   // `threads` threads sort ahead. Throws what `use` throws and BloomgateError{cannot_read}.
   void for_each_sorted(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const;
-  // The same with each once. Takes little time after unite(), if nothing was spilled.
+  // The same with each once. Takes little time after unite_in_memory(), if nothing was spilled.
   void for_each_once(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const;
 
  private:
-  std::vector<KeyHash> gathered(std::size_t partition) const;
-  std::uint64_t unite_in_memory(unsigned threads);
-  std::vector<KeyHash> sorted(std::size_t partition) const;
-  template <typename Sorted>
+  // Of one thread.
+  struct Scratch {
+    std::vector<KeyHash> gathered;
+    HashSorter sorter;
+  };
+  using Sort = void (GatheredHashes::*)(std::size_t partition, Scratch& scratch, std::vector<KeyHash>& sorted) const;
+  // Numbers of hashes.
+  struct Left {
+    std::uint64_t before;
+    std::uint64_t after;
+  };
+
+  template <typename Way>
+  Left unite_partitions(unsigned threads);
+  void append_in_memory(std::size_t partition, std::vector<KeyHash>& hashes) const;
+  void gather(std::size_t partition, std::vector<KeyHash>& hashes) const;
+  void sort(std::size_t partition, Scratch& scratch, std::vector<KeyHash>& sorted) const;
+  void sort_once(std::size_t partition, Scratch& scratch, std::vector<KeyHash>& sorted) const;
   void for_each_partition(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use,
-                          Sorted sorted) const;
+                          Sort sort_into) const;
 
   std::string scratch_folder_;
   std::uint64_t memory_bytes_;
   HashPartitions partitions_;
   std::unique_ptr<HashSpill> spill_;
+  std::uint64_t united_ = 0;       // hashes in memory that were left when room was made
+  bool mostly_different_ = false;  // it was not worth while to unite them
 };
 
 }  // namespace bloomgate

@@ -58,15 +58,57 @@ HashPartitions::HashPartitions(unsigned partition_bits, unsigned lanes, std::uin
 HashPartitions::~HashPartitions() = default;
 
 bool HashPartitions::has_room_for(std::uint64_t hashes) const noexcept {
-  const std::uint64_t used = next_chunk_.load(std::memory_order_relaxed);
+  const std::uint64_t used = used_chunks_.load(std::memory_order_relaxed);
   // Each partition of a lane may need one chunk more than its share of the hashes fills.
   const std::uint64_t wanted = (hashes / chunk_hashes_ + partition_count()) * lanes_.size();
   return used + wanted <= chunk_count_;
 }
 
+std::uint32_t HashPartitions::take_chunk() {
+  const std::lock_guard lock(mutex_);
+  if (used_chunks_.load(std::memory_order_relaxed) == chunk_count_) {
+    throw BloomgateError(ErrorCode::out_of_memory, "the memory for hashes is full; raise --memory");
+  }
+  used_chunks_.fetch_add(1, std::memory_order_relaxed);
+  if (free_.empty()) return next_chunk_++;
+  const std::uint32_t chunk = free_.back();
+  free_.pop_back();
+  return chunk;
+}
+
+void HashPartitions::give_chunks_back(std::span<const std::uint32_t> chunks) {
+  const std::lock_guard lock(mutex_);
+  free_.insert(free_.end(), chunks.begin(), chunks.end());
+  used_chunks_.fetch_sub(static_cast<std::uint32_t>(chunks.size()), std::memory_order_relaxed);
+}
+
+void HashPartitions::replace(std::size_t partition, std::span<const KeyHash> hashes) {
+  for (Lane& lane : lanes_) {
+    give_chunks_back(lane.chunks_[partition]);
+    lane.clear(partition);
+  }
+  Lane& lane = lanes_.front();
+  Lane::Slot& slot = lane.slots_[partition];
+  while (hashes.size() >= kLineHashes) {
+    const std::uint32_t index = take_chunk();
+    lane.chunks_[partition].push_back(index);
+    KeyHash* const chunk = pool_ + std::size_t{index} * chunk_hashes_;
+    const std::size_t count = std::min(hashes.size() / kLineHashes * kLineHashes, chunk_hashes_);
+    std::ranges::copy(hashes.first(count), chunk);
+    slot = {chunk + count, chunk + chunk_hashes_};
+    hashes = hashes.subspan(count);
+  }
+  std::ranges::copy(hashes, lane.lines_[partition].hashes);
+  lane.pending_[partition] = static_cast<std::uint8_t>(hashes.size());
+}
+
 void HashPartitions::clear() noexcept {
-  for (Lane& lane : lanes_) lane.clear();
-  next_chunk_.store(0, std::memory_order_relaxed);
+  for (Lane& lane : lanes_) {
+    for (std::size_t partition = 0; partition < partition_count(); ++partition) lane.clear(partition);
+  }
+  used_chunks_.store(0, std::memory_order_relaxed);
+  next_chunk_ = 0;
+  free_.clear();
 }
 
 HashPartitions::Lane::Lane(HashPartitions& owner)
@@ -86,10 +128,7 @@ void HashPartitions::Lane::settle() noexcept {
 void HashPartitions::Lane::write_line(std::size_t partition) {
   Slot& slot = slots_[partition];
   if (slot.next == slot.end) {
-    const std::uint32_t index = owner_->next_chunk_.fetch_add(1, std::memory_order_relaxed);
-    if (index >= owner_->chunk_count_) {
-      throw BloomgateError(ErrorCode::out_of_memory, "the memory for hashes is full; raise --memory");
-    }
+    const std::uint32_t index = owner_->take_chunk();
     chunks_[partition].push_back(index);
     slot.next = owner_->pool_ + std::size_t{index} * owner_->chunk_hashes_;
     slot.end = slot.next + owner_->chunk_hashes_;
@@ -99,12 +138,10 @@ void HashPartitions::Lane::write_line(std::size_t partition) {
   pending_[partition] = 0;
 }
 
-void HashPartitions::Lane::clear() noexcept {
-  for (std::size_t partition = 0; partition < owner_->partition_count(); ++partition) {
-    slots_[partition] = {};
-    pending_[partition] = 0;
-    chunks_[partition].clear();
-  }
+void HashPartitions::Lane::clear(std::size_t partition) noexcept {
+  slots_[partition] = {};
+  pending_[partition] = 0;
+  chunks_[partition].clear();
 }
 
 }  // namespace bloomgate

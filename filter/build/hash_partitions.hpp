@@ -7,7 +7,7 @@
 //
 // Each worker thread writes through its own lane. A lane collects 64 bytes for each partition and then writes them past
 // the caches as one cache line (software write-combining: Satish et al., "Fast sort on CPUs and GPUs", SIGMOD 2010,
-// section 4.1). Lanes share a pool of chunks, from which they take under an atomic counter.
+// section 4.1). Lanes share a pool of chunks.
 //
 // Different threads may use different lanes at once; everything else needs all lanes at rest.
 #pragma once
@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -59,10 +60,17 @@ class HashPartitions {
   template <typename Visit>
   void for_each_run(std::size_t partition, Visit visit) const;
 
+  // Puts these hashes, which belong there, in the place of all that the partition has; later runs have them in this
+  // order. There must be room (has_room_for(0)) or fewer of them. Safe from several threads for different partitions
+  // while all lanes are at rest.
+  void replace(std::size_t partition, std::span<const KeyHash> hashes);
+
   // Forgets all hashes; the memory is used again.
   void clear() noexcept;
 
  private:
+  std::uint32_t take_chunk();
+  void give_chunks_back(std::span<const std::uint32_t> chunks);
   std::span<const KeyHash> chunk(std::uint32_t index) const noexcept {
     return {pool_ + std::size_t{index} * chunk_hashes_, chunk_hashes_};
   }
@@ -72,7 +80,10 @@ class HashPartitions {
   std::uint32_t chunk_count_;
   AnonymousMemory memory_;
   KeyHash* pool_;
-  std::atomic<std::uint32_t> next_chunk_{0};
+  std::atomic<std::uint32_t> used_chunks_{0};
+  std::mutex mutex_;                // for the following
+  std::uint32_t next_chunk_ = 0;    // which was never taken, as none after it
+  std::vector<std::uint32_t> free_;  // chunks that were given back
   std::vector<Lane> lanes_;
 };
 
@@ -105,7 +116,7 @@ class alignas(64) HashPartitions::Lane {
   };
 
   void write_line(std::size_t partition);
-  void clear() noexcept;
+  void clear(std::size_t partition) noexcept;
 
   HashPartitions* owner_;
   unsigned shift_;

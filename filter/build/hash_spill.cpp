@@ -44,6 +44,12 @@ void HashSpill::add(std::size_t partition, const HashPartitions& hashes) {
   extents_[partition].push_back({offset, run.size()});
 }
 
+std::uint64_t HashSpill::hashes(std::size_t partition) const noexcept {
+  std::uint64_t hashes = 0;
+  for (const Extent& extent : extents_[partition]) hashes += extent.hashes;
+  return hashes;
+}
+
 void HashSpill::for_each_run(std::size_t partition, const std::function<void(std::span<const KeyHash>)>& visit) const {
   constexpr std::uint64_t kHashesAtOnce = (std::uint64_t{1} << 18) / sizeof(KeyHash);
   std::vector<KeyHash> run(kHashesAtOnce);

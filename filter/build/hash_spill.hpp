@@ -29,6 +29,9 @@ class HashSpill {
   // Calls `visit` with runs of the partition's hashes, in no particular order. Throws BloomgateError{cannot_read}.
   void for_each_run(std::size_t partition, const std::function<void(std::span<const KeyHash>)>& visit) const;
 
+  // How many hashes of the partition are in the file.
+  std::uint64_t hashes(std::size_t partition) const noexcept;
+
   // Bytes in the file.
   std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
 

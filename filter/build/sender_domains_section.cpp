@@ -1,6 +1,8 @@
 #include "filter/build/sender_domains_section.hpp"
 
+#include <bit>
 #include <optional>
+#include <stdexcept>
 
 #include "filter/base/error.hpp"
 #include "filter/build/stop_check.hpp"
@@ -61,28 +63,70 @@ std::uint64_t count_sender_domains(const ForEachDomain& for_each) {
   return count.count();
 }
 
-void write_sender_domains(FilterWriter& writer, const FilterHeader& header, const ForEachDomain& for_each) {
+namespace {
+
+// Writes the section in the coding of at most that many domains, unless the coding does not suit them. Gives their
+// number.
+std::uint64_t write_coded_for(std::uint64_t most, FilterWriter& writer, FilterHeader header,
+                              const ForEachDomain& for_each) {
+  header.sender_domains = most;
   writer.place(header);
   std::uint64_t offset = 0;
-  SenderDomainsEncoder encoder(*header.sender_domains, kChecksumChunkBytes, [&](std::span<const std::byte> bytes) {
+  SenderDomainsEncoder encoder(most, kChecksumChunkBytes, [&](std::span<const std::byte> bytes) {
     writer.write(SectionKind::sender_domains, offset, bytes);
     offset += bytes.size();
   });
-  for_each([&](std::span<const DomainNumber> domains) { encoder.add(domains); });
-  encoder.finish();
+  CountOfDomains count;
+  for_each([&](std::span<const DomainNumber> domains) {
+    count.add(domains);
+    if (count.count() <= most) encoder.add(domains);
+  });
+  if (encoder.suits(count.count())) {
+    header.sender_domains = count.count();
+    writer.place(header);  // what is written last ends with the section
+    encoder.finish();
+  }
+  return count.count();
 }
+
+}  // namespace
+
+void write_sender_domains(FilterWriter& writer, const FilterHeader& header, const ForEachDomain& for_each) {
+  if (write_coded_for(*header.sender_domains, writer, header, for_each) != *header.sender_domains) {
+    throw std::logic_error("another number of sender domains than was counted");
+  }
+}
+
+namespace {
+
+ForEachDomain each_of(const GatheredDomains& domains, unsigned threads) {
+  return [&domains, threads](const std::function<void(std::span<const DomainNumber>)>& use) {
+    domains.for_each_number(threads, use);
+  };
+}
+
+}  // namespace
 
 void write_sender_domains(FilterWriter& writer, const FilterHeader& header, StoreWriter* store,
                           const GatheredDomains& domains, unsigned threads, const std::atomic<bool>& stop) {
-  const ForEachDomain for_each = [&](const std::function<void(std::span<const DomainNumber>)>& use) {
-    domains.for_each_number(threads, use);
-  };
-  write_sender_domains(writer, header, until_stopped(for_each, stop));
+  write_sender_domains(writer, header, until_stopped(each_of(domains, threads), stop));
   if (store == nullptr) return;
   domains.for_each_hash(threads, [&](std::span<const KeyHash> hashes) {
     check_stop(stop);
     store->add_sender_domains(hashes);
   });
+}
+
+void write_estimated_sender_domains(FilterWriter& writer, FilterHeader& header, const GatheredDomains& domains,
+                                    unsigned threads, const std::atomic<bool>& stop) {
+  const ForEachDomain each = each_of(domains, threads);
+  const ForEachDomain for_each = until_stopped(each, stop);
+  const std::uint64_t most = std::bit_ceil(*header.sender_domains);
+  header.sender_domains = write_coded_for(most, writer, header, for_each);
+  require_possible_number(*header.sender_domains);
+  if (std::bit_ceil(*header.sender_domains) == most) return;
+  writer.forget(SectionKind::sender_domains);
+  write_sender_domains(writer, header, for_each);
 }
 
 }  // namespace bloomgate

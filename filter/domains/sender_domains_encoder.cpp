@@ -24,8 +24,7 @@ namespace {
 }  // namespace
 
 SenderDomainsEncoder::SenderDomainsEncoder(std::uint64_t domains, std::size_t chunk_bytes, Use use)
-    : coding_(domains), chunk_bytes_(chunk_bytes), use_(std::move(use)), in_bucket_(coding_.buckets_of_group()) {
-  chunk_.reserve(chunk_bytes_);
+    : coding_(domains), use_(std::move(use)), chunk_(chunk_bytes) {
   table_.reserve(coding_.groups());
   table_.push_back(0);
 }
@@ -36,8 +35,10 @@ void SenderDomainsEncoder::add(std::span<const DomainNumber> numbers) {
     last_ = number;
     const std::uint64_t bucket = coding_.bucket_of(number);
     end_groups_before(bucket / DomainCoding::kBucketsOfGroup);
-    if (++in_bucket_[bucket % DomainCoding::kBucketsOfGroup] > DomainCoding::kMostOfBucket) refuse_full_bucket();
-    lows_.push_back(coding_.low_of(number));
+    // They ascend: so a bucket is full if the one that many places before is in it, too.
+    const std::size_t before = group_.size() - DomainCoding::kMostOfBucket;
+    if (group_.size() >= DomainCoding::kMostOfBucket && coding_.bucket_of(group_[before]) == bucket) refuse_full_bucket();
+    group_.push_back(number);
     ++count_;
   }
 }
@@ -51,13 +52,20 @@ void SenderDomainsEncoder::end_groups_before(std::uint64_t group) {
 }
 
 void SenderDomainsEncoder::end_group() {
-  for (std::uint64_t& domains : in_bucket_) {
-    for (; domains >= 32; domains -= 32) put(0xFFFFFFFF, 32);
-    put((std::uint64_t{1} << domains) - 1, static_cast<unsigned>(domains) + 1);
-    domains = 0;
+  // The one of a domain stands behind a zero for each bucket before its own, and a one for each domain before it.
+  const std::uint64_t unary_bits = coding_.buckets_of_group() + group_.size();
+  unary_.assign(unary_bits / 64 + 1, 0);
+  for (std::size_t i = 0; i < group_.size(); ++i) {
+    const std::uint64_t bit = coding_.bucket_of(group_[i]) % DomainCoding::kBucketsOfGroup + i;
+    unary_[bit / 64] |= std::uint64_t{1} << bit % 64;
   }
-  for (const std::uint64_t low : lows_) put(low, coding_.low_bits());
-  lows_.clear();
+  for (std::size_t i = 0; i < unary_bits / 64; ++i) {
+    put(unary_[i] & 0xFFFFFFFF, 32);
+    put(unary_[i] >> 32, 32);
+  }
+  put(unary_[unary_bits / 64], unary_bits % 64);
+  for (const DomainNumber number : group_) put(coding_.low_of(number), coding_.low_bits());
+  group_.clear();
 }
 
 // Less than 64 bits; all others of `bits` are zero.
@@ -74,21 +82,24 @@ void SenderDomainsEncoder::put(std::uint64_t bits, unsigned count) {
 }
 
 void SenderDomainsEncoder::put_word(std::uint64_t word) {
-  const std::size_t at = chunk_.size();
-  chunk_.resize(at + sizeof word);
-  store_little_endian(chunk_.data() + at, word);
-  if (chunk_.size() < chunk_bytes_) return;
-  use_(chunk_);
-  chunk_.clear();
+  store_little_endian(chunk_.data() + chunk_used_, word);
+  chunk_used_ += sizeof word;
+  if (chunk_used_ == chunk_.size()) use_chunk();
 }
 
-void SenderDomainsEncoder::finish() {
-  if (count_ != coding_.domains()) throw std::logic_error("another number of sender domains than was counted");
+void SenderDomainsEncoder::use_chunk() {
+  use_(std::span(chunk_).first(chunk_used_));
+  chunk_used_ = 0;
+}
+
+std::uint64_t SenderDomainsEncoder::finish() {
+  if (!suits(count_)) throw std::logic_error("another number of sender domains than was counted");
   end_groups_before(coding_.groups() - 1);
   end_group();
   if (word_bits_ != 0) put_word(word_);
   for (const std::uint64_t before : table_) put_word(before);
-  if (!chunk_.empty()) use_(chunk_);
+  if (chunk_used_ != 0) use_chunk();
+  return count_;
 }
 
 }  // namespace bloomgate

@@ -2,7 +2,8 @@
 // memory: that of a chunk, and 8 bytes for each group, 0.05 bytes a domain.
 //
 // Used by code that writes a filter's file, in one thread. Call order: constructor, add*, finish. The number of domains
-// must be known before, so they are counted first: CountOfDomains.
+// must be known before, so they are counted first (CountOfDomains), or guessed: the coding depends only on the power of
+// two that is not less.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +38,8 @@ class SenderDomainsEncoder {
   // Gets the bytes of the section from its front to its end: `chunk_bytes` at a time, the last time maybe fewer.
   using Use = std::function<void(std::span<const std::byte> bytes)>;
 
-  // `domains` is the number of different ones, at most kMostSenderDomains. `chunk_bytes` are whole words.
+  // `domains` is the number of different ones, at most kMostSenderDomains, or one with the same std::bit_ceil().
+  // `chunk_bytes` are whole words.
   SenderDomainsEncoder(std::uint64_t domains, std::size_t chunk_bytes, Use use);
 
   // In ascending order, none less than those before; one that is equal to the one before it is left out. Throws what
@@ -45,22 +47,27 @@ class SenderDomainsEncoder {
   // the domains for this seed.
   void add(std::span<const DomainNumber> numbers);
 
-  // Codes what is left. Throws what `use` throws, and std::logic_error if there were more or fewer than was said.
-  void finish();
+  // Whether the coding is that of so many.
+  bool suits(std::uint64_t domains) const noexcept { return DomainCoding(domains).buckets() == coding_.buckets(); }
+
+  // Codes what is left. Gives the number of different domains. Throws what `use` throws, and std::logic_error if the
+  // coding does not suit that number.
+  std::uint64_t finish();
 
  private:
   void end_groups_before(std::uint64_t group);
   void end_group();
   void put(std::uint64_t bits, unsigned count);
   void put_word(std::uint64_t word);
+  void use_chunk();
 
   DomainCoding coding_;
-  std::size_t chunk_bytes_;
   Use use_;
   std::vector<std::byte> chunk_;
+  std::size_t chunk_used_ = 0;
   std::vector<std::uint64_t> table_;      // the domains before each group that has begun
-  std::vector<std::uint64_t> in_bucket_;  // of the group: how many domains each bucket has
-  std::vector<std::uint64_t> lows_;       // of its domains
+  std::vector<DomainNumber> group_;       // the domains of the group that takes domains
+  std::vector<std::uint64_t> unary_;      // its words
   std::uint64_t count_ = 0;
   DomainNumber last_ = 0;
   std::uint64_t word_ = 0;  // bits that are not put into the chunk yet

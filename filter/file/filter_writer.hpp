@@ -27,6 +27,9 @@ class FilterWriter {
   // Where the sections of that header lie. What was written must stay in its place.
   void place(const FilterHeader& header) { file_.place(sections_of(header)); }
 
+  // See NewFile::forget().
+  void forget(SectionKind kind) { file_.forget(kind); }
+
   // For a SectionStream.
   NewFile& file() noexcept { return file_; }
 

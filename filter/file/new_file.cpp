@@ -242,6 +242,12 @@ void NewFile::place(const Sections& sections) {
   }
 }
 
+void NewFile::forget(SectionKind kind) {
+  Part& part = part_of(kind);
+  std::ranges::fill(part.is_read_back, 0);
+  std::erase_if(unread_, [&](const Chunk& chunk) { return &parts_[chunk.part] == &part; });
+}
+
 void NewFile::complete(Sections sections, const EncodeHeader& encode, unsigned threads) {
   place(sections);
   for (std::size_t i = 0; i < sections.size(); ++i) {

@@ -70,6 +70,9 @@ class NewFile {
   // Other sections behind those that are written, or an end of the last one of these.
   void place(const Sections& sections);
 
+  // The section will be written anew from its front, as if nothing of it had been.
+  void forget(SectionKind kind);
+
   // Completes the file with these sections, which were written, reads it back and checks it with `threads` threads. The
   // last section may be shorter than it was said to be. Throws BloomgateError{cannot_write, cannot_read}, and
   // {bad_body_checksum} if the file is not what was written.
