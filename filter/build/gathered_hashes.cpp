@@ -125,17 +125,22 @@ void GatheredHashes::for_each_once(unsigned threads, const std::function<void(st
 
 void GatheredHashes::for_each_partition(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use,
                                         Sort sort_into) const {
-  constexpr std::size_t kOfThread = 4;
+  constexpr std::size_t kOfThread = 2;
   std::vector<Scratch> scratch(threads);  // memory that is taken anew takes longer than to sort into it
-  std::vector<std::vector<KeyHash>> runs(kOfThread * threads);
-  for (std::size_t first = 0; first < partition_count(); first += runs.size()) {
-    const std::size_t count = std::min(runs.size(), partition_count() - first);
+  std::vector<std::vector<KeyHash>> sorted(kOfThread * threads);
+  std::vector<std::vector<KeyHash>> used(sorted.size());
+  for (std::size_t first = 0; first < partition_count(); first += sorted.size()) {
+    const std::size_t count = std::min(sorted.size(), partition_count() - first);
     std::atomic<std::size_t> next{0};
     run_parallel(threads, [&](unsigned thread) {
-      for (std::size_t i; (i = next.fetch_add(1)) < count;) (this->*sort_into)(first + i, scratch[thread], runs[i]);
+      // This thread uses what was sorted before, while the others sort.
+      if (thread + 1 == threads) std::ranges::for_each(used, use);
+      for (std::size_t i; (i = next.fetch_add(1)) < count;) (this->*sort_into)(first + i, scratch[thread], sorted[i]);
     });
-    for (std::size_t i = 0; i < count; ++i) use(runs[i]);
+    for (std::size_t i = count; i < sorted.size(); ++i) sorted[i].clear();
+    used.swap(sorted);
   }
+  std::ranges::for_each(used, use);
 }
 
 }  // namespace bloomgate

@@ -31,6 +31,8 @@ class RecentDomains {
   // A domain has come. Calls `pass_on(hash)` for some that were not there, now or later.
   template <typename PassOn>
   void add(KeyHash hash, PassOn pass_on) {
+    // It is there when the list is worked off: the table shares its cache with what else the thread writes to.
+    if (batches_past_table_ == 0) __builtin_prefetch(&table_[hash % kTableHashes], 1);
     put_off_[count_++] = hash;
     if (count_ == kMostPutOff) settle(pass_on);
   }

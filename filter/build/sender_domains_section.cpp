@@ -76,17 +76,13 @@ std::uint64_t write_coded_for(std::uint64_t most, FilterWriter& writer, FilterHe
     writer.write(SectionKind::sender_domains, offset, bytes);
     offset += bytes.size();
   });
-  CountOfDomains count;
-  for_each([&](std::span<const DomainNumber> domains) {
-    count.add(domains);
-    if (count.count() <= most) encoder.add(domains);
-  });
-  if (encoder.suits(count.count())) {
-    header.sender_domains = count.count();
+  for_each([&](std::span<const DomainNumber> domains) { encoder.add(domains); });
+  if (encoder.suits_count()) {
+    header.sender_domains = encoder.count();
     writer.place(header);  // what is written last ends with the section
     encoder.finish();
   }
-  return count.count();
+  return encoder.count();
 }
 
 }  // namespace

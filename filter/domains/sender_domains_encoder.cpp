@@ -33,13 +33,14 @@ void SenderDomainsEncoder::add(std::span<const DomainNumber> numbers) {
   for (const DomainNumber number : numbers) {
     if (count_ != 0 && number == last_) continue;
     last_ = number;
+    if (++count_ > coding_.buckets() || has_full_bucket_) continue;
     const std::uint64_t bucket = coding_.bucket_of(number);
     end_groups_before(bucket / DomainCoding::kBucketsOfGroup);
     // They ascend: so a bucket is full if the one that many places before is in it, too.
-    const std::size_t before = group_.size() - DomainCoding::kMostOfBucket;
-    if (group_.size() >= DomainCoding::kMostOfBucket && coding_.bucket_of(group_[before]) == bucket) refuse_full_bucket();
+    const std::size_t size = group_.size();
+    has_full_bucket_ = size >= DomainCoding::kMostOfBucket &&
+                       coding_.bucket_of(group_[size - DomainCoding::kMostOfBucket]) == bucket;
     group_.push_back(number);
-    ++count_;
   }
 }
 
@@ -47,11 +48,12 @@ void SenderDomainsEncoder::add(std::span<const DomainNumber> numbers) {
 void SenderDomainsEncoder::end_groups_before(std::uint64_t group) {
   while (table_.size() <= group) {
     end_group();
-    table_.push_back(count_);
+    table_.push_back(in_groups_);
   }
 }
 
 void SenderDomainsEncoder::end_group() {
+  in_groups_ += group_.size();
   // The one of a domain stands behind a zero for each bucket before its own, and a one for each domain before it.
   const std::uint64_t unary_bits = coding_.buckets_of_group() + group_.size();
   unary_.assign(unary_bits / 64 + 1, 0);
@@ -92,14 +94,14 @@ void SenderDomainsEncoder::use_chunk() {
   chunk_used_ = 0;
 }
 
-std::uint64_t SenderDomainsEncoder::finish() {
-  if (!suits(count_)) throw std::logic_error("another number of sender domains than was counted");
+void SenderDomainsEncoder::finish() {
+  if (!suits_count()) throw std::logic_error("another number of sender domains than was counted");
+  if (has_full_bucket_) refuse_full_bucket();
   end_groups_before(coding_.groups() - 1);
   end_group();
   if (word_bits_ != 0) put_word(word_);
   for (const std::uint64_t before : table_) put_word(before);
   if (chunk_used_ != 0) use_chunk();
-  return count_;
 }
 
 }  // namespace bloomgate

@@ -42,17 +42,19 @@ class SenderDomainsEncoder {
   // `chunk_bytes` are whole words.
   SenderDomainsEncoder(std::uint64_t domains, std::size_t chunk_bytes, Use use);
 
-  // In ascending order, none less than those before; one that is equal to the one before it is left out. Throws what
-  // `use` throws, and BloomgateError{bad_input} if a bucket has more than DomainCoding::kMostOfBucket: somebody chose
-  // the domains for this seed.
+  // In ascending order, none less than those before; one that is equal to the one before it is left out. If there are
+  // more than the coding suits, these are only counted. Throws what `use` throws.
   void add(std::span<const DomainNumber> numbers);
 
+  // Of different ones that were added.
+  std::uint64_t count() const noexcept { return count_; }
   // Whether the coding is that of so many.
-  bool suits(std::uint64_t domains) const noexcept { return DomainCoding(domains).buckets() == coding_.buckets(); }
+  bool suits_count() const noexcept { return DomainCoding(count_).buckets() == coding_.buckets(); }
 
-  // Codes what is left. Gives the number of different domains. Throws what `use` throws, and std::logic_error if the
-  // coding does not suit that number.
-  std::uint64_t finish();
+  // Codes what is left. Throws what `use` throws, std::logic_error unless the coding suits the number of domains, and
+  // BloomgateError{bad_input} if a bucket has more than DomainCoding::kMostOfBucket: somebody chose the domains for this
+  // seed.
+  void finish();
 
  private:
   void end_groups_before(std::uint64_t group);
@@ -68,8 +70,10 @@ class SenderDomainsEncoder {
   std::vector<std::uint64_t> table_;      // the domains before each group that has begun
   std::vector<DomainNumber> group_;       // the domains of the group that takes domains
   std::vector<std::uint64_t> unary_;      // its words
+  std::uint64_t in_groups_ = 0;           // domains of the groups that have ended
   std::uint64_t count_ = 0;
   DomainNumber last_ = 0;
+  bool has_full_bucket_ = false;  // with more than it may have
   std::uint64_t word_ = 0;  // bits that are not put into the chunk yet
   unsigned word_bits_ = 0;
 };

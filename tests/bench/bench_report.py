@@ -1,7 +1,7 @@
 """The figures of tests/bench/run as tables in Markdown."""
 import textwrap
 
-PARTS = ["floor", "builder", "cold", "query", "verify", "fpr", "strangers", "tables", "peers"]
+PARTS = ["floor", "builder", "cold", "query", "verify", "fpr", "strangers", "domains", "tables", "peers"]
 LECTURE = {1: "62", 2: "38", 3: "24", 4: "15", 5: "9", 8: "2.1", 16: "0.05"}  # % at bits per entry
 CLASSROOM = {555888: "1.04", 362329: "5.04", 278494: "10.14"}  # % at bits
 LN2 = 0.6931471805599453
@@ -141,6 +141,31 @@ def strangers(results):
     curve_text = f"The same by bits per entry, without a store, with {curve['entries']:,} lines:\n"
     return section("What keeps strangers out", text, table(header, cells), curve_text,
                    table(["bits per entry", "page", "ribbon"], curve_cells))  # fmt: skip
+
+
+def domains(results):
+    times, lookups = [], []
+    for case in results["domains"]["cases"]:
+        for row in case["builds"]:
+            pair = [[row[f"{what}_{which}"] for which in ("without", "with")] for what in
+                    ("seconds", "processor_seconds", "peak_bytes")]  # fmt: skip
+            times.append([case["name"], row["cores"], *map(seconds, pair[0]), f"{pair[0][1] / pair[0][0]:.2f}",
+                          *map(seconds, pair[1]), f"{pair[1][1] / pair[1][0]:.2f}", *map(mib, pair[2])])  # fmt: skip
+        row = case["builds"][0]
+        asked = results["domains"]["asked"]
+        lookups.append([case["name"], f"{row['domains']:,}", f"{row['section_bytes'] / row['domains']:.2f}",
+                        found_of(case["found_without"], asked), found_of(case["found"], asked), case["missed"],
+                        millions(case["rate_without"]), millions(case["rate_with"])])  # fmt: skip
+    entries = results["domains"]["cases"][0]["builds"][0]["entries"]
+    text = f"""{entries:,} entries, whose domains are equally frequent, or each entry has one of its own. A build in the
+        layout page without the domains of the senders (`--no-sender-domains`) and with them, alternating."""
+    header = ["domains", "cores", "without", "with", "ratio", "processor time without", "with", "ratio",
+              "memory without", "with"]  # fmt: skip
+    lookup_text = "Strangers at other domains, by `query --count --list`, and all entries:\n"
+    lookup_header = ["domains", "number", "bytes of one", "found without", "found with", "entries missed",
+                     "look-ups without", "with"]  # fmt: skip
+    return section("The domains of the senders", text, table(header, times), lookup_text,
+                   table(lookup_header, lookups))  # fmt: skip
 
 
 def lecture(lecture):
