@@ -78,8 +78,8 @@ void GatheredHashes::unite_in_memory(unsigned threads) {
 }
 
 void GatheredHashes::append_in_memory(std::size_t partition, std::vector<KeyHash>& hashes) const {
-  partitions_.for_each_run(
-      partition, [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); });
+  partitions_.for_each_run(partition,
+                           [&](std::span<const KeyHash> run) { hashes.insert(hashes.end(), run.begin(), run.end()); });
 }
 
 void GatheredHashes::gather(std::size_t partition, std::vector<KeyHash>& hashes) const {

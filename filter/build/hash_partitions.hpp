@@ -81,8 +81,8 @@ class HashPartitions {
   AnonymousMemory memory_;
   KeyHash* pool_;
   std::atomic<std::uint32_t> used_chunks_{0};
-  std::mutex mutex_;                // for the following
-  std::uint32_t next_chunk_ = 0;    // which was never taken, as none after it
+  std::mutex mutex_;                 // for the following
+  std::uint32_t next_chunk_ = 0;     // which was never taken, as none after it
   std::vector<std::uint32_t> free_;  // chunks that were given back
   std::vector<Lane> lanes_;
 };

@@ -45,8 +45,8 @@ void write_sender_domains(FilterWriter& writer, const FilterHeader& header, cons
 // until_stopped() does.
 void write_sender_domains(FilterWriter& writer, const FilterHeader& header, StoreWriter* store,
                           const GatheredDomains& domains, unsigned threads, const std::atomic<bool>& stop);
-// The same where header.sender_domains is an estimate, which becomes the number. Takes twice as long if it is so far off
-// that the section was coded for another power of two.
+// The same where header.sender_domains is an estimate, which becomes the number. Takes twice as long if it is so far
+// off that the section was coded for another power of two.
 void write_estimated_sender_domains(FilterWriter& writer, FilterHeader& header, const GatheredDomains& domains,
                                     unsigned threads, const std::atomic<bool>& stop);
 

@@ -38,8 +38,8 @@ void SenderDomainsEncoder::add(std::span<const DomainNumber> numbers) {
     end_groups_before(bucket / DomainCoding::kBucketsOfGroup);
     // They ascend: so a bucket is full if the one that many places before is in it, too.
     const std::size_t size = group_.size();
-    has_full_bucket_ = size >= DomainCoding::kMostOfBucket &&
-                       coding_.bucket_of(group_[size - DomainCoding::kMostOfBucket]) == bucket;
+    has_full_bucket_ =
+        size >= DomainCoding::kMostOfBucket && coding_.bucket_of(group_[size - DomainCoding::kMostOfBucket]) == bucket;
     group_.push_back(number);
   }
 }

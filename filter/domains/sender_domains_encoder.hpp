@@ -52,8 +52,8 @@ class SenderDomainsEncoder {
   bool suits_count() const noexcept { return DomainCoding(count_).buckets() == coding_.buckets(); }
 
   // Codes what is left. Throws what `use` throws, std::logic_error unless the coding suits the number of domains, and
-  // BloomgateError{bad_input} if a bucket has more than DomainCoding::kMostOfBucket: somebody chose the domains for this
-  // seed.
+  // BloomgateError{bad_input} if a bucket has more than DomainCoding::kMostOfBucket: somebody chose the domains for
+  // this seed.
   void finish();
 
  private:
@@ -67,14 +67,14 @@ class SenderDomainsEncoder {
   Use use_;
   std::vector<std::byte> chunk_;
   std::size_t chunk_used_ = 0;
-  std::vector<std::uint64_t> table_;      // the domains before each group that has begun
-  std::vector<DomainNumber> group_;       // the domains of the group that takes domains
-  std::vector<std::uint64_t> unary_;      // its words
-  std::uint64_t in_groups_ = 0;           // domains of the groups that have ended
+  std::vector<std::uint64_t> table_;  // the domains before each group that has begun
+  std::vector<DomainNumber> group_;   // the domains of the group that takes domains
+  std::vector<std::uint64_t> unary_;  // its words
+  std::uint64_t in_groups_ = 0;       // domains of the groups that have ended
   std::uint64_t count_ = 0;
   DomainNumber last_ = 0;
   bool has_full_bucket_ = false;  // with more than it may have
-  std::uint64_t word_ = 0;  // bits that are not put into the chunk yet
+  std::uint64_t word_ = 0;        // bits that are not put into the chunk yet
   unsigned word_bits_ = 0;
 };
 

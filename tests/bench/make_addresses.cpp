@@ -1,8 +1,8 @@
 // Writes a list of addresses as a large mail system would have them, for benchmarks and tests: `make_addresses COUNT
 // [SEED [FIRST [USERS [DOMAINS]]]] > list`. It has the lines FIRST (0 unless given) to FIRST + COUNT - 1 of an endless
 // list, of which no two entries are alike. If USERS is not 0, each line is a pair: a sender, and one of so many of our
-// users. If DOMAINS is given, each address has one of so many domains, all equally frequent, or with `own` a domain that
-// no other line has; otherwise it has one of twenty. The same arguments give the same lines.
+// users. If DOMAINS is given, each address has one of so many domains, all equally frequent, or with `own` a domain
+// that no other line has; otherwise it has one of twenty. The same arguments give the same lines.
 //
 // One in eight addresses has upper-case letters, one in eight a +tag; one in 256 has an international domain, one in
 // 512 a quoted local part, and one line in 1,024 is bad.

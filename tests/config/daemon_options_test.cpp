@@ -267,9 +267,8 @@ TEST_CASE("an error about a trusted key does not show the key, which may be a se
   }
   const Config config("trusted-key = " + secret + "==\n");
   CHECK_THAT(error_of([&] { config.read(); }).what(), Contains("as long as a secret key"));
-  CHECK(error_of([] {
-          read_daemon_command({"--config", "/dev/null", "--trusted-key", "SSSS"});
-        }).code() == ErrorCode::bad_argument);
+  CHECK(error_of([] { read_daemon_command({"--config", "/dev/null", "--trusted-key", "SSSS"}); }).code() ==
+        ErrorCode::bad_argument);
 }
 
 TEST_CASE("options of a message to explain come from the command line, and are refused without --explain") {
@@ -291,9 +290,8 @@ TEST_CASE("options of a message to explain come from the command line, and are r
   CHECK(command.explain.daemon_name == "MSA");
   CHECK(command.explain.mta_name == "mx.example.org");
   CHECK(command.explain.json);
-  const BloomgateError error = error_of([] {
-    read_daemon_command({"--config", "/dev/null", "--from", "a@b.example"});
-  });
+  const BloomgateError error =
+      error_of([] { read_daemon_command({"--config", "/dev/null", "--from", "a@b.example"}); });
   CHECK_THAT(error.what(), StartsWith("command line: --from: ") && Contains("--explain"));
 }
 

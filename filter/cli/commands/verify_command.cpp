@@ -117,8 +117,7 @@ EntryCounts check_members(const MappedFilter& filter, const Confirmation& confir
   auto lists = std::make_unique<OpenLists>(files, options.format, BlockOrder::in_turn);
   const Progress::Style style = options.quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   const auto make_progress = [&] {
-    return std::make_unique<Progress>(
-        style, [&] { return lists->state(); }, Progress::interval_of(style));
+    return std::make_unique<Progress>(style, [&] { return lists->state(); }, Progress::interval_of(style));
   };
   auto progress = make_progress();
   // Usually nothing is missing, and counting is the faster way to see that. Naming the missing entries takes a second

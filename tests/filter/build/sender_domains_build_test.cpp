@@ -422,9 +422,8 @@ TEST_CASE(
   update_store(folder, options, {chosen.begin() + 40, chosen.begin() + 64}, {});
   const std::string filter = read_file(folder.file("new"));
   const std::string store = read_file(folder.file("new.store"));
-  CHECK(error_code_of([&] {
-          update_store(folder, options, {chosen.begin() + 40, chosen.end()}, {});
-        }) == ErrorCode::bad_input);
+  CHECK(error_code_of([&] { update_store(folder, options, {chosen.begin() + 40, chosen.end()}, {}); }) ==
+        ErrorCode::bad_input);
   CHECK((read_file(folder.file("new")) == filter));
   CHECK((read_file(folder.file("new.store")) == store));
 }

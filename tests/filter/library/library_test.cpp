@@ -3,18 +3,14 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "filter/hash/hash.hpp"
-#include "filter/library/bloomgate.h"
+#include "tests/filter/library/library_calls.hpp"
 #include "tests/support/build_with_strangers.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/filter_files.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
 namespace {
@@ -22,89 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kTests = BLOOMGATE_TESTS_FOLDER;
-
-struct Close {
-  void operator()(bloomgate_filter* filter) const { bloomgate_close(filter); }
-  void operator()(bloomgate_shape* shape) const { bloomgate_shape_free(shape); }
-};
-using Filter = std::unique_ptr<bloomgate_filter, Close>;
-using Shape = std::unique_ptr<bloomgate_shape, Close>;
-
-int open_error(const std::string& path, unsigned flags = BLOOMGATE_VERIFY) {
-  bloomgate_filter* filter = nullptr;
-  const int error = bloomgate_open(path.data(), path.size(), flags, &filter);
-  CHECK((filter != nullptr) == (error == BLOOMGATE_OK));
-  bloomgate_close(filter);
-  return error;
-}
-
-Filter opened(const std::string& path, unsigned flags = BLOOMGATE_VERIFY) {
-  bloomgate_filter* filter = nullptr;
-  REQUIRE(bloomgate_open(path.data(), path.size(), flags, &filter) == BLOOMGATE_OK);
-  return Filter(filter);
-}
-
-std::uint8_t look_up(const Filter& filter, const std::string& address) {
-  std::uint8_t answer = 255;
-  CHECK(bloomgate_look_up(filter.get(), address.data(), address.size(), &answer) == BLOOMGATE_OK);
-  return answer;
-}
-
-std::uint8_t look_up_entry(const Filter& filter, const std::string& entry) {
-  std::uint8_t answer = 255;
-  CHECK(bloomgate_look_up_entry(filter.get(), entry.data(), entry.size(), &answer) == BLOOMGATE_OK);
-  return answer;
-}
-
-std::uint8_t look_up_pair(const Filter& filter, const std::string& sender, const std::string& recipient) {
-  std::uint8_t answer = 255;
-  CHECK(bloomgate_look_up_pair(filter.get(), sender.data(), sender.size(), recipient.data(), recipient.size(),
-                               &answer) == BLOOMGATE_OK);
-  return answer;
-}
-
-std::uint64_t number(const Filter& filter, int which) {
-  std::uint64_t number = 0;
-  REQUIRE(bloomgate_number(filter.get(), which, &number) == BLOOMGATE_OK);
-  return number;
-}
-
-Shape shape_for(std::uint64_t entries, std::uint64_t seed) {
-  bloomgate_shape* shape = nullptr;
-  REQUIRE(bloomgate_shape_new(entries, seed, &shape) == BLOOMGATE_OK);
-  return Shape(shape);
-}
-
-int set(const Shape& shape, const std::string& option, const std::string& value) {
-  return bloomgate_shape_set(shape.get(), option.data(), option.size(), value.data(), value.size());
-}
-
-std::uint64_t shape_number(const Shape& shape, int which) {
-  std::uint64_t number = 0;
-  REQUIRE(bloomgate_shape_number(shape.get(), which, &number) == BLOOMGATE_OK);
-  return number;
-}
-
-// A column in memory: its data, and where each text begins.
-template <typename Offset>
-struct Texts {
-  explicit Texts(const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) {
-      data += text;
-      offsets.push_back(static_cast<Offset>(data.size()));
-    }
-  }
-  std::string data;
-  std::vector<Offset> offsets = {0};
-};
-
-struct Library : InFolder {
-  // A filter of these list lines, opened.
-  Filter built(const std::vector<std::string>& lines, const BuildOptions& options = {.seed = 42}) const {
-    build_filter(folder.file("f"), lines, options);
-    return opened(folder.file("f"));
-  }
-};
 
 TEST_CASE_METHOD(Library, "an address is listed by itself, by its domain, by a domain above it, or not at all") {
   const Filter filter = built({"joe@example.org", "@partner.example", "@.tree.example"});
@@ -246,69 +159,6 @@ TEST_CASE_METHOD(Library, "bulk look-ups give the results of single ones, in eve
   answers.assign(asked.size(), 255);
   REQUIRE(bloomgate_look_up_fixed(filter.get(), fixed.data(), width, asked.size(), answers.data()) == BLOOMGATE_OK);
   CHECK(answers == want);
-}
-
-TEST_CASE_METHOD(Library, "an address at a domain without an entry is not listed, even if its bits are set by chance") {
-  const auto members = numbered_addresses(0, 2'000);  // of example.org
-  std::vector<std::string> elsewhere;
-  std::string fixed;
-  std::vector<const char*> pointers;
-  std::vector<std::size_t> sizes;
-  for (std::size_t i = 0; i < 2'000; ++i) elsewhere.push_back("u" + std::to_string(10'000 + i) + "@stranger.example");
-  for (const std::string& text : elsewhere) {
-    fixed += text;
-    pointers.push_back(text.data());
-    sizes.push_back(text.size());
-  }
-  const auto neighbours = numbered_addresses(2'000, 2'000);
-  const std::size_t count = elsewhere.size();
-  const auto listed = [&](const auto& answers) { return std::ranges::count_if(answers, bloomgate_is_listed); };
-  for (const bool with_domains : {true, false}) {
-    CAPTURE(with_domains);
-    auto lines = members;
-    lines.push_back("friend@pairs.example > ann@ours.example");
-    const Filter filter = built(lines, {.hashes = 1, .seed = 42, .sender_domains = with_domains});
-    CHECK(number(filter, BLOOMGATE_SENDER_DOMAINS) == (with_domains ? 2 : 0));
-    // 2,001 of the 32,768 bits of a block are set: 122 of 2,000 strangers within six standard deviations, or none.
-    const std::int64_t least = with_domains ? 0 : 58;
-    const std::int64_t most = with_domains ? 0 : 186;
-    std::vector<std::uint8_t> answers;
-    const auto check = [&] {
-      CHECK(listed(answers) >= least);
-      CHECK(listed(answers) <= most);
-      answers.assign(count, 255);
-    };
-    for (const std::string& text : elsewhere) answers.push_back(look_up(filter, text));
-    check();
-    for (std::size_t i = 0; i < count; ++i) answers[i] = look_up_entry(filter, elsewhere[i]);
-    check();
-    REQUIRE(bloomgate_look_up_many(filter.get(), pointers.data(), sizes.data(), count, answers.data()) == BLOOMGATE_OK);
-    check();
-    const Texts<std::int64_t> column(elsewhere);
-    REQUIRE(bloomgate_look_up_column64(filter.get(), column.data.data(), column.data.size(), column.offsets.data(),
-                                       count, answers.data()) == BLOOMGATE_OK);
-    check();
-    REQUIRE(bloomgate_look_up_fixed(filter.get(), fixed.data(), sizes.front(), count, answers.data()) == BLOOMGATE_OK);
-    check();
-    // With a recipient: by itself, or as a pair, of which the bits hold one.
-    std::int64_t by_pair = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      answers[i] = look_up_pair(filter, elsewhere[i], "ann@ours.example");
-      by_pair += answers[i] == BLOOMGATE_BY_PAIR ? 1 : 0;
-    }
-    CHECK((listed(answers) == 0) == with_domains);
-    CHECK((by_pair == 0) == with_domains);
-    CHECK(look_up_pair(filter, "friend@pairs.example", "ann@ours.example") == BLOOMGATE_BY_PAIR);
-
-    std::int64_t found = 0;
-    for (const std::string& member : members) found += bloomgate_is_listed(look_up(filter, member));
-    CHECK(found == static_cast<std::int64_t>(members.size()));
-    // Neighbours are found in either filter, as the rate says.
-    std::int64_t by_chance = 0;
-    for (const std::string& neighbour : neighbours) by_chance += bloomgate_is_listed(look_up(filter, neighbour));
-    const double expected = bloomgate_expected_rate(filter.get()) * static_cast<double>(neighbours.size());
-    CHECK(static_cast<double>(by_chance) == Approx(expected).margin(64));  // six standard deviations
-  }
 }
 
 TEST_CASE_METHOD(Library, "an invalid column is refused, and none of its addresses is listed") {

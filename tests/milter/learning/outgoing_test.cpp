@@ -51,27 +51,15 @@ TEST_CASE("a user's message teaches its recipients, and no other message does") 
        "ann@b.far.example: joe@example.org"},
       {"a recipient's tag stays", [](Message& m) { m.recipients = {"joe+x@example.org"}; },
        "ann@ours.example: joe+x@example.org"},
-      {"several",
-       [](Message& m) {
-         m.recipients = {"a@example.org", "b@example.org", "c@example.org"};
-       },
+      {"several", [](Message& m) { m.recipients = {"a@example.org", "b@example.org", "c@example.org"}; },
        "ann@ours.example: a@example.org b@example.org c@example.org"},
-      {"too many",
-       [](Message& m) {
-         m.recipients = {"a@a.example", "b@a.example", "c@a.example", "d@a.example"};
-       },
+      {"too many", [](Message& m) { m.recipients = {"a@a.example", "b@a.example", "c@a.example", "d@a.example"}; },
        "nothing"},
       {"not all are known", [](Message& m) { m.facts.recipients.state = Recipients::State::too_many; }, "nothing"},
       {"none was asked for", [](Message& m) { m.has_recipients = false; }, "nothing"},
-      {"own recipients",
-       [](Message& m) {
-         m.recipients = {"bob@ours.example", "x@y.far.example", "joe@example.org"};
-       },
+      {"own recipients", [](Message& m) { m.recipients = {"bob@ours.example", "x@y.far.example", "joe@example.org"}; },
        kLearned},
-      {"revoked ones",
-       [](Message& m) {
-         m.recipients = {"gone@example.org", "gone+x@example.org", "x@bad.example"};
-       },
+      {"revoked ones", [](Message& m) { m.recipients = {"gone@example.org", "gone+x@example.org", "x@bad.example"}; },
        "nothing"},
       {"revoked for this user",
        [](Message& m) {
@@ -96,11 +84,7 @@ TEST_CASE("a user's message teaches its recipients, and no other message does") 
        },
        "nothing"},
       {"there is no list of revoked ones", [](Message& m) { m.has_revoked = false; }, kLearned},
-      {"no address",
-       [](Message& m) {
-         m.recipients = {"postmaster", "a@b@example.org", ""};
-       },
-       "nothing"},
+      {"no address", [](Message& m) { m.recipients = {"postmaster", "a@b@example.org", ""}; }, "nothing"},
       {"not logged in", [](Message& m) { m.facts.origin.logged_in = false; }, "nothing"},
       {"not logged in, of an exempt network",
        [](Message& m) {
@@ -140,16 +124,9 @@ TEST_CASE("a user's message teaches its recipients, and no other message does") 
       {"a bounce", [](Message& m) { m.facts.envelope_sender = "<>"; }, "nothing"},
       {"no sender", [](Message& m) { m.facts.envelope_sender.reset(); }, "nothing"},
       {"a domain as sender", [](Message& m) { m.facts.envelope_sender = "<@ours.example>"; }, "nothing"},
-      {"a domain as recipient",
-       [](Message& m) {
-         m.recipients = {"@example.org", "joe@example.org"};
-       },
-       kLearned},
+      {"a domain as recipient", [](Message& m) { m.recipients = {"@example.org", "joe@example.org"}; }, kLearned},
       {"an address for leaving a list",
-       [](Message& m) {
-         m.recipients = {"<dev-leave@lists.example.org>", "joe@example.org"};
-       },
-       kLearned},
+       [](Message& m) { m.recipients = {"<dev-leave@lists.example.org>", "joe@example.org"}; }, kLearned},
       {"an automatic message", [](Message& m) { m.facts.is_automatic = true; }, "nothing"},
   };
   for (const Case& each : cases) {
