@@ -9,7 +9,8 @@
 // The table has hashes. A table of texts in front of it would save hashing, but to read a text's words, choose a slot
 // by them and compare takes as long as XXH3 does.
 //
-// For one thread. Half a megabyte, so that the table stays in a cache of the core.
+// For one thread. Two megabytes: of 10^5 domains that are equally frequent it leaves out five of six, and what it does
+// not leave out costs more than a cache that is farther away, since what is needed is fetched ahead.
 #pragma once
 
 #include <array>
@@ -31,7 +32,7 @@ class RecentDomains {
   // A domain has come. Calls `pass_on(hash)` for some that were not there, now or later.
   template <typename PassOn>
   void add(KeyHash hash, PassOn pass_on) {
-    // It is there when the list is worked off: the table shares its cache with what else the thread writes to.
+    // It is there when the list is worked off.
     if (batches_past_table_ == 0) __builtin_prefetch(&table_[hash % kTableHashes], 1);
     put_off_[count_++] = hash;
     if (count_ == kMostPutOff) settle(pass_on);
@@ -50,7 +51,7 @@ class RecentDomains {
   }
 
  private:
-  static constexpr std::size_t kTableHashes = std::size_t{1} << 16;
+  static constexpr std::size_t kTableHashes = std::size_t{1} << 18;
   // The table is tried in this many batches, and then passed by in this many if it had less than one in eight.
   static constexpr unsigned kBatchesTried = 4096;
   static constexpr unsigned kBatchesPassed = 15 * kBatchesTried;

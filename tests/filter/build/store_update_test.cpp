@@ -222,7 +222,8 @@ TEST_CASE_METHOD(InFolder, "ranges of a store, merged one by one, are together t
 
   // Within a partition, where a page begins, right behind a hash, and where a partition begins.
   const std::vector<KeyHash> borders = {GatheredHashes::first_hash(3) + 12'345, old.first_hashes()[9],
-                                        wanted[12'000] + 1, GatheredHashes::first_hash(200)};
+                                        wanted[12'000] + 1,
+                                        GatheredHashes::first_hash(GatheredHashes::partition_count() / 32 * 25)};
   UpdateCounts counts;
   std::vector<KeyHash> got;
   KeyHash first = 0;
