@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import os
 import re
 import shutil
 import socket
@@ -14,7 +15,7 @@ import pytest
 from conftest import LISTED, UNLISTED, assert_it_serves
 from private_mail.client import Message
 from private_mail.daemon import USER
-from private_mail.filter import REPOSITORY, build_filter_of
+from private_mail.filter import REPOSITORY, build_filter_of, built
 from private_mail.gateway import LIGHT_PATH
 from private_mail.processes import PATIENCE_SECONDS, Program, accepts_connections, free_port, temporary_folder, wait_until
 
@@ -94,6 +95,29 @@ def test_each_whitelist_is_probed_while_it_is_in_use(start):
     assert found["bloomgate_whitelist_probe_hits_total", whitelist] <= found["bloomgate_whitelist_probes_total", whitelist]
     assert 0 < found["bloomgate_whitelist_probe_expected_ratio", whitelist] < 0.1
     assert "observed" in get(port, "/")[1]
+
+
+def test_a_step_of_bloomgate_update_that_has_failed_is_shown_until_a_run_goes_well(start):
+    with temporary_folder("update") as folder:
+        whitelist, sent, config = folder / "whitelist.bloom", folder / "sent.eml", folder / "update.conf"
+        build_filter_of(whitelist, [LISTED])
+        gateway, port = start(whitelist=whitelist)
+        config.write_text(f"HARVEST='--own-domain example.net --for-all {sent}'\nLISTS={folder}/lists\nWHITELIST={whitelist}\n")
+        update = [REPOSITORY / "scripts/bloomgate-update", config]
+        environment = {**os.environ, "PATH": f"{built('filter/cli/bloomgate').parent}:{os.environ['PATH']}"}
+        failed = ("bloomgate_update_failed_steps", 'whitelist="whitelist"')
+        assert figures(port)[failed] == 0
+        assert subprocess.run(update, env=environment, capture_output=True).returncode == 66
+        assert figures(port)[failed] == 1
+        page = get(port, "/")[1]
+        assert re.search(rf"bloomgate-update: harvest has failed since \d{{4}}-.*{re.escape(str(sent))}", page), page
+        doctor = subprocess.run(gateway.daemon.command("--doctor", "--json", "--postfix-config", "/nonexistent",
+                                                       "--sendmail-config", "/nonexistent"), capture_output=True, text=True).stdout
+        assert any(finding["subject"] == "update" and finding["level"] == "problem" for finding in json.loads(doctor))
+        sent.write_text("From: ann@example.net\nTo: joe@example.org\n\n")
+        subprocess.run(update, env=environment, capture_output=True, check=True)
+        assert figures(port)[failed] == 0
+        assert "has failed since" not in get(port, "/")[1]
 
 
 def test_a_unix_socket_shows_the_same_to_the_daemons_group(start_gateway, tmp_path):
