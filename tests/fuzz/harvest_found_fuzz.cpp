@@ -48,7 +48,7 @@ bool read(std::string_view bytes, bool address_books, Sink& sink) {
   static const std::atomic<bool> kStop = false;
   Harvest harvest(rules, sink, 1, kStop);
   try {
-    return harvest.read(path_of(bytes), {.users = kMallory, .is_found = true});
+    return harvest.read(path_of(bytes), {.users = kMallory, .is_found = true}) != SourceContent::unknown;
   } catch (const BloomgateError& error) {
     require(error.code() == ErrorCode::bad_input || error.code() == ErrorCode::cannot_read, error.what());
     return true;

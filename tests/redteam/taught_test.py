@@ -97,7 +97,7 @@ def by_case(entries):
 
 class TaughtTest(unittest.TestCase):
     def check(self, cases):
-        cases = [(number, case) for number, case in enumerate(cases) if not case.waits_for]
+        cases = list(enumerate(cases))
         alone = [case for case in cases if case[1].is_alone()]
         groups = {}
         for case in cases:

@@ -1,15 +1,17 @@
 #include "filter/cli/lists/decompressor.hpp"
 
+#include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include <algorithm>
 #include <array>
 #include <boost/iostreams/filter/bzip2.hpp>
-#include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filtering_streambuf.hpp>
 #include <boost/iostreams/read.hpp>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "filter/base/error.hpp"
@@ -49,6 +51,78 @@ std::string_view name_of(Compression compression) noexcept {
   constexpr std::array<std::string_view, 5> kNames = {"plain", "gzip", "zstd", "xz", "bzip2"};
   return kNames[static_cast<std::size_t>(compression)];
 }
+
+// Boost has a filter for gzip, but it takes zeros behind the end for damage. Archives on tape and files that were set up
+// in whole blocks have them, and gzip(1) skips them.
+class GzipFilter {
+ public:
+  using char_type = char;
+  struct category : io::input_filter_tag, io::multichar_tag {};  // NOLINT(readability-identifier-naming): Boost's
+
+  GzipFilter() {
+    constexpr int kGzipOnly = 16;  // of inflateInit2(): besides the bits of the window
+    if (inflateInit2(stream_.get(), MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
+  }
+
+  template <typename Source>
+  std::streamsize read(Source& source, char* to, std::streamsize bytes) {
+    z_stream& stream = *stream_;
+    stream.next_out = reinterpret_cast<Bytef*>(to);
+    stream.avail_out = static_cast<uInt>(bytes);
+    while (stream.avail_out == static_cast<uInt>(bytes)) {
+      if (stream.avail_in == 0 && drained_) {
+        const std::streamsize count = io::read(source, buffer_.data(), kBufferBytes);
+        if (count <= 0) {
+          if (place_ == Place::in_member) throw std::ios_base::failure("it ends in the middle");
+          return -1;
+        }
+        stream.next_in = reinterpret_cast<Bytef*>(buffer_.data());
+        stream.avail_in = static_cast<uInt>(count);
+      }
+      if (place_ != Place::in_member && !enter_member()) continue;
+      const int result = inflate(&stream, Z_NO_FLUSH);
+      if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
+        throw std::ios_base::failure(stream.msg == nullptr ? "bad data" : stream.msg);
+      }
+      drained_ = stream.avail_out != 0;
+      if (result != Z_STREAM_END) continue;
+      place_ = Place::behind_member;
+      drained_ = true;
+      inflateReset(&stream);
+    }
+    return bytes - static_cast<std::streamsize>(stream.avail_out);
+  }
+
+ private:
+  enum class Place : std::uint8_t { in_member, behind_member, in_zeros };
+
+  // Behind a member comes another one, or zeros up to the end.
+  bool enter_member() {
+    z_stream& stream = *stream_;
+    if (place_ == Place::behind_member && *stream.next_in != 0) {
+      place_ = Place::in_member;
+      return true;
+    }
+    place_ = Place::in_zeros;
+    const Bytef* const end = stream.next_in + stream.avail_in;
+    if (std::any_of(const_cast<const Bytef*>(stream.next_in), end, [](Bytef byte) { return byte != 0; })) {
+      throw std::ios_base::failure("something stands behind its end");
+    }
+    stream.avail_in = 0;
+    return false;
+  }
+
+  static void end(z_stream* stream) noexcept {
+    inflateEnd(stream);
+    delete stream;
+  }
+
+  // Shared, since a chain copies its filters.
+  std::shared_ptr<z_stream> stream_{new z_stream(), end};
+  std::vector<char> buffer_ = std::vector<char>(kBufferBytes);
+  Place place_ = Place::in_member;
+  bool drained_ = true;  // the stream holds back no text
+};
 
 // Boost has a filter for zstd, but it accepts a file that was cut off as complete.
 class ZstdFilter {
@@ -116,7 +190,7 @@ class Decompressor::Chain {
       : compression_(compression), name_(std::move(name)), source_(std::move(source)) {
     switch (compression) {
       case Compression::gzip:
-        chain_.push(io::gzip_decompressor(io::gzip::default_window_bits, kBufferBytes), kBufferBytes);
+        chain_.push(GzipFilter(), kBufferBytes);
         break;
       case Compression::zstd:
         chain_.push(ZstdFilter(), kBufferBytes);

@@ -24,7 +24,6 @@ class Case:
     said: str = ""  # stands in the report or among the errors
     status: int = 0
     journal: str = ""  # what journalctl prints
-    waits_for: str = ""  # what the program must learn first
 
     def entries(self):
         return {entry(each) for each in self.listed}

@@ -31,7 +31,6 @@ class Sent:
     refused: str = ""  # in the mail server's answer
     is_broken_off: bool = False  # the client goes before the end of the message
     utf8: bool = False
-    waits_for: str = ""
 
     def pairs(self):
         return {tuple(reversed(entry(each if each.count("@") == 2 else f"{each}@example.net").split(" > ")))
@@ -71,9 +70,9 @@ WHO = [
     Sent("a user sends with the null sender, and the own From", sender="", sender_field="ann@example.net"),
     Sent("a stranger at port 25 writes as a user, to a user", login="", recipients=("bob@example.net",)),
     Sent("a stranger at port 25 writes as a user, to somebody", login="", refused="Relay access denied"),
-    Sent("a contact form on an exempt host writes as a user", login="", client=EXEMPT, waits_for="learn-from-exempt"),
+    Sent("a contact form on an exempt host writes as a user", login="", client=EXEMPT),
     Sent("a contact form on an exempt host writes as a user that there is not", login="", client=EXEMPT,
-         sender="nobody@example.net", waits_for="learn-from-exempt"),
+         sender="nobody@example.net"),
     Sent("a host of the own network, which is not exempt, writes as a user", login="", client="192.0.2.50"),
     written("a user logs in from an exempt host", client=EXEMPT),
     Sent("somebody has a user's name, and not the password", password="battery staple", refused="authentication failed"),
@@ -109,11 +108,10 @@ AUTOMATIC = [
               body=CALENDAR),
     by_itself("an answer to an invitation beside a text", "MIME-Version: 1.0", 'Content-Type: multipart/alternative; boundary="x"',
               body="--x\r\nContent-Type: text/plain\r\n\r\nAnn accepts.\r\n--x\r\nContent-Type: text/calendar; method=REPLY\r\n\r\n" +
-              CALENDAR + "--x--\r\n", waits_for="nested calendar replies"),
+              CALENDAR + "--x--\r\n"),
     by_itself("the same, two parts deep", "MIME-Version: 1.0", 'Content-Type: multipart/mixed; boundary="y"',
               body='--y\r\nContent-Type: multipart/alternative; boundary="x"\r\n\r\n--x\r\nContent-Type: text/plain\r\n\r\nYes.\r\n'
-              '--x\r\nContent-Type: text/calendar; charset=utf-8;\r\n\tmethod="REPLY"\r\n\r\n' + CALENDAR + "--x--\r\n--y--\r\n",
-              waits_for="nested calendar replies"),
+              '--x\r\nContent-Type: text/calendar; charset=utf-8;\r\n\tmethod="REPLY"\r\n\r\n' + CALENDAR + "--x--\r\n--y--\r\n"),
     written("a calendar that answers nothing", "Content-Type: text/calendar", body=CALENDAR.replace("REPLY", "PUBLISH")),
     written("an invitation", "Content-Type: text/calendar; method=REQUEST"),
     written("a message whose text has such fields", body="Auto-Submitted: auto-replied\r\nList-Id: <x>\r\n"),

@@ -82,6 +82,15 @@ class InputTest(ProgramTest):
         self.built_from(self.write("list", skippable + self.compress("zst", text) + skippable))
         self.check(0, "query", "filter", "joe@example.org")
 
+    def test_zeros_behind_a_gzip_file_are_skipped_up_to_its_end_and_nothing_else_is(self):
+        whole = self.compress("gz", "joe@example.org\n")
+        for zeros in (1, 512, 200_000):
+            self.built_from(self.write("list", whole + bytes(zeros)))
+            self.check(0, "query", "filter", "joe@example.org")
+        for more in (whole, b"x"):
+            _, err = self.check(EX_DATAERR, "build", "-o", "filter", self.write("list", whole + bytes(512) + more))
+            self.assertIn("are damaged or cut off", err)
+
     def test_text_that_starts_like_a_compressed_file_is_text(self):
         for text in ("BZh9@example.org\n", "BZh", "(\n", "P*M@example.org\n", ""):
             self.check(0, "build", "-o", "filter", "-", stdin=text.encode())
