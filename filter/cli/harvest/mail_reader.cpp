@@ -31,11 +31,14 @@ void HeadersReader<Header>::read(std::string_view lines) {
     const std::string_view line = take_line(lines);
     if (is_mbox_ && after_blank_ && begins_message(line)) {
       finish();
-      in_header_ = true;
-    } else if (in_header_ && line.empty()) {
-      finish();
-    } else if (in_header_) {
+      place_ = Place::header;
+    } else if (place_ == Place::body) {
+      if (!header_.add_body_line(line)) finish();
+    } else if (place_ == Place::header && !line.empty()) {
       header_.add_line(line);
+    } else if (place_ == Place::header) {
+      place_ = Place::body;
+      if (!header_.end_header()) finish();
     }
     after_blank_ = line.empty();
   }
@@ -44,9 +47,9 @@ void HeadersReader<Header>::read(std::string_view lines) {
 template <typename Header>
 void HeadersReader<Header>::finish() {
   // Before the first message of an mbox there is none.
-  if (in_header_ && !header_.empty()) harvest(header_);
+  if (place_ != Place::behind && !header_.empty()) harvest(header_);
   header_.clear();
-  in_header_ = false;
+  place_ = Place::behind;
 }
 
 template class HeadersReader<MessageHeader>;

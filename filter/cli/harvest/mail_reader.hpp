@@ -1,6 +1,8 @@
 // Files of messages, sent or received: an mbox, or one message. For one thread.
 #pragma once
 
+#include <cstdint>
+
 #include "filter/cli/harvest/harvest_rules.hpp"
 #include "filter/cli/harvest/message_header.hpp"
 #include "filter/cli/harvest/received_header.hpp"
@@ -8,7 +10,7 @@
 
 namespace bloomgate::cli {
 
-// Finds the headers, which `Header` collects and harvest() then uses.
+// Finds the headers, which `Header` collects and harvest() then uses, with the start of a body where it wants that.
 template <typename Header>
 class HeadersReader : public SourceReader {
  public:
@@ -16,14 +18,16 @@ class HeadersReader : public SourceReader {
 
   void read(std::string_view lines) override;
   void finish() override;
-  // The body of the only message is of no interest.
-  bool wants_more() const noexcept override { return is_mbox_ || in_header_; }
+  // The rest of the only message is of no interest.
+  bool wants_more() const noexcept override { return is_mbox_ || place_ != Place::behind; }
 
  private:
+  enum class Place : std::uint8_t { header, body, behind };
+
   virtual void harvest(Header& header) = 0;
 
   bool is_mbox_;
-  bool in_header_ = true;
+  Place place_ = Place::header;
   bool after_blank_ = true;  // whether the line before was empty: only there a message of an mbox begins
   Header header_;
 };

@@ -7,6 +7,7 @@
 
 #include "filter/address/address.hpp"
 #include "filter/address/automatic_mail.hpp"
+#include "filter/address/calendar_reply.hpp"
 #include "filter/base/ascii.hpp"
 
 namespace bloomgate::cli {
@@ -100,8 +101,20 @@ void MessageHeader::clear() {
   *this = MessageHeader();
 }
 
+bool MessageHeader::end_header() {
+  end_field();
+  return !is_automatic_ && has_parts(content_type_);
+}
+
+bool MessageHeader::add_body_line(std::string_view line) {
+  body_.append(line.substr(0, kCalendarReplyBytes - body_.size()));
+  if (body_.size() < kCalendarReplyBytes) body_.append(1, '\n');
+  return body_.size() < kCalendarReplyBytes;
+}
+
 void MessageHeader::end_field() {
   is_automatic_ = is_automatic_ || says_automatic(name_, value_);
+  if (content_type_.empty() && ascii::equal_ignoring_case(name_, "Content-Type")) content_type_ = value_;
   name_.clear();
   value_.clear();
 }
@@ -143,7 +156,7 @@ void MessageHeader::harvest(const HarvestRules& rules, Users users, HarvestCount
                             ListPosts* posts) {
   end_field();
   if (is_bounce_) return counts.leave_out(LeftOut::null_sender);
-  if (is_automatic_) return counts.leave_out(LeftOut::automatic);
+  if (is_automatic_ || has_calendar_reply(content_type_, body_)) return counts.leave_out(LeftOut::automatic);
   if (is_too_long_) return counts.leave_out(LeftOut::many_recipients);
   const std::vector<std::string> senders = addresses_of(from_);
   if (from_fields_ != 1 || senders.size() != 1) return counts.leave_out(LeftOut::unreadable);

@@ -1,5 +1,6 @@
-// The header of a message that a user has sent, as it lies in a folder of sent mail: who sent it, and to whom. The body
-// is never looked at. GMime reads the addresses.
+// The header of a message that a user has sent, as it lies in a folder of sent mail: who sent it, and to whom. Of the
+// body only the start of a multipart is looked at, since an answer to an invitation stands there
+// (filter/address/calendar_reply.hpp). GMime reads the addresses.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +36,10 @@ class MessageHeader {
   static constexpr std::size_t kMostFieldBytes = 4096;  // that tell whether a person has written
   // The next line, without its end, up to the empty one.
   void add_line(std::string_view line);
+  // The header is over. Whether lines of the body are wanted, too.
+  bool end_header();
+  // The next line of the body, without its end. Whether more are wanted.
+  bool add_body_line(std::string_view line);
   void clear();
   bool empty() const noexcept { return !has_lines_; }
 
@@ -51,6 +56,8 @@ class MessageHeader {
   std::string from_;  // the values of these fields
   std::string to_;    // of To, Cc and Bcc
   std::string message_id_;
+  std::string content_type_;
+  std::string body_;             // its start
   std::string* last_ = nullptr;  // what a folded line goes on with
   std::string name_;             // of the field that the last lines were of,
   std::string value_;            // and its value, as far as it tells whether a person has written

@@ -26,6 +26,9 @@ class ReceivedHeader {
 
   // The next line, without its end, up to the empty one.
   void add_line(std::string_view line);
+  // The body is of no interest.
+  static constexpr bool end_header() noexcept { return false; }
+  static constexpr bool add_body_line(std::string_view /*line*/) noexcept { return false; }
   void clear();
   bool empty() const noexcept { return !has_lines_; }
 

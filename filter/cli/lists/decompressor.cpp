@@ -52,8 +52,8 @@ std::string_view name_of(Compression compression) noexcept {
   return kNames[static_cast<std::size_t>(compression)];
 }
 
-// Boost has a filter for gzip, but it takes zeros behind the end for damage. Archives on tape and files that were set up
-// in whole blocks have them, and gzip(1) skips them.
+// Boost has a filter for gzip, but it takes zeros behind the end for damage. Archives on tape and files that were set
+// up in whole blocks have them, and gzip(1) skips them.
 class GzipFilter {
  public:
   using char_type = char;

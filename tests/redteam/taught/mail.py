@@ -70,6 +70,10 @@ WHOSE = [
            ["joe"], TWO_USERS),
 ]
 
+MULTIPART = "Content-Type: multipart/mixed;\n boundary=\"x\""
+NESTED_REPLY = ("--x\nContent-Type: multipart/alternative; boundary=y\n\n--y\nContent-Type: text/plain\n\nAnn comes.\n"
+                "--y\nContent-Type: text/calendar;\n METHOD=reply\n\nBEGIN:VCALENDAR\n--y--\n--x--\n")
+
 NOT_WRITTEN = [
     folder("mail that came in is moved to the sent mail",
            [letter_with("From: evil@evil.example", "To: ann@ours.example, joe@example.org")]),
@@ -89,6 +93,16 @@ NOT_WRITTEN = [
     of_field("an answer to an invitation, its method in the next line", "Content-Type: text/calendar;",
              "\tMETHOD=reply"),
     of_field("an invitation", "Content-Type: text/calendar; method=REQUEST", is_listed=True),
+    folder("an answer to an invitation in a part of a part", [letter("joe@example.org", MULTIPART, text=NESTED_REPLY)]),
+    folder("the same in an mbox, before a person's message",
+           ["From ann Fri Nov 20 10:00:00 2026\n" + letter("joe@example.org", MULTIPART, text=NESTED_REPLY)
+            + "\nFrom ann Fri Nov 20 10:00:01 2026\n" + letter("zoe@example.org")], ["zoe > ann"]),
+    folder("an answer that a person has forwarded",
+           [letter("joe@example.org", MULTIPART, text="--x\nContent-Type: message/rfc822\n\n"
+                   "Content-Type: text/calendar; method=REPLY\n\nBEGIN:VCALENDAR\n--x--\n")], ["joe > ann"]),
+    folder("an answer behind more than is read", [letter("joe@example.org", MULTIPART,
+                                                         text="--x\n\n" + "a line\n" * 10_000 + NESTED_REPLY)],
+           ["joe > ann"]),
     *[folder(f"the Subject '{subject}' leaves a mailing list",
              [letter_with("From: ann@ours.example", "To: joe@example.org", f"Subject: {subject}")])
       for subject in ("unsubscribe", "Unsubscribe me, please", "REMOVE", "Abmelden", "signoff dev")],
