@@ -121,11 +121,13 @@ def test_no_forged_list_or_sender_is_delivered(world):
     assert [what for what, said in zip(names, world.explained(*messages)) if is_delivered(said)] == []
 
 
-def test_a_name_server_is_asked_only_for_the_signer_of_an_entry(world):
-    listed, stranger = world.explained(
+def test_a_name_server_is_asked_only_for_the_signer_of_an_entry_and_not_who_is_listed_with_it(world):
+    listed, neighbour, stranger = world.explained(
         world.message("billing@bank.example", ["esp.example", "evil.example"]),
-        world.message("x@bank.example", ["esp.example"], ["<other.lists.example.org>"]))
-    assert [step["subject"] for step in listed["steps"] if step["step"] == "needs-signature"] == ["esp.example"]
+        world.message("x@bank.example", ["esp.example", "evil.example"]),
+        world.message("x@other.example", ["esp.example"], ["<other.elsewhere.example.org>"]))
+    for said in (listed, neighbour):
+        assert [step["subject"] for step in said["steps"] if step["step"] == "needs-signature"] == ["esp.example"]
     assert [step for step in stranger["steps"] if step["step"] in ("needs-signature", "signature")] == []
 
 

@@ -136,14 +136,20 @@ def test_opendkim_and_opendmarc_decide_alike_except_where_the_table_says_why_not
         name: case.delivered if case.today is None else case.today for name, case in cases.items()}
 
 
-@pytest.mark.parametrize("sender", [UNLISTED, REVOKED])
-def test_no_name_is_looked_up_for_a_sender_who_would_not_be_delivered(world, sender):
+def test_no_name_is_looked_up_for_a_sender_at_a_domain_of_which_nobody_is_listed(world):
     before = world.names.questions()
-    unheard_of = key(f"unheard-of-by-{sender.partition('@')[0]}")
-    assert world.send(unheard_of.sign(content(sender)), sender) == (False, "")
+    sender = "unlisted@other.example"
+    assert world.send(key("unheard-of", "other.example").sign(content(sender)), sender) == (False, "")
     assert world.names.questions() == before
-    assert world.send(unheard_of.sign(GENUINE)) == (False, "key-not-found")
-    assert world.names.questions() == [*before, unheard_of.record_name]
+
+
+@pytest.mark.parametrize("sender", [UNLISTED, REVOKED])
+def test_at_a_listed_domain_the_names_are_looked_up_whether_the_sender_is_listed_or_not(world, sender):
+    before = world.names.questions()
+    names = [key(f"unheard-of-by-{sender.partition('@')[0]}{number}") for number in range(2)]
+    assert world.send(names[0].sign(content(sender)), sender) == (False, "key-not-found")
+    assert world.send(names[1].sign(GENUINE)) == (False, "key-not-found")
+    assert world.names.questions() == [*before, *(each.record_name for each in names)]
 
 
 def test_no_name_is_looked_up_for_signatures_of_others(world):

@@ -371,7 +371,9 @@ check_a_bad_configuration_fails_the_start_and_says_where_and_once_mended_it_star
 }
 
 update_has() { [[ $(systemctl show --value -p "$1" bloomgate-update) == "$2" ]]; }
-kept_of_updates() { (cd /var/lib/bloomgate && find . -path ./learned -prune -o -type f -exec sha256sum {} +) | sort; }
+kept_of_updates() {
+  (cd /var/lib/bloomgate && find . -path ./learned -prune -o -type f ! -name '*.update' -exec sha256sum {} +) | sort
+}
 
 check_without_its_configuration_an_update_does_nothing() {
   kept_of_updates >before

@@ -286,7 +286,7 @@ tail -n "+$((at + 1))" journal
                                     ("zeros", bytes(8192), "zeros is neither a log"),
                                     ("words", "some words\n", "words is neither a log"),
                                     ("cut.gz", other[:-9], "cut.gz are damaged"),
-                                    ("padded.gz", other + bytes(512), "padded.gz are damaged"),
+                                    ("followed.gz", other + bytes(512) + b"x", "followed.gz are damaged"),
                                     ("empty.gz", gzip.compress(b""), "empty.gz is empty")):
             with self.subTest(name):
                 file = self.write(name, content)
