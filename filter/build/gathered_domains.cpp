@@ -15,6 +15,7 @@ GatheredDomains::GatheredDomains(const StoreShape& shape, unsigned lanes, std::u
 }
 
 GatheredDomains::Counts GatheredDomains::unite(unsigned threads) {
+  for (Lane& lane : lanes_) lane.end();
   hashes_.unite_in_memory(threads);
   CountOfDomains hashes;
   CountOfDomains numbers;
@@ -28,6 +29,7 @@ GatheredDomains::Counts GatheredDomains::unite(unsigned threads) {
 
 std::uint64_t GatheredDomains::unite_and_estimate(unsigned threads) {
   if (!hashes_.has_spilled()) return unite(threads).numbers;
+  for (Lane& lane : lanes_) lane.end();
   // Hashes are even over their range. With 10^8 of them, the part that is counted has 400,000, and is so large within
   // some thousandths.
   constexpr std::size_t kPart = GatheredHashes::partition_count() / 256;

@@ -38,6 +38,9 @@ class RecentDomains {
     if (count_ == kMostPutOff) settle(pass_on);
   }
 
+  // Gives the table's memory back. No domain may come after that.
+  void end() noexcept { table_.reset(); }
+
   // Passes on what was put off.
   template <typename PassOn>
   void settle(PassOn pass_on) {
