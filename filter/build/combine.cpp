@@ -175,7 +175,7 @@ std::vector<const MappedFilter*> holders_of_sender_domains(std::span<const Mappe
   for (const MappedFilter* filter : filters) {
     if (filter->view().sender_domains().is_there()) {
       holders.push_back(filter);
-    } else if (combination == Combination::unite && filter->header().addresses != 0) {
+    } else if (combination == Combination::unite && !filter->header().knows_sender_domains()) {
       return {};  // nobody knows the domains of its addresses
     }
   }

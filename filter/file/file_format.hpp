@@ -45,8 +45,11 @@ struct FilterHeader {
   // (filter/address/neighbours.hpp); nothing: the file does not have them.
   std::optional<std::uint64_t> sender_domains = {};
 
-  // Whether the domain of every address that is listed is there.
-  bool knows_sender_domains() const noexcept { return sender_domains || addresses == 0; }
+  // Whether the domain of every address that is listed is there, and what pairs and entries with a signer share with
+  // their neighbours.
+  bool knows_sender_domains() const noexcept {
+    return sender_domains || (addresses == 0 && !kinds.any_pairs() && !kinds.signers);
+  }
 
   friend bool operator==(const FilterHeader&, const FilterHeader&) = default;
 };

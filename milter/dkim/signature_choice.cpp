@@ -52,10 +52,15 @@ std::string domain_of(const SignatureTags& tags) {
   return std::string(domain.view());
 }
 
-bool is_wanted(const SignatureNeed& need, std::string_view domain, Alignment alignment) noexcept {
-  return std::ranges::find(need.signers(), domain, &Domain::view) != need.signers().end() ||
-         std::ranges::any_of(need.senders(),
-                             [&](const Domain& wanted) { return aligned(domain, wanted.view(), alignment); });
+enum class WantedFor : std::uint8_t { sender, signer, nothing };
+
+WantedFor wanted_for(const SignatureNeed& need, std::string_view domain, Alignment alignment) noexcept {
+  if (std::ranges::any_of(need.senders(),
+                          [&](const Domain& wanted) { return aligned(domain, wanted.view(), alignment); })) {
+    return WantedFor::sender;
+  }
+  const bool is_signer = std::ranges::find(need.signers(), domain, &Domain::view) != need.signers().end();
+  return is_signer ? WantedFor::signer : WantedFor::nothing;
 }
 
 // What choose_signatures() reads of a header once.
@@ -147,6 +152,18 @@ std::string selector_of(const SignatureTags& tags, std::string_view domain) {
   return *text;
 }
 
+void add_candidate(const Reading& reading, std::size_t field, const TagList& list, SignatureTags tags,
+                   const std::string& domain, SignatureChoice& choice) {
+  SignatureCandidate& candidate = choice.candidates.emplace_back();
+  candidate.field = field;
+  candidate.tags = std::move(tags);
+  candidate.signature.domain = domain;
+  candidate.signature.selector = selector_of(candidate.tags, domain);
+  const SignatureOutcome fault = find_fault(reading, list, candidate, choice);
+  candidate.is_worth_verifying = fault == SignatureOutcome::pass;
+  if (!candidate.is_worth_verifying) candidate.signature.outcome = fault;
+}
+
 }  // namespace
 
 const std::optional<std::string>& SignatureTags::operator[](std::string_view name) const noexcept {
@@ -191,23 +208,22 @@ SignatureChoice choose_signatures(const VerifyRequest& request, const VerifyRule
   const Reading reading = {request, rules, seen_in(request.header)};
   SignatureChoice choice = {.need = request.need};
   std::size_t signatures = 0;
-  for (std::size_t field = 0; field < request.header.size(); ++field) {
-    if (!is_field(request.header[field], kSignatureField)) continue;
-    ++signatures;
-    if (choice.candidates.size() == kMaxVerifiedSignatures) continue;
-    const TagList list(value_of(request.header[field]));
-    SignatureTags tags = tags_of(list);
-    const std::string domain = domain_of(tags);
-    if (domain.empty() || !is_wanted(request.need, domain, rules.alignment)) continue;
-    SignatureCandidate& candidate = choice.candidates.emplace_back();
-    candidate.field = field;
-    candidate.tags = std::move(tags);
-    candidate.signature.domain = domain;
-    candidate.signature.selector = selector_of(candidate.tags, domain);
-    const SignatureOutcome fault = find_fault(reading, list, candidate, choice);
-    candidate.is_worth_verifying = fault == SignatureOutcome::pass;
-    if (!candidate.is_worth_verifying) candidate.signature.outcome = fault;
-  }
+  const auto choose = [&](WantedFor wanted) {
+    signatures = 0;
+    for (std::size_t field = 0; field < request.header.size(); ++field) {
+      if (!is_field(request.header[field], kSignatureField)) continue;
+      ++signatures;
+      if (choice.candidates.size() == kMaxVerifiedSignatures) continue;
+      const TagList list(value_of(request.header[field]));
+      SignatureTags tags = tags_of(list);
+      const std::string domain = domain_of(tags);
+      if (domain.empty() || wanted_for(request.need, domain, rules.alignment) != wanted) continue;
+      add_candidate(reading, field, list, std::move(tags), domain, choice);
+    }
+  };
+  // The signatures of a mailing list's host must not take the places of the sender's own.
+  choose(WantedFor::sender);
+  choose(WantedFor::signer);
   choice.needs_other_signatures =
       signatures <= kMaxOtherSignatures && std::ranges::any_of(choice.candidates, [](const auto& each) {
         return each.is_worth_verifying && signs_signatures(each.tags);

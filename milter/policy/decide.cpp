@@ -22,6 +22,16 @@ void note_child_signer(Decision& decision, const Decider& decider, const Facts& 
   decision.child_signer = is_of_envelope ? envelope : from;
 }
 
+// Finds the reason for which the message would be checked if nobody were listed or revoked, if it does not depend on
+// the lists.
+void note_public_reason(Decision& decision, const Facts& facts, const Lists& lists, const Policy& policy) noexcept {
+  if (!depends_on_lists(decision.reason) || decision.reason == Reason::not_listed) return;
+  Decider supposing(facts, lists, policy, nullptr, {.listed = WhoIsListed::nobody});
+  const Decision other = supposing.decide();
+  if (depends_on_lists(other.reason)) return;
+  decision.public_reason = {other.reason, other.identity, other.signature};
+}
+
 // The exemption of mail that is not incoming.
 std::optional<Reason> find_exemption(const Origin& origin, const Policy& policy) noexcept {
   if (policy.exempt_logged_in && origin.logged_in) return Reason::exempt_authenticated;
@@ -64,6 +74,7 @@ Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Tr
     return decision;
   }
   if (decision.verdict == Verdict::deliver) return decision;
+  note_public_reason(decision, facts, lists, policy);
   if (decider.lacks_proof()) note_child_signer(decision, decider, facts, lists, policy);
   if (const ChildSigner& child = decision.child_signer; trace != nullptr && !child.is_none()) {
     trace->add("child-signer", child.parent(), child.domain.view(), "not-counted");

@@ -18,7 +18,7 @@ Decision Decider::decide() noexcept {
   trace_senders();
   trace_results();
   trace_signatures();
-  if (!neighbours_are_listed_) {
+  if (listed_ == WhoIsListed::as_lists_say) {
     if (const auto decision = find_revoked()) {
       is_revoked_ = true;
       return *decision;
@@ -192,12 +192,12 @@ Decision Decider::by_senders() noexcept {
 }
 
 std::optional<Decision> Decider::by_signer_of_from() noexcept {
-  if (way_ != Way::any && way_ != Way::signer) return std::nullopt;
+  if (!may_be_by_signer()) return std::nullopt;
   return route_.of_from();
 }
 
 std::optional<Decision> Decider::by_signers() noexcept {
-  if (way_ != Way::any && way_ != Way::signer) return std::nullopt;
+  if (!may_be_by_signer()) return std::nullopt;
   const std::optional<Decision> from = by_signer_of_from();
   if (from && from->verdict == Verdict::deliver) return from;
   const std::optional<Decision> list = route_.of_mailing_list();
@@ -268,7 +268,8 @@ Decision Decider::by_from() noexcept {
 }
 
 Listing Decider::find(const Subject& subject) noexcept {
-  if (neighbours_are_listed_ && have_neighbours(lists_, subject.entry)) {
+  if (listed_ == WhoIsListed::nobody) return {};
+  if (listed_ == WhoIsListed::neighbours && have_neighbours(lists_, subject.entry)) {
     return {.is_listed = true, .reason = Reason::listed, .profile = widest_profile(lists_)};
   }
   const TagSeparators delimiter = policy_.recipient_delimiter;

@@ -31,12 +31,18 @@ enum class Way : std::uint8_t {
   signer,       // a mailing list, or an entry with a signer (signed_route.hpp)
 };
 
-// What a message is taken for, to find the signatures that it needs.
-struct Supposition {
-  Proof::Supposed signers = {};  // whose signatures have passed
+enum class WhoIsListed : std::uint8_t {
+  as_lists_say,
   // Each sender and mailing list with a neighbour among the entries of the lists (neighbours.hpp) is listed itself, for
   // all recipients, and not revoked. So what follows does not depend on who is listed there.
-  bool neighbours_are_listed = false;
+  neighbours,
+  nobody,  // nor is anybody revoked
+};
+
+// What a message is taken for, to find the signatures that it needs, and what a stranger may know.
+struct Supposition {
+  Proof::Supposed signers = {};  // whose signatures have passed
+  WhoIsListed listed = WhoIsListed::as_lists_say;
   Way way = Way::any;  // no other one is open
 };
 
@@ -53,8 +59,8 @@ class Decider {
         authentication_(facts.authentication),
         senders_(facts, policy),
         proof_(facts, policy, senders_, supposed.signers),
-        route_(facts, lists, policy, senders_, proof_, supposed.neighbours_are_listed, trace),
-        neighbours_are_listed_(supposed.neighbours_are_listed),
+        route_(facts, lists, policy, senders_, proof_, supposed.listed == WhoIsListed::neighbours, trace),
+        listed_(supposed.listed),
         way_(supposed.way) {}
   Decider(const Decider&) = delete;
   Decider& operator=(const Decider&) = delete;
@@ -129,6 +135,10 @@ class Decider {
   // entry does.
   std::optional<Decision> by_signer_of_from() noexcept;
 
+  bool may_be_by_signer() const noexcept {
+    return listed_ != WhoIsListed::nobody && (way_ == Way::any || way_ == Way::signer);
+  }
+
   std::optional<Decision> by_signers() noexcept;
 
   Decision by_either() noexcept;
@@ -166,7 +176,7 @@ class Decider {
   Senders senders_;
   Proof proof_;
   SignedRoute route_;
-  const bool neighbours_are_listed_;
+  const WhoIsListed listed_;
   const Way way_;
   bool is_revoked_ = false;
   bool lacks_proof_ = false;

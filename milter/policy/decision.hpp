@@ -141,6 +141,16 @@ struct ChildSigner {
   friend bool operator==(const ChildSigner&, const ChildSigner&) = default;
 };
 
+// What a stranger may know of a message that is checked: the same for a sender who is listed or revoked as for one who
+// is not.
+struct PublicReason {
+  Reason reason = Reason::not_listed;
+  IdentityKind identity = IdentityKind::none;
+  std::optional<SignatureOutcome> signature = {};
+
+  friend bool operator==(const PublicReason&, const PublicReason&) = default;
+};
+
 struct Decision {
   Verdict verdict = Verdict::check;
   Reason reason = Reason::internal_error;
@@ -182,6 +192,8 @@ struct Decision {
   // What a store has to be asked, since the message is delivered if it confirms a hit. The decision is only for now:
   // put the reply into the facts, and ask again. There is no need for signatures as long as there is a question.
   std::optional<StoreQuestion> question = {};
+  // Of a message that is checked for a reason that depends on the lists, where one that does not would be enough.
+  std::optional<PublicReason> public_reason = {};
   // For the figures that the daemon shows: nothing follows from them.
   Draws draws = {};
 

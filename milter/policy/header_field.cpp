@@ -5,8 +5,20 @@
 namespace bloomgate {
 namespace {
 
-// In the mark it stands for each reason that depends on the lists.
+// In the mark it stands for each reason that depends on the lists, unless one that does not is known.
 constexpr std::string_view kNotProven = "not-proven";
+
+// What a stranger may know.
+std::string plain_value(const Decision& decision, std::string_view host) {
+  std::string value(verdict_name(decision.verdict));
+  const std::optional<PublicReason>& known = decision.public_reason;
+  value.append("; reason=").append(known ? reason_name(known->reason) : kNotProven);
+  value.append("; host=").append(host);
+  if (!known || known->identity == IdentityKind::none) return value;
+  value.append("; identity=").append(identity_kind_name(known->identity));
+  if (known->signature) value.append("; dkim=").append(signature_outcome_name(*known->signature));
+  return value;
+}
 
 }  // namespace
 
@@ -20,12 +32,13 @@ bool is_our_header(std::string_view name) noexcept {
 }
 
 std::string header_value(const Decision& decision, std::string_view host, CheckMark check_mark) {
-  const bool is_hidden =
-      check_mark == CheckMark::plain && decision.verdict == Verdict::check && depends_on_lists(decision.reason);
+  if (check_mark == CheckMark::plain && decision.verdict == Verdict::check && depends_on_lists(decision.reason)) {
+    return plain_value(decision, host);
+  }
   std::string value(verdict_name(decision.verdict));
-  value.append("; reason=").append(is_hidden ? kNotProven : reason_name(decision.reason));
+  value.append("; reason=").append(reason_name(decision.reason));
   value.append("; host=").append(host);
-  if (is_hidden || decision.identity == IdentityKind::none) return value;
+  if (decision.identity == IdentityKind::none) return value;
   value.append("; identity=").append(identity_kind_name(decision.identity));
   const std::string_view list = decision.list.view();
   if (decision.method || !list.empty()) value.append("; authentication=").append(method_name(decision.method));

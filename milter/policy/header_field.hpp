@@ -4,8 +4,9 @@
 //     X-Bloomgate: check; reason=no-sender; host=mx.example.org
 //
 // Verdict, reason and host are always there. What a checked message would have needed is nobody's business outside, and
-// bounces carry the field there: a stranger could learn from it who is listed. So `not-proven` stands for every reason
-// that depends on the lists, and nothing else is told, unless the operator wants it. Then follow, if known: whom the
+// bounces carry the field there: a stranger could learn from it who is listed. So for every reason
+// that depends on the lists stands what an unlisted sender's message would have, or `not-proven`, and nothing else is
+// told, unless the operator wants it. Then follow, if known: whom the
 // reason is about; what authenticates that sender, or `none`; the list that has that sender; `confirmed=yes` where its
 // store has that sender too; the domain entry that lists or revokes that sender; and what the verifier said of a
 // signature that did not count, `dkim=key-not-found`. More may follow in later versions.

@@ -35,7 +35,7 @@ NeededSignatures::NeededSignatures(const Facts& facts, const Lists& lists, const
   if (!decider.is_revoked() && !has_neighbours()) return;
   for (const Way way : ways_of(policy.identity)) {
     // By a way that is proven already, a listed neighbour needs no signature.
-    Decider supposing(facts, lists, policy, nullptr, {.neighbours_are_listed = true, .way = way});
+    Decider supposing(facts, lists, policy, nullptr, {.listed = WhoIsListed::neighbours, .way = way});
     if (supposing.decide().verdict == Verdict::deliver) continue;
     if (way == Way::signer) want(supposing.wanted_signers());
     ways_[way_count_++] = way;
@@ -79,7 +79,8 @@ bool NeededSignatures::has_neighbours() const noexcept {
 bool NeededSignatures::would_deliver(const Proof::Supposed& signers) noexcept {
   const std::span<const Way> ways(ways_.data(), way_count_);
   const bool would_neighbour = std::ranges::any_of(ways, [&](Way way) {
-    return Decider(facts_, lists_, policy_, nullptr, {signers, true, way}).decide().verdict == Verdict::deliver;
+    Decider supposing(facts_, lists_, policy_, nullptr, {signers, WhoIsListed::neighbours, way});
+    return supposing.decide().verdict == Verdict::deliver;
   });
   if (would_neighbour) return true;
   if (!decider_.lacks_proof()) return false;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "milter/policy/header_field.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
 #include "tests/support/catch.hpp"
 
@@ -272,6 +273,56 @@ TEST_CASE("what results prove of one sender says nothing of who is listed as the
   CHECK(need("neighbour", "joe") == "+extra.example+");
   CHECK(need("neighbour", "neighbour") == "+extra.example+");
   CHECK(need("neighbour", "rev") == "+extra.example+");
+}
+
+// What the plain mark tells.
+std::string mark_of(const Decision& decision) {
+  return header_value(decision, "mx", CheckMark::plain);
+}
+
+TEST_CASE("the mark of a checked message says the same of a listed sender, a revoked one and a neighbour") {
+  struct Case {
+    std::string_view sentence, path, from, results, want;
+    bool is_bounce = false;
+  };
+  const Case cases[] = {
+      {"nothing is proven", "<%>", "%", "", "check; reason=not-proven; host=mx"},
+      {"the null sender", "<>", "%", "", "check; reason=null-sender; host=mx; identity=envelope"},
+      {"a bounce", "<%>", "%", "", "check; reason=bounce; host=mx", true},
+      {"several mailboxes", "<%>", "!several-mailboxes", "",
+       "check; reason=several-from-mailboxes; host=mx; identity=header-from"},
+      {"DMARC failed", "<%>", "%", "dmarc=fail header.from=bits.example",
+       "check; reason=dmarc-fail; host=mx; identity=header-from"},
+  };
+  for (const Case& each : cases) {
+    INFO(each.sentence);
+    for (const std::string_view user : {"joe", "rev", "neighbour"}) {
+      World world(IdentityRule::header_from);
+      world.policy().dmarc_fail_vetoes = true;
+      const Message message = {filled(each.path, user, "bits.example"), filled(each.from, user, "bits.example")};
+      Facts facts = message.facts();
+      facts.is_bounce = each.is_bounce;
+      facts.authentication = test::results(each.results, message.path, facts.header_from);
+      CHECK(mark_of(world.decide(facts)) == each.want);
+    }
+  }
+}
+
+TEST_CASE("where DMARC failed the mark says so, whether an entry with a signer lists the sender or not") {
+  const MemoryWhitelist main({"billing@bank.example signed-by esp.example", "list:news.lists.one.example"});
+  const NamedWhitelist named[] = {{"main", &main}};
+  Policy policy;
+  policy.dmarc_fail_vetoes = true;
+  for (const std::string_view from : {"billing@bank.example", "x@bank.example"}) {
+    for (const std::string_view list : {"", "news.lists.one.example", "other.lists.one.example"}) {
+      const SignedMessage message(from, list, {"esp.example", "lists.one.example"});
+      Facts facts = message.facts();
+      facts.authentication =
+          test::results("dmarc=fail header.from=bank.example", facts.envelope_sender.value(), facts.header_from);
+      const Decision decision = decide(facts, {.whitelists = named}, policy);
+      CHECK(mark_of(decision) == "check; reason=dmarc-fail; host=mx; identity=header-from");
+    }
+  }
 }
 
 TEST_CASE("a store is asked about a hit only after the signatures, if the whitelist keeps the domains of its senders") {
