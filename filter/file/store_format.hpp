@@ -46,9 +46,7 @@ struct StoreHeader {
 
   // Whether a filter that is made from the store can have them. Each pair has something in common with its neighbours,
   // so a store of pairs has them if it was made to.
-  bool knows_sender_domains() const noexcept {
-    return sender_domains != 0 || (addresses == 0 && !kinds.any_pairs());
-  }
+  bool knows_sender_domains() const noexcept { return sender_domains != 0 || (addresses == 0 && !kinds.any_pairs()); }
 
   friend bool operator==(const StoreHeader&, const StoreHeader&) = default;
 };

@@ -88,13 +88,29 @@ wc -l <{journal} >"$cursor"
 """)
     counter.chmod(0o755)
     site.log.rename(journal)
-    assert "mail.log*: the journal is read instead" in site.run(programs).stderr
-    assert site.lists_now("joe@example.org", "eve@example.org") == [True, False]
+    # What an rsyslog that is gone has left is no log of today.
+    (site.folder / "mail.log.1").write_text(sent(9, f"bob@{OWN}", "old@example.org"))
+    os.utime(site.folder / "mail.log.1", (0, 0))
+    assert "mail.log* that was written to in the last 8 days: the journal is read instead" in site.run(programs).stderr
+    assert site.lists_now("joe@example.org", "eve@example.org", "old@example.org") == [True, False, False]
     with journal.open("a") as log:
         log.write(sent(2, f"bob@{OWN}", "eve@example.org"))
     assert site.run(programs, BUILD_OPTIONS="--no-such-option").returncode == 64
     assert site.run(programs).returncode == 0
     assert site.lists_now("joe@example.org", "eve@example.org") == [True, True]
+
+
+def test_a_new_server_on_which_nobody_has_written_yet_has_an_empty_whitelist_night_after_night(site):
+    site.log.write_text("Nov 20 10:00:00 mx postfix/qmgr[1]: AAAAAAAAAA: removed\n")
+    for _ in range(2):
+        site.update()
+        assert site.lists_now("joe@example.org") == [False]
+    site.log.write_text(sent(1, f"ann@{OWN}", "joe@example.org"))
+    site.update()
+    assert site.lists_now("joe@example.org") == [True]
+    site.log.write_text("Nov 20 10:00:00 mx postfix/qmgr[1]: AAAAAAAAAA: removed\n")
+    site.update()  # the lists of the nights before are still there
+    assert site.lists_now("joe@example.org") == [True]
 
 
 def test_a_log_that_is_damaged_or_empty_is_named_and_does_not_end_the_run(site):

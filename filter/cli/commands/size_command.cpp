@@ -148,7 +148,8 @@ void print_table(const Table& table) {
             << layout_name(choice) << "\nhashes          " << choice.shape.hashes << "\nsize            "
             << (bytes ? format_bytes(*bytes) : "-") << "\nsender domains  " << sender_domains_text(choice)
             << "\nFPR             " << format_rate(choice.fpr) << "  (1 in " << format_count(1 / choice.fpr)
-            << "; for a look-up, at the domains of its senders)\nmessages        " << message_rates_text(choice.fpr) << "\n\n";
+            << "; for a look-up, at the domains of its senders)\nmessages        " << message_rates_text(choice.fpr)
+            << "\n\n";
 
   print_row({"layout", "hashes", "FPR", "size"}, {13, 8, 12});
   for (const SizeChoice& row : table.layouts) {

@@ -1,6 +1,8 @@
 #include "filter/cli/harvest/open_messages.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace bloomgate::cli {
 
@@ -90,7 +92,14 @@ void OpenMessages::set_sender(const LogEvent& event) {
   }
   if (!may_write_as(*message, sender.key())) return leave_out(*message, LeftOut::other_sender);
   if (event.recipients > rules_.most_recipients) return leave_out(*message, LeftOut::many_recipients);
-  message->user = sender.key();
+  message->user = user_of(*message, sender.key());
+}
+
+std::string OpenMessages::user_of(const Message& message, std::string_view sender) const {
+  if (rules_.needs_user || message.login.empty()) return std::string(sender);
+  std::vector<std::string> addresses =
+      addresses_ != nullptr ? addresses_->of(message.login) : OwnerAddresses(rules_.own_domains).of(message.login);
+  return addresses.empty() ? message.login : std::move(addresses.front());
 }
 
 bool OpenMessages::may_write_as(const Message& message, std::string_view sender) const {

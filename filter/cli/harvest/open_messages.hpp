@@ -65,6 +65,9 @@ class OpenMessages {
   void set_sender(const LogEvent& event);
   void finish(const LogEvent& event);
   bool may_write_as(const Message& message, std::string_view sender) const;
+  // Who has written. Where only the number of users matters, a login counts once, whichever of its addresses it has
+  // used, and as the owner of its folders: a user with many addresses or tags is one.
+  std::string user_of(const Message& message, std::string_view sender) const;
   void add_recipient(Message& message, std::string_view path);
 
   const HarvestRules& rules_;

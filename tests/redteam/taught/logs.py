@@ -41,6 +41,11 @@ def mail(to="joe@example.org", **where):
     return client(**where) + sender(**where) + sent(to, **where) + removed(**where)
 
 
+def written(login, user, number):
+    where = {"number": number}
+    return client(login, **where) + sender(user, **where) + sent(**where) + removed(**where)
+
+
 def log(what, text, listed=(), options=PAIRS, **more):
     return Case(what, {"mail.log": text}, listed, options, **more)
 
@@ -53,7 +58,17 @@ def with_status(what, status, is_listed=False):
     return log(what, client() + sender() + sent(status=status) + removed(), ["joe > ann"] if is_listed else ())
 
 
+ADDRESSES = ("--owner-addresses", "logins.map")
+MAP = "ann@ours.example asmith\ninfo@ours.example asmith, bob\n"
+TWO_USERS = ("--for-all", "--at-least", "2")
+
 MESSAGES = [
+    log("one login with two tags is one user",
+        written("ann", "ann+1", "Q1") + written("ann", "ann+2", "Q2"), (), TWO_USERS),
+    log("two logins are two users", written("ann", "ann", "Q1") + written("bob", "bob", "Q2"), ["joe"], TWO_USERS),
+    Case("one login with two addresses is one user",
+         {"mail.log": written("asmith", "ann", "Q1") + written("asmith", "info", "Q2"), "logins.map": MAP}, (), (*TWO_USERS, *ADDRESSES),
+         sources=("mail.log",)),
     log("a user who has logged in writes to somebody", mail(), ["joe > ann"]),
     log("somebody writes with a user's address, at port 25", client("") + sender() + sent() + removed()),
     log("the same, where clients need no login", client("") + sender() + sent() + removed(), ["joe > ann"], NO_LOGIN),
