@@ -11,7 +11,7 @@ from program import EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest,
 class HarvestTest(ProgramTest):
     """harvest, and build --newest."""
 
-    RECEIVED = "postfix/submission/smtpd[1]: {id}: client=pc[192.0.2.7], sasl_method=PLAIN, sasl_username=ann"
+    RECEIVED = "postfix/submission/smtpd[1]: {id}: client=pc[192.0.2.7], sasl_method=PLAIN, sasl_username={user}"
     SENDER = "postfix/qmgr[1]: {id}: from=<{user}@ours.example>, size=400, nrcpt=1 (queue active)"
     SENT = ("postfix/smtp[1]: {id}: to=<{contact}>, relay=mx.example.org[203.0.113.1]:25, delay=0.1, dsn=2.0.0, "
             "status=sent (250 Ok)")

@@ -13,6 +13,7 @@ struct Log {
   explicit Log(bool without_login = false, std::size_t most_open = 100, const OwnerAddresses* addresses = nullptr)
       : rules{.own_domains = OwnDomains({"ours.example", ".tree.example"}),
               .most_recipients = 3,
+              .needs_user = true,
               .without_login = without_login},
         messages(rules, counts, sink, most_open, addresses) {}
 
@@ -251,6 +252,25 @@ TEST_CASE_METHOD(Log, "the contact is the address that the user wrote to, and no
       "AAAAA1: to=<x@elsewhere.example>, orig_to=<\"a, b\"@example.org>, relay=mx[1.2.3.4]:25, status=sent (250 Ok)");
   CHECK(sink.found == Found{"\"a, b\"@example.org > ann@ours.example"});
   CHECK(left_out(LeftOut::own_domain) == 1);
+}
+
+TEST_CASE("where only the number of users matters, a login is one, whichever of its addresses it has used") {
+  const OwnDomains domains({"ours.example"});
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("logins"), "boss@ours.example ann\ninfo@ours.example ann,bob\n");
+  OwnerAddresses addresses(domains);
+  addresses.read(folder.file("logins"));
+  for (const bool is_known : {true, false}) {
+    Log log(false, 100, is_known ? &addresses : nullptr);
+    log.rules.needs_user = false;
+    for (const std::string sender : {"boss", "info"}) {
+      log.login("AAAAA1");
+      log.from("AAAAA1", "<" + sender + "@ours.example>");
+      log.sent("AAAAA1");
+    }
+    const std::string user = is_known ? "boss@ours.example" : "ann";  // of which domain is not known
+    CHECK(log.sink.found == Found{"joe@example.org > " + user, "joe@example.org > " + user});
+  }
 }
 
 TEST_CASE("with the addresses of logins known, nobody writes as another user") {
