@@ -51,8 +51,14 @@ bool has(std::string_view text, std::string_view word) noexcept {
 
 bool is_subject_for_leaving(std::string_view value) noexcept {
   value = ascii::trimmed(value, kSpaceAndLineEnds);
-  const std::string_view word = value.substr(0, value.find_first_of(" \t\r\n:;,.!"));
-  return is_one_of(word, {"unsubscribe", "signoff", "abmelden", "abbestellen", "desinscription", "desuscribir"}) ||
+  const auto is_letter = [](char byte) {
+    return ascii::is_letter_or_digit(byte) || static_cast<unsigned char>(byte) >= 0x80;
+  };
+  value.remove_prefix(static_cast<std::size_t>(std::ranges::find_if(value, is_letter) - value.begin()));
+  const std::string_view word =
+      value.substr(0, static_cast<std::size_t>(std::ranges::find_if_not(value, is_letter) - value.begin()));
+  return is_one_of(word, {"unsubscribe", "signoff", "abmelden", "abbestellen", "desinscription",
+                          "d\xc3\xa9sinscription", "desuscribir"}) ||
          is_one_of(value, {"remove", "remove me", "stop", "leave", "opt out", "opt-out"});
 }
 
@@ -63,9 +69,12 @@ bool says_automatic(std::string_view name, std::string_view value) noexcept {
   const auto is = [name](std::string_view wanted) {
     return name.size() == wanted.size() && ascii::equal_ignoring_case(name, wanted);
   };
-  if (is("List-Id") || is("X-Auto-Response-Suppress")) return true;
-  if (is("Auto-Submitted") || is("X-Autoreply") || is("X-Autorespond")) return !is_one_of(first_word(value), {"no"});
-  if (is("Precedence")) return is_one_of(first_word(value), {"bulk", "list", "junk", "auto_reply"});
+  if (is("List-Id") || is("X-Auto-Response-Suppress") || is("X-Autoreply-From") || is("X-Failed-Recipients"))
+    return true;
+  if (is("Auto-Submitted") || is("X-Autoreply") || is("X-Auto-Reply") || is("X-Autorespond")) {
+    return !is_one_of(first_word(value), {"no"});
+  }
+  if (is("Precedence")) return is_one_of(first_word(value), {"bulk", "list", "junk", "auto_reply", "auto-reply"});
   if (is("Subject")) return is_subject_for_leaving(value);
   return says_report(name, value) || (is("Content-Type") && is_calendar_reply(value));
 }

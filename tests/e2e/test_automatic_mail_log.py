@@ -133,6 +133,8 @@ FIELDS = {
     "X-Auto-Response-Suppress: DR": True, "Precedence: list": True, "Precedence: junk (x)": True, "Precedence: special": False,
     "Content-Type: Multipart/Report; report-type=delivery-status": True, "Content-Type: text/calendar; METHOD = reply": True,
     "Content-Type: text/calendar; method=PUBLISH": False, "Subject: unsubscribe": True, "Subject: Abmelden vom Verteiler": True,
+    "X-Auto-Reply: yes": True, "X-Failed-Recipients: joe@example.org": True, "X-Autoreply-From: x": True,
+    "Precedence: auto-reply": True, "Subject: [unsubscribe]": True, "Subject: unsubscribe_4711": True,
     "Subject: opt-out": True, "Subject: How do I unsubscribe?": False, "To: List-Id: x": False, "List-Id: x": True,
 }
 

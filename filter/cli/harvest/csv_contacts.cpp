@@ -13,15 +13,41 @@ namespace {
 // A line of text that is no row of names often has one long field.
 constexpr std::size_t kMostNameBytes = 60;
 
-// Whether the name, in lower case, has that word: `e-mail 1 - value` has `mail`, and `mailing address` has not.
-bool has_word(std::string_view name, std::string_view word) noexcept {
-  for (std::size_t at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || !ascii::is_letter_or_digit(name[at - 1])) &&
-        (end == name.size() || !ascii::is_letter_or_digit(name[end])))
-      return true;
+// A name of a column of addresses has one of these words, in lower case.
+constexpr std::string_view kMailWords[] = {"mail",        "mails",        "email",        "emails",
+                                           "mailadresse", "emailadresse", "mailadressen", "mailadres",
+                                           "emailadres",  "mailadress",   "emailadress",  "courriel"};
+// And no other ones than these and numbers: `display name of e-mail` in any language, `e-mail notes` and `reply e-mail`
+// are columns of what a correspondent has chosen.
+constexpr std::string_view kOtherWords[] = {
+    "e",      "address",        "addresses", "adresse",    "adressen",  "adres",   "adress", "adresa",
+    "value",  "primary",        "secondary", "other",      "home",      "work",    "main",   "first",
+    "second", "personal",       "private",   "privat",     "business",  "company", "office", "weitere",
+    "zweite", "prim\xc3\xa4re", "principal", "principale", "secondaire"};
+
+constexpr bool is_part_of_word(char byte) noexcept {
+  return ascii::is_letter_or_digit(byte) || static_cast<unsigned char>(byte) >= 0x80;
+}
+
+// Whether all words of the name, in lower case, are among these: `e-mail 1 - value` are, and `mailing address` are not.
+bool has_only_words_of_mail(std::string_view name) noexcept {
+  const auto is_one_of = [](std::string_view word, const auto& words) {
+    return std::ranges::find(words, word) != std::end(words);
+  };
+  bool has_mail = false;
+  while (true) {
+    const auto begin = std::ranges::find_if(name, is_part_of_word);
+    if (begin == name.end()) return has_mail;
+    name.remove_prefix(static_cast<std::size_t>(begin - name.begin()));
+    const auto end = std::ranges::find_if_not(name, is_part_of_word);
+    const std::string_view word = name.substr(0, static_cast<std::size_t>(end - name.begin()));
+    name.remove_prefix(word.size());
+    if (is_one_of(word, kMailWords)) {
+      has_mail = true;
+    } else if (!is_one_of(word, kOtherWords) && !std::ranges::all_of(word, ascii::is_digit)) {
+      return false;
+    }
   }
-  return false;
 }
 
 // So many words has a name of a column at most: `personal e-mail address`, `e-mail 1 - value`.
@@ -44,9 +70,7 @@ bool is_name(std::string_view text) noexcept {
 
 // What a correspondent has chosen, such as a name, is no address, even if it looks like one.
 bool holds_addresses(std::string_view name) noexcept {
-  if (!is_name(name)) return false;
-  const auto has = [name](std::string_view word) { return has_word(name, word); };
-  return (has("mail") || has("email") || has("emails")) && !has("name") && !has("type") && !has("label");
+  return is_name(name) && has_only_words_of_mail(name);
 }
 
 // Of a table with one column.

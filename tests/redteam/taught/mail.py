@@ -86,7 +86,11 @@ NOT_WRITTEN = [
     of_field("an answering program's X-Autoreply", "X-Autoreply: yes"),
     of_field("an answering program's X-Autorespond", "X-Autorespond: dinner"),
     of_field("Outlook's automatic answer", "X-Auto-Response-Suppress: All"),
-    *[of_field(f"Precedence: {word}", f"Precedence: {word}") for word in ("bulk", "list", "junk", "auto_reply")],
+    of_field("an answering program's X-Auto-Reply", "X-Auto-Reply: yes"),
+    of_field("an answering program's X-Autoreply-From", "X-Autoreply-From: joe@example.org"),
+    of_field("Exim's delivery report", "X-Failed-Recipients: joe@example.org"),
+    *[of_field(f"Precedence: {word}", f"Precedence: {word}")
+      for word in ("bulk", "list", "junk", "auto_reply", "auto-reply")],
     of_field("an urgent message", "Precedence: first-class", is_listed=True),
     of_field("a message of a mailing list", "List-Id: Developers <dev.lists.example.org>"),
     of_field("an answer to an invitation", 'Content-Type: text/calendar; charset=utf-8; method="REPLY"'),
@@ -105,7 +109,8 @@ NOT_WRITTEN = [
            ["joe > ann"]),
     *[folder(f"the Subject '{subject}' leaves a mailing list",
              [letter_with("From: ann@ours.example", "To: joe@example.org", f"Subject: {subject}")])
-      for subject in ("unsubscribe", "Unsubscribe me, please", "REMOVE", "Abmelden", "signoff dev")],
+      for subject in ("unsubscribe", "Unsubscribe me, please", "REMOVE", "Abmelden", "signoff dev", "[unsubscribe]", "unsubscribe_4711",
+                      "D\u00e9sinscription")],
     *[folder(f"the Subject '{subject}' is a person's",
              [letter_with("From: ann@ours.example", "To: joe@example.org", f"Subject: {subject}")], ["joe > ann"])
       for subject in ("Remove the old server", "How I unsubscribe", "Stop by at ten")],

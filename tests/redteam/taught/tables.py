@@ -30,6 +30,13 @@ TABLES = [
          ["joe > ann"]),
     Case("a table of pairs names a user who is not ours",
          {"pairs.csv": "user,contact\nevil@evil.example,joe@example.org\nann@ours.example,zoe@example.org\n"}, ["zoe > ann"]),
+    *[table(f"the column '{name}' holds what a correspondent has chosen",
+            f"Name,E-mail,{name}\nJoe,joe@example.org,evil@evil.example\n", ["joe"])
+      for name in ("Weergavenaam e-mail", "Nom affich\u00e9 e-mail", "E-mailtype", "Email notes", "Reply email",
+                   "Invited by email", "E-mail 1 - Label", "Mail subject")],
+    *[table(f"the column '{name}' holds addresses", f"Name,{name}\nJoe,joe@example.org\n", ["joe"])
+      for name in ("E-mailadres", "E-mail 1 - Value", "Prim\u00e4re E-Mail-Adresse", "Secondary Email", "E-mail 2 Address",
+                   "Personal e-mail address")],
     table("semicolons between the fields", "Vorname;Nachname;E-Mail-Adresse\nJoe;Doe, Jr.;joe@example.org\n", ["joe"]),
     table("tabs between the fields", "Name\tE-mail\nDoe; Joe\tjoe@example.org\n", ["joe > ann"], ANN),
     table("a byte order mark before the names", "\ufeffName,E-mail Address\r\nJoe,joe@example.org\r\n", ["joe"]),
