@@ -310,6 +310,15 @@ tail -n "+$((at + 1))" journal
         self.assertRegex(err, "bloomgate harvest: skipped: .*2.mx")
         self.check(EX_DATAERR, "harvest", *options, ".Sent/cur/2.mx:2,S")
 
+    def test_a_folder_s_file_that_is_nearly_all_holes_is_not_read(self):
+        (self.folder / ".Sent/cur").mkdir(parents=True)
+        self.write(".Sent/cur/1.mx:2,S", self.post(1, to="joe@example.org"))
+        for name, start in (("mbox", "From ann Fri Nov 20 10:00:00 2026\n"), ("header", "")):
+            self.write(f".Sent/cur/{name}", start + self.post(2, to="evil@evil.example"))
+            os.truncate(self.folder / f".Sent/cur/{name}", 1 << 40)
+        lines, report = self.harvest(".Sent")
+        self.assertEqual((lines, report["skipped_files"]), (["joe@example.org"], 2))
+
     def test_a_folder_s_file_that_is_moved_meanwhile_does_not_end_the_run(self):
         for folder in ("lists", "Maildir/cur"):
             (self.folder / folder).mkdir(parents=True, exist_ok=True)
