@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from contextlib import ExitStack
 from datetime import date, datetime, timedelta, timezone
 
@@ -26,6 +27,9 @@ from month import DAYS, KEPT_LOGS, LEARN_RATE, LISTED_DAYS, NEVER, OWN, PEOPLE, 
 
 SEEDS = range(32, 32 + int(os.environ.get("BLOOMGATE_MONTHS", "1")))
 ASKED = 60  # pairs, after each night
+
+# Of logs that are still written to; a log of long ago is none.
+YESTERDAY = int(time.time()) - 86_400
 
 
 def utc_today():
@@ -109,7 +113,7 @@ class Site:
                 content = bytes((path.parent / f"{of - 1:02}").stat().st_size) + content
             name = self.folder / f"mail.log.{age}{'.gz' if age > 1 else ''}"
             name.write_bytes(gzip.compress(content) if age > 1 else content)
-            os.utime(name, (1_000_000_000 + of, 1_000_000_000 + of))
+            os.utime(name, (YESTERDAY + of, YESTERDAY + of))
 
     def pass_a_day(self):
         """Every list is a day older."""
