@@ -204,6 +204,21 @@ std::optional<Decision> Decider::by_signers() noexcept {
   return list && (!from || list->verdict == Verdict::deliver) ? list : from;
 }
 
+IdentityRule Decider::identity_rule() const noexcept {
+  switch (way_) {
+    case Way::envelope:
+      return IdentityRule::envelope;
+    case Way::header_from:
+      return IdentityRule::header_from;
+    case Way::both:
+      return IdentityRule::both;
+    case Way::any:
+    case Way::signer:
+      break;
+  }
+  return policy_.identity;
+}
+
 Decision Decider::by_identity_rule() noexcept {
   // A server signs the bounces that it sends, and an attacker writes what is in them.
   const Entry& sender = senders_.envelope();
@@ -215,18 +230,7 @@ Decision Decider::by_identity_rule() noexcept {
     return decision;
   }
   if (facts_.is_bounce) return check_because(Reason::bounce);
-  switch (way_) {
-    case Way::envelope:
-      return by_envelope();
-    case Way::header_from:
-      return by_from();
-    case Way::both:
-      return by_both();
-    case Way::any:
-    case Way::signer:
-      break;
-  }
-  switch (policy_.identity) {
+  switch (identity_rule()) {
     case IdentityRule::envelope:
       return by_envelope();
     case IdentityRule::header_from:

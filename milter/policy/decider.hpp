@@ -127,6 +127,9 @@ class Decider {
 
   std::optional<Decision> find_dmarc_fail() const noexcept;
 
+  // The policy's, or that of the one way which is open.
+  IdentityRule identity_rule() const noexcept;
+
   Decision by_identity_rule() noexcept;
 
   Decision by_senders() noexcept;

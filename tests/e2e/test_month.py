@@ -1,5 +1,5 @@
-"""A month of a mail server, with the real daemon, `bloomgate-update` each night, and logs that are rotated: nobody is listed
-for whom the model says no, and nobody is missed to whom a person has written. The month and its model are in
+"""A month of a mail server, with the real daemon, `bloomgate-update` each night, and logs that are rotated: the lists have
+whom the model says, no one else, and miss no one to whom a person has written. The month and its model are in
 tests/redteam/month.py. BLOOMGATE_MONTHS=50 plays that many."""
 
 import gzip

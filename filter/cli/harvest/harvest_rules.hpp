@@ -75,7 +75,7 @@ struct HarvestCounts {
   std::uint64_t named_messages = 0;   // of the messages, in files of sent mail: those with a Message-ID
   std::uint64_t list_messages = 0;    // received ones that name their mailing list and its address
   std::uint64_t log_messages = 0;     // of the messages, in logs
-  std::uint64_t automatic_marks = 0;  // lines of logs that mark a message as automatic, whoever sent it
+  std::uint64_t automatic_marks = 0;  // lines of logs that mark a message as automatic, a user's or not
   std::array<std::uint64_t, kLeftOutKinds> left_out = {};
 
   void leave_out(LeftOut reason, std::uint64_t times = 1) noexcept {
