@@ -1,5 +1,6 @@
-// What of the last `bloomgate-update` has failed: it leaves a file beside the whitelist that it renews (WHITELIST in
-// update.conf), until a run goes well. The status page, the figures and --doctor read it. Safe from any thread.
+// The steps of the last `bloomgate-update` that failed. The script writes them into a file beside the whitelist
+// (WHITELIST in update.conf), and removes that file after a run without a failure. The status page, the figures and
+// --doctor read it. Safe from any thread.
 #pragma once
 
 #include <string>
@@ -11,8 +12,8 @@ namespace bloomgate {
 // "/var/lib/bloomgate/whitelist.bloom.update"; the same for a folder of layers.
 std::string update_faults_file(std::string_view whitelist);
 
-// A sentence for each step that has failed: which one, since when, when last, and what it has said last. Empty if all
-// went well, or no run is known. Whatever is in the file: at most 20, of at most 1000 bytes. Throws std::bad_alloc.
+// A sentence for each failed step: its name, since when it fails, when it failed last, and its last line of output.
+// Empty if there is no such file. At most 20 sentences, each of at most 1000 bytes. Throws std::bad_alloc.
 std::vector<std::string> update_faults(std::string_view whitelist);
 
 inline constexpr std::string_view kUpdateRemedy =
