@@ -14,22 +14,7 @@ constexpr std::string_view kSpaceAndLineEnds = " \t\r\n";
 
 // The first word outside of comments.
 std::string_view first_word(std::string_view value) noexcept {
-  std::size_t depth = 0;
-  std::size_t begin = 0;
-  for (; begin < value.size(); ++begin) {
-    const char c = value[begin];
-    if (c == '\\' && depth != 0) {
-      ++begin;
-    } else if (c == '(') {
-      ++depth;
-    } else if (c == ')' && depth != 0) {
-      --depth;
-    } else if (depth == 0 && kSpaceAndLineEnds.find(c) == std::string_view::npos) {
-      break;
-    }
-  }
-  if (begin >= value.size()) return {};
-  value.remove_prefix(begin);
+  value = behind_comments(value);
   return value.substr(0, value.find_first_of(" \t\r\n;("));
 }
 

@@ -1,5 +1,6 @@
 #include "filter/address/calendar_reply.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -71,23 +72,7 @@ class TypeReader {
   }
 
  private:
-  void skip_comments() noexcept {
-    std::size_t depth = 0;
-    std::size_t at = 0;
-    for (; at < rest_.size(); ++at) {
-      const char byte = rest_[at];
-      if (byte == '\\' && depth != 0) {
-        ++at;
-      } else if (byte == '(') {
-        ++depth;
-      } else if (byte == ')' && depth != 0) {
-        --depth;
-      } else if (depth == 0 && !is_folding_space(byte)) {
-        break;
-      }
-    }
-    rest_.remove_prefix(at < rest_.size() ? at : rest_.size());
-  }
+  void skip_comments() noexcept { rest_ = behind_comments(rest_); }
 
   std::string_view take_word() noexcept {
     skip_comments();
@@ -233,6 +218,24 @@ class Parts {
 };
 
 }  // namespace
+
+std::string_view behind_comments(std::string_view value) noexcept {
+  std::size_t depth = 0;
+  std::size_t at = 0;
+  for (; at < value.size(); ++at) {
+    const char byte = value[at];
+    if (byte == '\\' && depth != 0) {
+      ++at;
+    } else if (byte == '(') {
+      ++depth;
+    } else if (byte == ')' && depth != 0) {
+      --depth;
+    } else if (depth == 0 && !is_folding_space(byte)) {
+      break;
+    }
+  }
+  return value.substr(std::min(at, value.size()));
+}
 
 bool is_calendar_reply(std::string_view content_type) noexcept {
   return TypeReader(content_type).take_type("text", "calendar") &&

@@ -14,6 +14,9 @@ namespace bloomgate {
 // How much of a body is read. A part that begins later is not found.
 inline constexpr std::size_t kCalendarReplyBytes = std::size_t{1} << 16;
 
+// The value without the white space, line ends and comments in front. Empty if a comment does not end.
+std::string_view behind_comments(std::string_view value) noexcept;
+
 // Whether the value of a Content-Type says that its part is such an answer. Parameters may be quoted, folded, commented
 // and encoded or split (RFC 2231). Linear.
 bool is_calendar_reply(std::string_view content_type) noexcept;

@@ -2,6 +2,7 @@
 
 import re
 import smtplib
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from .processes import PATIENCE_SECONDS
@@ -91,3 +92,12 @@ class Client:
         if code != expected:
             raise Rejected(f"{line}: expected {expected}, got {code} {reply}")
         return reply
+
+
+@contextmanager
+def logged_in(port, user):
+    """A connection of a client that has logged in, as far as Postfix is concerned."""
+    with Client(port) as client:
+        client.command(f"XCLIENT LOGIN={user}", expected=220)
+        client.command("EHLO client.example")
+        yield client

@@ -1,11 +1,10 @@
 """The header check that setup-postfix puts in: what it marks in Postfix's log is not harvested, and no mail changes."""
 
 import subprocess
-from contextlib import contextmanager
 
 import pytest
 from conftest import skip_without_root
-from private_mail.client import Client, Message, RawMessage, Rejected
+from private_mail.client import Message, RawMessage, Rejected, logged_in
 from private_mail.filter import REPOSITORY, built
 from private_mail.postfix import Postfix, PostfixConfig
 from private_mail.processes import temporary_folder, wait_until
@@ -51,14 +50,6 @@ def setup_postfix(etc, *options):
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-@contextmanager
-def logged_in(port, user):
-    with Client(port) as client:
-        client.command(f"XCLIENT LOGIN={user}", expected=220)
-        client.command("EHLO client.example")
-        yield client
 
 
 def harvested(folder, log):

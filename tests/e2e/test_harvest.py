@@ -1,14 +1,14 @@
 """From a real mail server's log to a whitelist: the recipients of its users, and no others."""
 
 import subprocess
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 
 import list_cases
 import pytest
 from conftest import skip_without_root
 from list_software import MEMBER
 from private_mail import sendmail
-from private_mail.client import Client, Message
+from private_mail.client import Client, Message, logged_in
 from private_mail.filter import build_folder
 from private_mail.postfix import Postfix, PostfixConfig
 from private_mail.processes import Program, accepts_connections, free_port, temporary_folder, wait_until
@@ -48,15 +48,6 @@ def harvested(folder, log, *options):
 
 def is_listed(folder, address):
     return subprocess.run([BLOOMGATE, "query", folder / "whitelist.bloom", address], capture_output=True).returncode == 0
-
-
-@contextmanager
-def logged_in(port, user):
-    """A connection of a client that has logged in, as far as Postfix is concerned."""
-    with Client(port) as client:
-        client.command(f"XCLIENT LOGIN={user}", expected=220)
-        client.command("EHLO client.example")
-        yield client
 
 
 @pytest.fixture
