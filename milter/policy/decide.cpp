@@ -22,8 +22,7 @@ void note_child_signer(Decision& decision, const Decider& decider, const Facts& 
   decision.child_signer = is_of_envelope ? envelope : from;
 }
 
-// Finds the reason for which the message would be checked if nobody were listed or revoked, if it does not depend on
-// the lists.
+// Finds the reason for the check if no sender were listed or revoked. Stores it if it does not depend on the lists.
 void note_public_reason(Decision& decision, const Facts& facts, const Lists& lists, const Policy& policy) noexcept {
   if (!depends_on_lists(decision.reason) || decision.reason == Reason::not_listed) return;
   Decider supposing(facts, lists, policy, nullptr, {.listed = WhoIsListed::nobody});

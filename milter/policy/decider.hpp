@@ -36,7 +36,7 @@ enum class WhoIsListed : std::uint8_t {
   // Each sender and mailing list with a neighbour among the entries of the lists (neighbours.hpp) is listed itself, for
   // all recipients, and not revoked. So what follows does not depend on who is listed there.
   neighbours,
-  nobody,  // nor is anybody revoked
+  nobody,  // no sender is listed, and none is revoked
 };
 
 // What a message is taken for, to find the signatures that it needs, and what a stranger may know.
