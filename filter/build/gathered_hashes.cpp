@@ -92,6 +92,13 @@ void GatheredHashes::gather(std::size_t partition, std::vector<KeyHash>& hashes)
   append_in_memory(partition, hashes);
 }
 
+// About: hashes are even over the partitions.
+std::uint64_t GatheredHashes::bytes_of_partition() const {
+  std::uint64_t hashes = spill_ ? spill_->hashes(0) : 0;
+  partitions_.for_each_run(0, [&](std::span<const KeyHash> run) { hashes += run.size(); });
+  return hashes * sizeof(KeyHash);
+}
+
 // The hashes of a partition in ascending order, into `sorted`.
 void GatheredHashes::sort(std::size_t partition, Scratch& /*scratch*/, std::vector<KeyHash>& sorted) const {
   gather(partition, sorted);
@@ -126,8 +133,12 @@ void GatheredHashes::for_each_once(unsigned threads, const std::function<void(st
 void GatheredHashes::for_each_partition(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use,
                                         Sort sort_into) const {
   constexpr std::size_t kOfThread = 2;
+  // As much memory again as the hashes may have, in the lists below and in those that they are gathered in.
+  constexpr std::uint64_t kListsOfPartition = 3;
+  const std::uint64_t at_once = std::clamp<std::uint64_t>(
+      memory_bytes_ / (kListsOfPartition * (bytes_of_partition() + 1)), 1, kOfThread * threads);
   std::vector<Scratch> scratch(threads);  // memory that is taken anew takes longer than to sort into it
-  std::vector<std::vector<KeyHash>> sorted(kOfThread * threads);
+  std::vector<std::vector<KeyHash>> sorted(at_once);
   std::vector<std::vector<KeyHash>> used(sorted.size());
   for (std::size_t first = 0; first < partition_count(); first += sorted.size()) {
     const std::size_t count = std::min(sorted.size(), partition_count() - first);

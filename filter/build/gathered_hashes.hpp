@@ -46,7 +46,9 @@ class GatheredHashes {
   std::uint64_t spilled_bytes() const noexcept { return spill_ ? spill_->bytes() : 0; }
 
   // Hashes are given out by parts of their range, of which each begins where the one before it ends.
-  static constexpr unsigned kPartitionBits = 10;  // of 10^8 hashes a partition has 800 KB, which is sorted in the cache
+  // Few enough that a lane's lines, and the places in memory that they go to, stay in the first caches of a core; and
+  // enough that of 10^7 hashes a partition is sorted in the cache.
+  static constexpr unsigned kPartitionBits = 8;
   static constexpr std::size_t partition_count() noexcept { return std::size_t{1} << kPartitionBits; }
   static constexpr std::size_t partition_of(KeyHash hash) noexcept { return hash >> (64 - kPartitionBits); }
   static constexpr KeyHash first_hash(std::size_t partition) noexcept {
@@ -83,6 +85,7 @@ class GatheredHashes {
   Left unite_partitions(unsigned threads);
   void append_in_memory(std::size_t partition, std::vector<KeyHash>& hashes) const;
   void gather(std::size_t partition, std::vector<KeyHash>& hashes) const;
+  std::uint64_t bytes_of_partition() const;
   void sort(std::size_t partition, Scratch& scratch, std::vector<KeyHash>& sorted) const;
   void sort_once(std::size_t partition, Scratch& scratch, std::vector<KeyHash>& sorted) const;
   void for_each_partition(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use,

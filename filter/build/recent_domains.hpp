@@ -16,8 +16,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
+#include <utility>
 
+#include "filter/base/anonymous_memory.hpp"
 #include "filter/hash/hash.hpp"
 
 namespace bloomgate {
@@ -27,7 +29,9 @@ class RecentDomains {
   // What add() may put off.
   static constexpr std::size_t kMostPutOff = 64;
 
-  RecentDomains() : table_(std::make_unique<KeyHash[]>(kTableHashes)) {}
+  RecentDomains()
+      : memory_(std::in_place, kTableHashes * sizeof(KeyHash), "the domains of the senders"),
+        table_(reinterpret_cast<KeyHash*>(memory_->bytes().data())) {}
 
   // A domain has come. Calls `pass_on(hash)` for some that were not there, now or later.
   template <typename PassOn>
@@ -39,7 +43,7 @@ class RecentDomains {
   }
 
   // Gives the table's memory back. No domain may come after that.
-  void end() noexcept { table_.reset(); }
+  void end() noexcept { memory_.reset(); }
 
   // Passes on what was put off.
   template <typename PassOn>
@@ -79,7 +83,8 @@ class RecentDomains {
     found_ = 0;
   }
 
-  std::unique_ptr<KeyHash[]> table_;
+  std::optional<AnonymousMemory> memory_;
+  KeyHash* table_;
   std::array<KeyHash, kMostPutOff> put_off_;
   std::size_t count_ = 0;
   std::size_t tried_ = 0;  // domains, since it was last decided whether the table is worth its time
