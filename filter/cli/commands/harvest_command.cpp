@@ -14,6 +14,7 @@
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/harvest_report.hpp"
+#include "filter/cli/harvest/contact_limit.hpp"
 #include "filter/cli/harvest/contact_sorter.hpp"
 #include "filter/cli/harvest/dated_list_writer.hpp"
 #include "filter/cli/harvest/harvest.hpp"
@@ -32,6 +33,9 @@ namespace {
 
 namespace po = boost::program_options;
 
+// 20 years with 1,000 new ones in each.
+constexpr std::uint64_t kMostContacts = 20'000;
+
 struct HarvestCommand {
   std::string output;
   std::string date;
@@ -41,6 +45,7 @@ struct HarvestCommand {
   std::vector<std::string> own_domains;
   std::vector<std::string> received;
   std::uint32_t most_recipients = 20;
+  std::uint64_t most_contacts = kMostContacts;
   std::uint64_t at_least = 1;
   unsigned threads = default_threads();
   bool for_all = false;
@@ -73,6 +78,8 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
        "times")  //
       ("most-recipients", po::value(&command.most_recipients)->default_value(20)->value_name("N"),
        "leave out messages to more than N recipients")  //
+      ("most-contacts", po::value(&command.most_contacts)->default_value(kMostContacts)->value_name("N"),
+       "leave out what one user has beyond N contacts, and name the user; 0: nothing")  //
       ("without-login", po::bool_switch(&command.without_login),
        "also take messages of clients that have not logged in, for a server that takes mail from its own network "
        "only")  //
@@ -209,7 +216,14 @@ Skipped read_sources(const SourceFiles& sources, const std::vector<TimedFile>& r
 }
 
 // Written in order, each once.
-Written write_list(ContactSorter& sorter, const HarvestCommand& command, DatedListWriter& list) {
+Written write_list(ContactSorter& sorter, ContactLimit& limit, const HarvestCommand& command, DatedListWriter& list) {
+  // A pair that is not written needs no room.
+  const auto is_wanted = [&](std::uint64_t times) { return command.for_all || times >= command.at_least; };
+  if (command.most_contacts != 0) {
+    sorter.for_each([&](std::string_view, std::string_view user, std::uint64_t times) {
+      if (is_wanted(times)) limit.count(user, times);
+    });
+  }
   Written written;
   std::string contact;
   std::uint64_t users = 0;
@@ -223,10 +237,8 @@ Written write_list(ContactSorter& sorter, const HarvestCommand& command, DatedLi
     users = 0;
   };
   sorter.for_each([&](std::string_view found, std::string_view user, std::uint64_t times) {
-    if (command.pairs) {
-      if (times >= command.at_least) write(pair_line(found, user));
-      return;
-    }
+    if (!is_wanted(times) || !limit.takes(user, times)) return;
+    if (command.pairs) return write(pair_line(found, user));
     if (users != 0 && found != contact) flush();
     contact = found;
     ++users;
@@ -263,8 +275,9 @@ int run_harvest(const Arguments& arguments) {
   // Sorting takes as much again.
   const std::uint64_t memory_bytes = parse_bytes(command->memory, "--memory") / (wants_lists ? 4 : 2);
   ContactSorter sorter(memory_bytes, command->output);
+  ContactLimit limit(command->most_contacts, sorter);
   ListPosts posts(memory_bytes, command->output);
-  Harvest harvest(rules, sorter, command->threads, stop, wants_lists ? &posts : nullptr,
+  Harvest harvest(rules, limit, command->threads, stop, wants_lists ? &posts : nullptr,
                   command->owner_addresses.empty() ? nullptr : &addresses);
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(
@@ -279,15 +292,17 @@ int run_harvest(const Arguments& arguments) {
     journal->read(harvest);
   }
   const Skipped skipped = read_sources(sources, received, command->allow_empty, harvest);
-  posts.give_to(sorter);
-  const Written written = write_list(sorter, *command, list);
+  posts.give_to(limit);
+  const Written written = write_list(sorter, limit, *command, list);
   const std::string path = list.finish();
   if (journal) journal->keep_place();
   progress.stop();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  (command->json ? print_harvest_json
-                 : print_harvest)({path, written, wants_lists, sources, skipped, harvest.counts(), harvest.done_bytes(),
-                                   sorter.spilled_bytes() + posts.spilled_bytes(), elapsed.count()});
+  HarvestCounts counts = harvest.counts();
+  counts.leave_out(LeftOut::over_limit, limit.left_out());
+  (command->json ? print_harvest_json : print_harvest)(
+      {path, written, wants_lists, sources, skipped, counts, limit.users(), harvest.done_bytes(),
+       sorter.spilled_bytes() + posts.spilled_bytes(), elapsed.count()});
   return EX_OK;
 }
 

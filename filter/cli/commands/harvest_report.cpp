@@ -19,6 +19,12 @@ std::string first_of(const std::vector<std::string>& names) {
   return names.size() > kMostNamed ? text + ", ..." : text;
 }
 
+Json names_of(const std::vector<std::string>& names) {
+  Json json = Json::array();
+  for (const std::string& name : names) json.push_back(name);
+  return json;
+}
+
 }  // namespace
 
 void print_harvest(const HarvestReport& report) {
@@ -34,6 +40,10 @@ void print_harvest(const HarvestReport& report) {
     if (const std::uint64_t times = report.counts.left_out[kind]) {
       std::cout << "left out  " << format_count(times) << ' ' << kLeftOutTexts[kind] << '\n';
     }
+  }
+  if (!report.users_over_limit.empty()) {
+    std::cout << "too many  contacts of " << format_count(report.users_over_limit.size())
+              << " users: " << first_of(report.users_over_limit) << '\n';
   }
   if (report.counts.log_messages != 0 && report.counts.automatic_marks == 0) {
     std::cout << "not seen  which messages of the logs are automatic: no line marks one, as the header check of "
@@ -61,8 +71,6 @@ void print_harvest(const HarvestReport& report) {
 }
 
 void print_harvest_json(const HarvestReport& report) {
-  Json unknown = Json::array();
-  for (const std::string& owner : report.sources.without_address()) unknown.push_back(owner);
   Json left_out = Json::object();
   for (std::size_t kind = 0; kind < kLeftOutKinds; ++kind) {
     left_out[std::string(kLeftOutNames[kind])] = report.counts.left_out[kind];
@@ -78,8 +86,9 @@ void print_harvest_json(const HarvestReport& report) {
       {"log_messages", report.counts.log_messages},
       {"automatic_marks", report.counts.automatic_marks},
       {"left_out", left_out},
+      {"users_over_limit", names_of(report.users_over_limit)},
       {"owners", report.sources.owners()},
-      {"owners_without_address", unknown},
+      {"owners_without_address", names_of(report.sources.without_address())},
       {"empty_folders", report.sources.empty_folders()},
       {"skipped_files", report.skipped.no_sources},
       {"vanished_files", report.skipped.vanished},

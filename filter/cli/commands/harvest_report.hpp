@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "filter/cli/harvest/harvest_rules.hpp"
 #include "filter/cli/harvest/source_files.hpp"
@@ -32,6 +33,7 @@ struct HarvestReport {
   const SourceFiles& sources;
   Skipped skipped;
   HarvestCounts counts;
+  std::vector<std::string> users_over_limit;
   std::uint64_t read_bytes;
   std::uint64_t spilled_bytes;
   double seconds;

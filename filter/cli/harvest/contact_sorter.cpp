@@ -174,7 +174,7 @@ void ContactSorter::merge(const Use& use) {
 void ContactSorter::for_each(const Use& use) {
   compact();
   if (!runs_.empty()) {
-    spill();
+    if (!items_.empty()) spill();
     return merge(use);
   }
   for (const Item& item : items_) use_pair(text_of(item), item.times, use);

@@ -21,7 +21,8 @@ class ContactSorter : public ContactSink {
   void add(std::string_view contact, std::string_view user) override;
 
   // Calls `use(contact, user, times)` for each pair, in the order of the bytes of the contact and then of the user.
-  // Once, after the last add(). Throws BloomgateError{cannot_read, cannot_write}, and passes on what `use` throws.
+  // After the last add(), as often as it is wanted. Throws BloomgateError{cannot_read, cannot_write}, and passes on
+  // what `use` throws.
   using Use = std::function<void(std::string_view contact, std::string_view user, std::uint64_t times)>;
   void for_each(const Use& use);
 

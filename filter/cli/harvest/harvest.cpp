@@ -38,6 +38,18 @@ bool is_mostly_holes(const std::string& path) noexcept {
          status.st_blocks * kBlockBytes < status.st_size / 64;
 }
 
+// A user can also make a small file that is decompressed all night. Mail, with recipients and identifiers in each
+// message, becomes some 20 times smaller.
+void require_likely_size(const Blocks& blocks, std::uint64_t text_bytes) {
+  constexpr std::uint64_t kSmall = std::uint64_t{16} << 20;
+  constexpr std::uint64_t kMostTimes = 100;
+  if (text_bytes <= kSmall || text_bytes / kMostTimes <= blocks.done_bytes()) return;
+  throw BloomgateError(ErrorCode::bad_input,
+                       blocks.name(0) + " becomes more than " + std::to_string(kMostTimes) +
+                           " times as large when it is decompressed, as no mail does; the rest of it is not read",
+                       {.path = blocks.name(0)});
+}
+
 }  // namespace
 
 Harvest::Harvest(const HarvestRules& rules, ContactSink& sink, unsigned threads, const std::atomic<bool>& stop,
@@ -59,8 +71,11 @@ void Harvest::read_log(Blocks& blocks, Block first) {
   for_each_block_in_turn(blocks, 1, threads_, read_block, use);
 }
 
-void Harvest::read_lines(Blocks& blocks, Block first, SourceReader& reader) {
+void Harvest::read_lines(Blocks& blocks, Block first, SourceReader& reader, bool is_found) {
+  std::uint64_t text_bytes = 0;
   do {
+    text_bytes += first.text.size();
+    if (is_found) require_likely_size(blocks, text_bytes);
     reader.read(first.text);
     done_bytes_ = bytes_before_ + blocks.done_bytes();
   } while (reader.wants_more() && blocks.next(first));
@@ -85,6 +100,9 @@ std::unique_ptr<SourceReader> Harvest::reader_of(SourceKind kind, const std::str
   const Users users = place.users;
   if (users.empty() && (kind == SourceKind::message || kind == SourceKind::mbox || kind == SourceKind::vcard)) {
     throw unknown_user(path);
+  }
+  if (!place.is_found && (kind == SourceKind::vcard || kind == SourceKind::csv)) {
+    for (const std::string& user : users) sink_.lift_limit(user);
   }
   switch (kind) {
     case SourceKind::message:
@@ -125,7 +143,7 @@ SourceContent Harvest::read(const std::string& path, const SourcePlace& place) {
   if (*kind == SourceKind::log) {
     read_log(*blocks, std::move(first));
   } else {
-    read_lines(*blocks, std::move(first), *reader_of(*kind, path, place));
+    read_lines(*blocks, std::move(first), *reader_of(*kind, path, place), place.is_found);
   }
   count_bytes(*blocks);
   return SourceContent::used;
@@ -138,7 +156,7 @@ SourceContent Harvest::read_received(const std::string& path) {
   const std::optional<SourceKind> kind = recognise_source(first.text);
   if (kind != SourceKind::message && kind != SourceKind::mbox) return SourceContent::unknown;
   ReceivedReader reader(counts_, *posts_, kind == SourceKind::mbox);
-  read_lines(*blocks, std::move(first), reader);
+  read_lines(*blocks, std::move(first), reader, true);
   count_bytes(*blocks);
   return SourceContent::used;
 }

@@ -55,7 +55,7 @@ class Harvest {
   std::unique_ptr<Blocks> open(const std::string& path) const;
   void count_bytes(const Blocks& blocks) noexcept;
   void read_log(Blocks& blocks, Block first);
-  void read_lines(Blocks& blocks, Block first, SourceReader& reader);
+  void read_lines(Blocks& blocks, Block first, SourceReader& reader, bool is_found);
   bool is_read(SourceKind kind, const SourcePlace& place) const noexcept;
   std::unique_ptr<SourceReader> reader_of(SourceKind kind, const std::string& path, const SourcePlace& place);
 

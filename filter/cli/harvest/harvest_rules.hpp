@@ -50,11 +50,12 @@ enum class LeftOut : std::uint8_t {
   leaving,          // recipients by which one leaves a mailing list
   not_delivered,    // recipients
   open,             // messages: more than may be open at once
+  over_limit,       // contacts and recipients of a user with too many: see ContactLimit
 };
-inline constexpr std::size_t kLeftOutKinds = 11;
+inline constexpr std::size_t kLeftOutKinds = 12;
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutNames = {
     "null_sender", "automatic",  "many_recipients", "foreign_sender", "no_login", "other_sender",
-    "unreadable",  "own_domain", "leaving",         "not_delivered",  "open"};
+    "unreadable",  "own_domain", "leaving",         "not_delivered",  "open",     "over_limit"};
 
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "bounces",
@@ -67,7 +68,8 @@ inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "recipients in your own domains",
     "addresses for leaving a mailing list",
     "recipients who were not reached",
-    "messages for lack of room: too many were open at once"};
+    "messages for lack of room: too many were open at once",
+    "contacts of users who have more than --most-contacts"};
 
 struct HarvestCounts {
   std::uint64_t messages = 0;         // of our users to others
@@ -90,6 +92,8 @@ class ContactSink {
   // The keys of the recipient of a message, or of the mailing list that it was posted to, and of the user of ours who
   // sent it. Throws BloomgateError{cannot_write}.
   virtual void add(std::string_view contact, std::string_view user) = 0;
+  // The operator has named an address book or a table as that user's, which may have as many contacts as it likes.
+  virtual void lift_limit(std::string_view /*user*/) {}
 };
 
 // The keys of one user's addresses; where only the number of users matters, one text that stands for that user.

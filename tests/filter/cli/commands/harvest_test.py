@@ -178,6 +178,55 @@ class HarvestTest(ProgramTest):
                          ["joe@example.org > ann@ours.example"])
         self.assertEqual(report["skipped_files"], 1)
 
+    def mbox_of(self, owner, contacts):
+        """Compressed, with that many contacts of the owner."""
+        def message(first):
+            to = ", ".join(f"evil{number}@evil.example" for number in range(first, min(first + 20, contacts)))
+            return f"From x Fri Nov 20 10:00:00 2026\nFrom: {owner}@ours.example\nTo: {to}\n\n\n"
+
+        (self.folder / "home" / owner / ".Sent/cur").mkdir(parents=True)
+        text = "".join(message(first) for first in range(0, contacts, 20))
+        self.write(f"home/{owner}/.Sent/cur/1.gz", gzip.compress(text.encode()))
+
+    def test_one_user_s_contacts_have_a_limit_and_others_have_all_of_theirs(self):
+        self.mbox_of("mallory", 30_000)
+        self.mailbox("ann", *(f"From: ann@ours.example\nTo: joe{number}@example.org\n\n" for number in range(6)))
+        def counted(options):
+            lines, report = self.harvest(self.PLACE, options=options)
+            evil = [line for line in lines if "evil" in line]
+            return len(evil), len(lines) - len(evil), report["left_out"]["over_limit"], report["users_over_limit"]
+        ann, mallory = "ann@ours.example", "mallory@ours.example"
+        for options, want in ((["--pairs"], (20_000, 6, 10_000, [mallory])),
+                              (["--for-all"], (20_000, 6, 10_000, [mallory])),
+                              (["--pairs", "--memory", "64K"], (20_000, 6, 10_000, [mallory])),
+                              (["--pairs", "--most-contacts", "0"], (30_000, 6, 0, [])),
+                              (["--pairs", "--most-contacts", "5"], (5, 5, 29_996, [ann, mallory])),
+                              (["--for-all", "--at-least", "2"], (0, 0, 10_000, [mallory])),
+                              (["--pairs", "--at-least", "2"], (0, 0, 0, []))):
+            with self.subTest(options):
+                self.assertEqual(counted(options), want)
+        out, _ = self.check(0, "harvest", "--output", "lists", "--own-domain", "ours.example", "--pairs", self.PLACE)
+        self.assertIn("left out  10,000 contacts of users who have more than --most-contacts\n", out)
+        self.assertIn("too many  contacts of 1 users: mallory@ours.example\n", out)
+
+    def test_a_table_that_the_operator_names_has_no_limit(self):
+        table = self.write("partners.csv", "E-mail\n" + "".join(f"joe{number}@example.org\n" for number in range(9)))
+        self.assertEqual(len(self.harvest(table, options=["--for-all", "--most-contacts", "5"])[0]), 9)
+
+    def test_a_small_file_in_a_folder_that_becomes_huge_is_not_read_to_its_end(self):
+        self.mailbox("ann", "From: ann@ours.example\nTo: joe@example.org\n\n")
+        first = "From x Fri Nov 20 10:00:00 2026\nFrom: ann@ours.example\nTo: zoe@example.org\n\n"
+        self.write("home/ann/.Sent/cur/bomb", gzip.compress((first + "\n" * (64 << 20)).encode()))
+        (self.folder / "lists").mkdir()
+        out, err = self.check(0, "harvest", "--output", "lists", "--own-domain", "ours.example", "--pairs", "--json", self.PLACE)
+        report = json.loads(out)
+        self.assertEqual([report[name] for name in ("messages", "unreadable_files")], [2, 1])
+        self.assertIn("bomb becomes more than 100 times as large", err)
+        # The operator's own files may be what they like.
+        out, _ = self.check(0, "harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", "--json",
+                            "home/ann/.Sent/cur/bomb")
+        self.assertEqual(json.loads(out)["messages"], 1)
+
     def test_a_mailbox_that_is_one_file_is_read_as_sent_mail_or_not_at_all(self):
         (self.folder / "home").mkdir()
         self.write("home/ann", "From ann Fri Nov 20 10:00:00 2026\n" + self.SENT_BY_CEO)
