@@ -24,7 +24,7 @@ const std::vector<std::string> kMallory = {"mallory@ours.example"};
 
 class Sink : public ContactSink {
  public:
-  void add(std::string_view contact, std::string_view user) override {
+  void add(std::string_view contact, std::string_view user, const MessageMark&) override {
     require(user == kMallory.front(), "it lists for its owner alone", user);
     const Entry entry = canonicalize_path(contact);
     require(entry.key() == contact && entry.domain() != "ours.example", "a contact is an address of others", contact);

@@ -14,7 +14,7 @@ using namespace bloomgate::cli;
 
 class CheckingSink : public ContactSink {
  public:
-  void add(std::string_view contact, std::string_view user) override {
+  void add(std::string_view contact, std::string_view user, const MessageMark&) override {
     const Entry from = canonicalize_path(user);
     const Entry to = canonicalize_path(contact);
     if (from.key() != user || from.domain() != "ours.example") std::abort();

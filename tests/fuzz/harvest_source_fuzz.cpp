@@ -22,7 +22,7 @@ const std::vector<std::string> kUsers = {"ann.smith@ours.example", "ann@ours.exa
 
 class Sink : public ContactSink {
  public:
-  void add(std::string_view contact, std::string_view user) override {
+  void add(std::string_view contact, std::string_view user, const MessageMark&) override {
     const bool is_list = is_mailing_list_key(contact);
     if ((is_list ? canonicalize_list_line(contact) : canonicalize_path(contact)).key() != contact) std::abort();
     const std::string pair = std::string(contact) + '>' + std::string(user);

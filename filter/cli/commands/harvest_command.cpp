@@ -274,7 +274,7 @@ int run_harvest(const Arguments& arguments) {
   const bool wants_lists = !command->received.empty();
   // Sorting takes as much again.
   const std::uint64_t memory_bytes = parse_bytes(command->memory, "--memory") / (wants_lists ? 4 : 2);
-  ContactSorter sorter(memory_bytes, command->output);
+  ContactSorter sorter(memory_bytes, command->output, command->pairs && command->at_least > 1);
   ContactLimit limit(command->most_contacts, sorter);
   ListPosts posts(memory_bytes, command->output);
   Harvest harvest(rules, limit, command->threads, stop, wants_lists ? &posts : nullptr,

@@ -97,7 +97,7 @@ void VcardReader::read(std::string_view lines) {
 
 void VcardReader::finish() {
   if (const auto address = vcard_address(line_))
-    add_contact(canonicalize_line(*address), users_, rules_, counts_, sink_);
+    add_contact(canonicalize_line(*address), users_, {}, rules_, counts_, sink_);
   line_.clear();
   ends_softly_ = false;
 }
@@ -130,6 +130,9 @@ void CsvContactsReader::read_row(std::string_view row) {
     user = entry.key();
     users = Users(&user, 1);
   }
+  // A row that names a user is one message of a log; an address book has none, however often it has a contact.
+  MessageMark message = {};
+  if (columns_->user) message = {.hash = counts_.contacts, .is_logged = true};
   for (const std::size_t column : columns_->contacts) {
     if (column >= fields->size()) continue;
     // Google puts several addresses into one field.
@@ -140,7 +143,7 @@ void CsvContactsReader::read_row(std::string_view row) {
       const Entry contact = canonicalize_line(ascii::trimmed(rest.substr(0, end), kBlanksAndLineEnds));
       // Columns such as `Mailing address` and `E-mail 1 - Type` hold something else.
       if (contact.kind() != EntryKind::blank && rest.substr(0, end).find('@') != std::string_view::npos) {
-        add_contact(contact, users, rules_, counts_, sink_);
+        add_contact(contact, users, message, rules_, counts_, sink_);
       }
       rest.remove_prefix(std::min(end + kBetween.size(), rest.size()));
     }

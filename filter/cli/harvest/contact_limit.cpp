@@ -20,7 +20,7 @@ bool ContactLimit::leave_out(Contacts& contacts) noexcept {
   return false;
 }
 
-void ContactLimit::add(std::string_view contact, std::string_view user) {
+void ContactLimit::add(std::string_view contact, std::string_view user, const MessageMark& message) {
   if (most_contacts_ != 0) {
     Contacts& contacts = of(user);
     if (contacts.recipients == most_recipients_ && !contacts.is_unlimited) {
@@ -29,7 +29,7 @@ void ContactLimit::add(std::string_view contact, std::string_view user) {
     }
     ++contacts.recipients;
   }
-  sink_.add(contact, user);
+  sink_.add(contact, user, message);
 }
 
 void ContactLimit::count(std::string_view user, std::uint64_t times) {

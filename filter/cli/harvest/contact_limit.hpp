@@ -26,7 +26,7 @@ class ContactLimit : public ContactSink {
   ContactLimit(std::uint64_t most_contacts, ContactSink& sink);
 
   // Passes it on to the sink.
-  void add(std::string_view contact, std::string_view user) override;
+  void add(std::string_view contact, std::string_view user, const MessageMark& message) override;
   void lift_limit(std::string_view user) override { of(user).is_unlimited = true; }
 
   // Each pair of a contact and a user, in any order: the user has written to the contact so often.

@@ -25,10 +25,48 @@ void use_pair(std::string_view text, std::uint64_t times, const ContactSorter::U
   use(text.substr(0, between), text.substr(between + 1), times);
 }
 
+// Behind a pair: kBetween, the hash, whether it is of the Message-ID, whether a log has it.
+constexpr std::size_t kHashBytes = sizeof(std::uint64_t);
+constexpr std::size_t kMarkBytes = 1 + kHashBytes + 2;
+
+void append_mark(std::string& text, const MessageMark& message) {
+  text.append(1, kBetween);
+  text.append(reinterpret_cast<const char*>(&message.hash), kHashBytes);
+  text.append(1, message.is_named ? '\1' : '\0').append(1, message.is_logged ? '\1' : '\0');
+}
+
+// How many messages the marks of each pair are at least. They come in order, each once. A message may be in a log with
+// its Message-ID, and without it in a folder, so neither adds to the other.
+class MessageCounter {
+ public:
+  explicit MessageCounter(const ContactSorter::Use& use) : use_(use) {}
+  void add(std::string_view text) {
+    const std::string_view pair = text.substr(0, text.size() - kMarkBytes);
+    if (pair != pair_) flush();
+    pair_ = pair;
+    const std::string_view name = text.substr(pair.size(), kMarkBytes - 1);
+    if (name.back() == '\1' && name != name_) ++named_;
+    name_ = name;
+    ++(text.back() == '\1' ? logged_ : sent_);
+  }
+  void flush() {
+    if (logged_ + sent_ != 0) use_pair(pair_, std::max({named_, logged_, sent_}), use_);
+    named_ = logged_ = sent_ = 0;
+    name_.clear();
+  }
+
+ private:
+  const ContactSorter::Use& use_;
+  std::string pair_;
+  std::string name_;
+  std::uint64_t named_ = 0, logged_ = 0, sent_ = 0;
+};
+
 // Adds up what comes in order.
 class Adder {
  public:
-  explicit Adder(const ContactSorter::Use& use) : use_(use) {}
+  using Use = std::function<void(std::string_view text, std::uint64_t times)>;
+  explicit Adder(const Use& use) : use_(use) {}
   void add(std::string_view text, std::uint64_t times) {
     if (text != text_) {
       flush();
@@ -37,12 +75,12 @@ class Adder {
     times_ += times;
   }
   void flush() {
-    if (times_ != 0) use_pair(text_, times_, use_);
+    if (times_ != 0) use_(text_, times_);
     times_ = 0;
   }
 
  private:
-  const ContactSorter::Use& use_;
+  const Use& use_;
   std::string text_;
   std::uint64_t times_ = 0;
 };
@@ -91,8 +129,8 @@ class ContactSorter::RunReader {
   std::uint64_t times_ = 0;
 };
 
-ContactSorter::ContactSorter(std::uint64_t memory_bytes, std::string folder)
-    : memory_bytes_(memory_bytes), folder_(std::move(folder)) {}
+ContactSorter::ContactSorter(std::uint64_t memory_bytes, std::string folder, bool counts_messages)
+    : memory_bytes_(memory_bytes), folder_(std::move(folder)), counts_messages_(counts_messages) {}
 
 std::string_view ContactSorter::text_of(const Item& item) const noexcept {
   return std::string_view(texts_).substr(item.offset, item.bytes);
@@ -102,13 +140,15 @@ std::uint64_t ContactSorter::used_bytes() const noexcept {
   return texts_.size() + items_.size() * sizeof(Item);
 }
 
-void ContactSorter::add(std::string_view contact, std::string_view user) {
+void ContactSorter::add(std::string_view contact, std::string_view user, const MessageMark& message) {
   if (used_bytes() >= memory_bytes_) {
     compact();
     if (used_bytes() > memory_bytes_ / 2) spill();
   }
-  items_.push_back({.offset = texts_.size(), .bytes = static_cast<std::uint32_t>(contact.size() + 1 + user.size())});
+  const std::size_t begin = texts_.size();
   texts_.append(contact).append(1, kBetween).append(user);
+  if (counts_messages_) append_mark(texts_, message);
+  items_.push_back({.offset = begin, .bytes = static_cast<std::uint32_t>(texts_.size() - begin)});
 }
 
 // Sorts, and leaves one of each.
@@ -153,7 +193,7 @@ void ContactSorter::spill() {
   items_.clear();
 }
 
-void ContactSorter::merge(const Use& use) {
+void ContactSorter::merge(const UseText& use) {
   std::vector<RunReader> readers;
   for (const Run& run : runs_) readers.emplace_back(file_.get(), run, folder_);
   const auto later = [](const RunReader* a, const RunReader* b) { return a->text() > b->text(); };
@@ -171,13 +211,22 @@ void ContactSorter::merge(const Use& use) {
   adder.flush();
 }
 
-void ContactSorter::for_each(const Use& use) {
+void ContactSorter::for_each_text(const UseText& use) {
   compact();
   if (!runs_.empty()) {
     if (!items_.empty()) spill();
     return merge(use);
   }
-  for (const Item& item : items_) use_pair(text_of(item), item.times, use);
+  for (const Item& item : items_) use(text_of(item), item.times);
+}
+
+void ContactSorter::for_each(const Use& use) {
+  if (!counts_messages_) {
+    return for_each_text([&use](std::string_view text, std::uint64_t times) { use_pair(text, times, use); });
+  }
+  MessageCounter counter(use);
+  for_each_text([&counter](std::string_view text, std::uint64_t) { counter.add(text); });
+  counter.flush();
 }
 
 }  // namespace bloomgate::cli

@@ -16,9 +16,11 @@ namespace bloomgate::cli {
 class ContactSorter : public ContactSink {
  public:
   // Uses about that much memory, and `folder` for the runs.
-  ContactSorter(std::uint64_t memory_bytes, std::string folder);
+  // With `counts_messages`, each message counts once for a pair, however many sources show it, which needs room for
+  // each message.
+  ContactSorter(std::uint64_t memory_bytes, std::string folder, bool counts_messages = false);
 
-  void add(std::string_view contact, std::string_view user) override;
+  void add(std::string_view contact, std::string_view user, const MessageMark& message = {}) override;
 
   // Calls `use(contact, user, times)` for each pair, in the order of the bytes of the contact and then of the user.
   // After the last add(), as often as it is wanted. Throws BloomgateError{cannot_read, cannot_write}, and passes on
@@ -44,10 +46,13 @@ class ContactSorter : public ContactSink {
   std::uint64_t used_bytes() const noexcept;
   void compact();
   void spill();
-  void merge(const Use& use);
+  using UseText = std::function<void(std::string_view text, std::uint64_t times)>;
+  void for_each_text(const UseText& use);
+  void merge(const UseText& use);
 
   std::uint64_t memory_bytes_;
   std::string folder_;
+  bool counts_messages_;
   std::string texts_;
   std::vector<Item> items_;
   FileDescriptor file_;

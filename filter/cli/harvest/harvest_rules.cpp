@@ -37,8 +37,8 @@ BloomgateError unknown_user(std::string_view source) {
                                        "such as /home/%u/Maildir/.Sent, or give --for-all"};
 }
 
-bool add_contact(const Entry& contact, Users users, const HarvestRules& rules, HarvestCounts& counts,
-                 ContactSink& sink) {
+bool add_contact(const Entry& contact, Users users, const MessageMark& message, const HarvestRules& rules,
+                 HarvestCounts& counts, ContactSink& sink) {
   if (contact.kind() != EntryKind::address) {
     counts.leave_out(LeftOut::unreadable);
     return false;
@@ -51,7 +51,7 @@ bool add_contact(const Entry& contact, Users users, const HarvestRules& rules, H
     counts.leave_out(LeftOut::leaving);
     return false;
   }
-  for (const std::string& user : users) sink.add(contact.key(), user);
+  for (const std::string& user : users) sink.add(contact.key(), user, message);
   ++counts.contacts;
   return true;
 }

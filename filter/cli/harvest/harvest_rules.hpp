@@ -11,6 +11,7 @@
 
 #include "filter/address/address.hpp"
 #include "filter/base/error.hpp"
+#include "filter/cli/harvest/message_mark.hpp"
 
 namespace bloomgate::cli {
 
@@ -90,8 +91,8 @@ class ContactSink {
  public:
   virtual ~ContactSink() = default;
   // The keys of the recipient of a message, or of the mailing list that it was posted to, and of the user of ours who
-  // sent it. Throws BloomgateError{cannot_write}.
-  virtual void add(std::string_view contact, std::string_view user) = 0;
+  // sent it; and of the message, if there is one. Throws BloomgateError{cannot_write}.
+  virtual void add(std::string_view contact, std::string_view user, const MessageMark& message) = 0;
   // The operator has named an address book or a table as that user's, which may have as many contacts as it likes.
   virtual void lift_limit(std::string_view /*user*/) {}
 };
@@ -104,7 +105,7 @@ BloomgateError unknown_user(std::string_view source);
 
 // Gives the recipient to the sink for each of these addresses, unless it is no address or in a domain of ours, which is
 // counted. Returns whether it did. Passes on what the sink throws.
-bool add_contact(const Entry& contact, Users users, const HarvestRules& rules, HarvestCounts& counts,
-                 ContactSink& sink);
+bool add_contact(const Entry& contact, Users users, const MessageMark& message, const HarvestRules& rules,
+                 HarvestCounts& counts, ContactSink& sink);
 
 }  // namespace bloomgate::cli

@@ -42,7 +42,8 @@ void ListPosts::give_to(ContactSink& sink) {
     if (user.empty()) {
       received = post;
     } else if (post == received) {
-      sink.add(post.substr(post.rfind(kBeforeList) + 1), user);
+      const std::size_t end = post.rfind(kBeforeList);
+      sink.add(post.substr(end + 1), user, mark_of(post.substr(0, end), post, false));
     }
   });
 }

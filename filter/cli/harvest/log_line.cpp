@@ -151,6 +151,11 @@ std::optional<LogEvent> read_postfix(std::string_view agent, std::string_view te
     return event;
   }
   if (agent == "cleanup") {
+    if (take(text, "message-id=")) {
+      event.kind = LogEventKind::message_id;
+      event.message_id = text;
+      return event;
+    }
     if (!take(text, "info: header ") || !is_automatic_field(text)) return std::nullopt;
     event.kind = LogEventKind::automatic;
     return event;
@@ -172,14 +177,22 @@ std::optional<LogEvent> read_postfix(std::string_view agent, std::string_view te
   return event;
 }
 
+// `<ann@ours.example> (1000/1000)` -> `<ann@ours.example>`
+std::string_view without_user_id(std::string_view address) noexcept {
+  const std::size_t at = address.rfind(" (");
+  return at != std::string_view::npos && address.ends_with(')') ? address.substr(0, at) : address;
+}
+
 std::optional<LogEvent> read_sendmail(std::string_view text, LogEvent event) noexcept {
   if (take_path_field(text, "from=", event.text)) {
     event.kind = LogEventKind::sender;
     event.recipients = number(field(text, "nrcpts="));
     event.relay = field(text, "relay=");
+    event.message_id = field(text, "msgid=");
     return event;
   }
   if (!take_path_field(text, "to=", event.text)) return std::nullopt;
+  if (take_path_field(text, "ctladdr=", event.alias)) event.alias = without_user_id(event.alias);
   const std::string_view status = field(text, "stat=");
   if (status.starts_with("Sent")) {
     event.kind = is_discarded(text, status) ? LogEventKind::failed : LogEventKind::delivered;

@@ -15,13 +15,14 @@
 namespace bloomgate::cli {
 
 enum class LogEventKind : std::uint8_t {
-  received,   // Postfix has a new message: from a client (smtpd) or from a program on the same machine (pickup)
-  automatic,  // a header check has logged a field that only automatic or mailing-list mail has
-  sender,     // who sends the message, and to how many
-  login,      // Sendmail: a client has logged in
-  delivered,  // a server has taken it for these recipients
-  failed,     // it never will be
-  removed,    // Postfix: nothing more will be said of it
+  received,    // Postfix has a new message: from a client (smtpd) or from a program on the same machine (pickup)
+  message_id,  // Postfix: the message's own
+  automatic,   // a header check has logged a field that only automatic or mailing-list mail has
+  sender,      // who sends the message, and to how many
+  login,       // Sendmail: a client has logged in
+  delivered,   // a server has taken it for these recipients
+  failed,      // it never will be
+  removed,     // Postfix: nothing more will be said of it
 };
 
 // The texts are parts of the line.
@@ -31,12 +32,15 @@ struct LogEvent {
   std::uint32_t recipients = 0;  // sender
   std::string_view host = {};    // that has logged it: queue IDs are its own
   std::string_view queue_id = {};
-  std::string_view text = {};     // sender: its path; delivered, failed: one path as the sender wrote it, or several
-                                  // between commas
-  std::string_view login = {};    // login, received: as whom the client has logged in
-  std::string_view origin = {};   // received: the queue ID that it had before a content filter
-  std::string_view process = {};  // login, sender of Sendmail: which process had the connection,
-  std::string_view relay = {};    // and with whom
+  std::string_view text = {};        // sender: its path; delivered, failed: one path as the sender wrote it, or several
+                                     // between commas
+  std::string_view login = {};       // login, received: as whom the client has logged in
+  std::string_view origin = {};      // received: the queue ID that it had before a content filter
+  std::string_view message_id = {};  // message_id, sender of Sendmail: in its brackets
+  std::string_view alias = {};       // delivered, failed of Sendmail: the address through which it came to these
+                                     // recipients, the sender's own among them
+  std::string_view process = {};     // login, sender of Sendmail: which process had the connection,
+  std::string_view relay = {};       // and with whom
 };
 
 // Nothing for the many lines that say nothing of the kind.

@@ -144,6 +144,8 @@ void MessageHeader::add_line(std::string_view line) {
     if (!to_.empty()) to_ += ',';
   } else if (is("Message-ID")) {
     last_ = &message_id_;
+  } else if (is("Date")) {
+    last_ = &date_;
   } else if (is("Return-Path")) {
     is_bounce_ = is_bounce_ || value == "<>";
   }
@@ -169,10 +171,11 @@ void MessageHeader::harvest(const HarvestRules& rules, Users users, HarvestCount
   if (recipients.empty()) return counts.leave_out(LeftOut::unreadable);
   if (recipients.size() > rules.most_recipients) return counts.leave_out(LeftOut::many_recipients);
   const std::vector<std::string_view> ids = message_ids(message_id_);
+  const MessageMark mark = mark_of(ids.size() == 1 ? ids.front() : "", date_, false);
   bool counted = false;
   for (const std::string& recipient : recipients) {
     const Entry contact = canonicalize_path(recipient);
-    if (!add_contact(contact, users, rules, counts, sink)) continue;
+    if (!add_contact(contact, users, mark, rules, counts, sink)) continue;
     counted = true;
     if (posts == nullptr || ids.size() != 1) continue;
     for (const std::string& user : users) posts->add_post(ids.front(), contact, user);

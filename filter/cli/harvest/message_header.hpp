@@ -51,11 +51,12 @@ class MessageHeader {
   // The field that the last lines were of is over.
   void end_field();
 
-  std::size_t kept_bytes() const noexcept { return from_.size() + to_.size() + message_id_.size(); }
+  std::size_t kept_bytes() const noexcept { return from_.size() + to_.size() + message_id_.size() + date_.size(); }
 
   std::string from_;  // the values of these fields
   std::string to_;    // of To, Cc and Bcc
   std::string message_id_;
+  std::string date_;
   std::string content_type_;
   std::string body_;             // its start
   std::string* last_ = nullptr;  // what a folded line goes on with

@@ -56,6 +56,7 @@ void OpenMessages::resume(std::string_view lines, Day today) {
     Message& message = open(std::string(id));
     std::from_chars(recipients.data(), recipients.data() + recipients.size(), message.recipients);
     message.user = user;
+    message.sender = user.substr(0, user.rfind('@'));
     message.login = login;
     message.since = since;
     message.counts = flags.find('c') != std::string_view::npos;

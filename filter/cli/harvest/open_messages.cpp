@@ -4,6 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "filter/base/ascii.hpp"
+#include "filter/cli/harvest/message_header.hpp"
+
 namespace bloomgate::cli {
 
 std::string OpenMessages::id_of(std::string_view host, std::string_view id) {
@@ -28,6 +31,7 @@ OpenMessages::Message& OpenMessages::open(std::string id) {
     messages_.pop_front();
   }
   messages_.push_back({.id = std::move(id)});
+  messages_.back().mark = mark_of({}, messages_.back().id, true);
   by_id_.emplace(messages_.back().id, std::prev(messages_.end()));
   return messages_.back();
 }
@@ -67,6 +71,11 @@ void OpenMessages::receive(const LogEvent& event) {
   }
 }
 
+void OpenMessages::set_mark(Message& message, std::string_view message_id) {
+  const std::vector<std::string_view> ids = message_ids(message_id);
+  message.mark = mark_of(ids.size() == 1 ? ids.front() : "", message.id, true);
+}
+
 void OpenMessages::set_sender(const LogEvent& event) {
   const std::string id = id_of(event.host, event.queue_id);
   Message* message = nullptr;
@@ -81,6 +90,7 @@ void OpenMessages::set_sender(const LogEvent& event) {
     message = &open(id);
     message->login = std::move(login);
     message->recipients = event.recipients;
+    set_mark(*message, event.message_id);
   } else {
     message = find(id);
   }
@@ -93,6 +103,7 @@ void OpenMessages::set_sender(const LogEvent& event) {
   if (!may_write_as(*message, sender.key())) return leave_out(*message, LeftOut::other_sender);
   if (event.recipients > rules_.most_recipients) return leave_out(*message, LeftOut::many_recipients);
   message->user = user_of(*message, sender.key());
+  message->sender = sender.local_part();
 }
 
 std::string OpenMessages::user_of(const Message& message, std::string_view sender) const {
@@ -107,11 +118,27 @@ bool OpenMessages::may_write_as(const Message& message, std::string_view sender)
   return std::ranges::binary_search(addresses_->of(message.login), sender);
 }
 
+bool OpenMessages::is_sender(const Message& message, std::string_view alias) {
+  const Entry address = canonicalize_path(alias);
+  // Its domain may be the host's, where the sender's was rewritten.
+  if (address.kind() == EntryKind::address) return address.local_part() == message.sender;
+  return ascii::equal_ignoring_case(alias, message.sender);
+}
+
 void OpenMessages::add_recipient(Message& message, std::string_view path) {
-  if (!add_contact(canonicalize_path(path), Users(&message.user, 1), rules_, counts_, sink_) || message.counted) return;
+  if (!add_contact(canonicalize_path(path), Users(&message.user, 1), message.mark, rules_, counts_, sink_) ||
+      message.counted)
+    return;
   ++counts_.messages;
   ++counts_.log_messages;
   message.counted = true;
+}
+
+// What stands in Sendmail's aliases and .forward beside addresses: `/var/mail/archive`, `"|/usr/bin/vacation bob"`,
+// `\\bob`.
+bool OpenMessages::is_file_or_program(std::string_view path) noexcept {
+  return path.starts_with('/') || path.starts_with('|') || path.starts_with("\"|") || path.starts_with('\\') ||
+         path.starts_with(':');
 }
 
 void OpenMessages::finish(const LogEvent& event) {
@@ -119,17 +146,22 @@ void OpenMessages::finish(const LogEvent& event) {
   Message* const message = find(id);
   if (message == nullptr) return;
   if (message->is_handed_on) return;
+  const bool has_user = message->counts && !message->user.empty();
+  // The addresses behind an alias are not the user's contacts.
+  const bool is_alias = !event.alias.empty() && !is_sender(*message, event.alias);
   std::string_view paths = event.text;
   std::uint32_t recipients = 0;
   for (; !paths.empty(); ++recipients) {
     const std::string_view path = take_path(paths);
-    if (!message->counts || message->user.empty()) continue;
-    if (event.kind == LogEventKind::delivered) {
-      add_recipient(*message, path);
-    } else {
+    if (!has_user) continue;
+    if (event.is_sendmail && is_file_or_program(path)) continue;
+    if (event.kind != LogEventKind::delivered) {
       counts_.leave_out(LeftOut::not_delivered);
+    } else if (!is_alias) {
+      add_recipient(*message, path);
     }
   }
+  if (has_user && is_alias && event.kind == LogEventKind::delivered) add_recipient(*message, event.alias);
   if (!event.is_sendmail) return;
   // Sendmail does not say when it is done with a message.
   if (recipients >= message->recipients) return close(id);
@@ -153,6 +185,9 @@ void OpenMessages::use(const LogEvent& event) {
       client.login = event.login;
       return;
     }
+    case LogEventKind::message_id:
+      if (Message* const message = find(id_of(event.host, event.queue_id))) set_mark(*message, event.message_id);
+      return;
     case LogEventKind::automatic:
       if (Message* const message = find(id_of(event.host, event.queue_id))) leave_out(*message, LeftOut::automatic);
       return;

@@ -45,6 +45,8 @@ class OpenMessages {
   struct Message {
     std::string id;
     std::string user = {};         // the key, once it is known
+    std::string sender = {};       // the local part of the sender's, likewise
+    MessageMark mark = {};         // not kept between runs
     std::uint32_t recipients = 0;  // of Sendmail, which are still to come
     bool counts = true;
     bool is_login = false;      // no message: a connection to Sendmail that has logged in
@@ -61,6 +63,7 @@ class OpenMessages {
   Message& open(std::string id);
   void close(const std::string& id);
   void leave_out(Message& message, LeftOut reason) noexcept;
+  static void set_mark(Message& message, std::string_view message_id);
   void receive(const LogEvent& event);
   void set_sender(const LogEvent& event);
   void finish(const LogEvent& event);
@@ -68,6 +71,9 @@ class OpenMessages {
   // Who has written. Where only the number of users matters, a login counts once, whichever of its addresses it has
   // used, and as the owner of its folders: a user with many addresses or tags is one.
   std::string user_of(const Message& message, std::string_view sender) const;
+  // Whether `alias` is the sender's own address, which Sendmail names beside each recipient of a user of the system.
+  static bool is_sender(const Message& message, std::string_view alias);
+  static bool is_file_or_program(std::string_view path) noexcept;
   void add_recipient(Message& message, std::string_view path);
 
   const HarvestRules& rules_;

@@ -1,7 +1,7 @@
 """Logs, in which strangers choose addresses, names of hosts, header fields and other servers' answers. An operator names
 them."""
 
-from .case import FOR_ALL, PAIRS, Case, Gzip
+from .case import FOR_ALL, PAIRS, VMAIL, Case, Gzip
 
 ALLOW_EMPTY = ("--pairs", "--allow-empty")
 TWO_MESSAGES = ("--pairs", "--at-least", "2")
@@ -37,8 +37,20 @@ def removed(**where):
     return line("qmgr", "removed", **where)
 
 
-def mail(to="joe@example.org", **where):
-    return client(**where) + sender(**where) + sent(to, **where) + removed(**where)
+def mail(to="joe@example.org", more="", **where):
+    return client(**where) + more + sender(**where) + sent(to, **where) + removed(**where)
+
+
+ID = line("cleanup", "message-id=<1@ours.example>")
+
+
+def sent_copy(number):
+    """The user's copy of a message; "" for one without a Message-ID."""
+    name = f"Message-ID: <{number}@ours.example>\n" if number else ""
+    return {"vmail/ours.example/ann/.Sent/cur/1": f"From: ann@ours.example\nTo: joe@example.org\n{name}Date: now\n\n"}
+
+
+SENT_COPY = sent_copy("1")
 
 
 def written(login, user, number):
@@ -120,6 +132,13 @@ DELIVERIES = [
         sent(status="sent (250 2.0.0 from MTA: Ok: queued as Q2)") + removed() + removed(number="Q2"), (), TWO_MESSAGES),
     log("a stranger's mail goes through a content filter", client("") + sender() +
         client("", ", orig_queue_id=Q1", number="Q2") + sender(number="Q2") + sent(number="Q2")),
+    Case("one message in the log and in the folder", {"mail.log": mail(more=ID), **SENT_COPY}, (), TWO_MESSAGES,
+         sources=("mail.log", VMAIL)),
+    Case("the same, and the folder's copy has no Message-ID", {"mail.log": mail(more=ID), **sent_copy("")}, (), TWO_MESSAGES,
+         sources=("mail.log", VMAIL)),
+    Case("one message in two copies of a log", {"mail.log": mail(more=ID), "mail.log.0": mail(more=ID)}, (), TWO_MESSAGES),
+    Case("two messages, one in the log and one in the folder", {"mail.log": mail(more=ID), **sent_copy("2")}, ["joe > ann"],
+         TWO_MESSAGES, sources=("mail.log", VMAIL)),
     log("two messages count twice", mail() + mail(number="Q2"), ["joe > ann"], TWO_MESSAGES),
     log("one message that the log has twice, and is removed between", mail() + sent(), (), TWO_MESSAGES),
     log("a queue ID comes again, for a stranger's message", client() + sender() + client("") + sender() +
@@ -145,6 +164,12 @@ def sendmail(*texts, login="ann"):
 
 FROM = "from=<ann@ours.example>, size=400, class=0, nrcpts=1, msgid=<1@x>, proto=ESMTP, daemon=MTA, relay=pc [192.0.2.7]"
 TO = "to=<joe@example.org>, delay=00:00:01, mailer=esmtp, pri=30400, relay=mx.example.org. [203.0.113.1], dsn=2.0.0, stat="
+
+
+def behind(to, alias):
+    return f"to={to}, ctladdr={alias}, " + TO.split(", ", 1)[1] + "Sent (Ok)"
+
+
 EXIM = ("2026-11-20 10:00:00 1a2b3c-000001-AB <= ann@ours.example H=mail.example.org [192.0.2.7] A=plain:ann\n"
         "2026-11-20 10:00:00 1a2b3c-000001-AB => evil@evil.example R=dnslookup T=remote_smtp\n")
 MAP = "ann.smith@ours.example asmith\nceo@ours.example ceo\n"
@@ -160,6 +185,21 @@ OTHER_SERVERS = [
     log("a user writes by Sendmail", sendmail(FROM, TO + "Sent (Ok)"), ["joe > ann"]),
     log("a stranger writes by Sendmail", sendmail(FROM, TO + "Sent (Ok)", login="")),
     log("Sendmail gives a message to a filter that discards it", sendmail(FROM, TO + "Sent (250 Ok, discarded)")),
+    *[log(f"Sendmail: {what}", sendmail(FROM, behind(to, alias)), listed) for what, to, alias, listed in (
+        ("a user of the system writes", "<joe@example.org>", "<ann@ours.example> (1000/1000)", ["joe > ann"]),
+        ("a user whose address was rewritten", "<joe@example.org>", "<Ann@mx.ours.example> (1000/1000)", ["joe > ann"]),
+        ("a user without a domain", "<joe@example.org>", "ann (1000/1000)", ["joe > ann"]),
+        ("a private address behind an alias", "<private@example.org>", "<info@ours.example> (8/0)", ()),
+        ("a private address behind a colleague's .forward", "private@example.org", "<bob@ours.example> (1001/1001)", ()),
+        ("two private addresses behind an alias", "<p@example.org>,<q@example.org>", "<info@ours.example> (8/0)", ()),
+        ("an alias of another domain on this server", "<private@example.org>", "<joe@example.org> (8/0)", ["joe > ann"]),
+        ("an alias that names a host as its address", "<private@example.org>", '<"a, b"@example.org>', ['"a, b"@example.org > ann']),
+        ("a program of a colleague's .forward", '"|/usr/bin/vacation bob"', "<bob@ours.example> (1001/1001)", ()),
+        ("a program with an address", '"|/bin/mail evil@evil.example"', "<ann@ours.example> (1000/1000)", ()),
+        ("a copy for the colleague beside a .forward", "\\\\bob", "<bob@ours.example> (1001/1001)", ()),
+        ("a file", "/var/mail/archive@evil.example", "<ann@ours.example> (1000/1000)", ()))],
+    log("Sendmail: an alias, and a person beside it", sendmail(FROM.replace("nrcpts=1", "nrcpts=3"),
+        behind("<p@example.org>,<q@example.org>", "<info@ours.example> (8/0)"), TO + "Sent (Ok)"), ["joe > ann"]),
     log("Sendmail's message comes back", sendmail(FROM, TO + "User unknown")),
     log("Exim's log", EXIM, status=65, said="mail.log"),
     with_map("a user writes with the own address, by a map", client("asmith") + sender("ann.smith") + sent(), ["joe > ann.smith"]),

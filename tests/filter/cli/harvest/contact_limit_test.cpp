@@ -56,15 +56,15 @@ TEST_CASE("a user's address book that the operator has named has no limit") {
 }
 
 struct Count : ContactSink {
-  void add(std::string_view, std::string_view) override { ++count; }
+  void add(std::string_view, std::string_view, const MessageMark&) override { ++count; }
   std::uint64_t count = 0;
 };
 
 TEST_CASE("past a bound a user's recipients are not kept, and others' are") {
   Count sink;
   ContactLimit limit(1, sink);
-  for (std::uint64_t at = 0; at < ContactLimit::kMostRecipients + 2; ++at) limit.add("joe", "ann");
-  limit.add("joe", "bob");
+  for (std::uint64_t at = 0; at < ContactLimit::kMostRecipients + 2; ++at) limit.add("joe", "ann", {});
+  limit.add("joe", "bob", {});
   CHECK(sink.count == ContactLimit::kMostRecipients + 1);
   CHECK(limit.left_out() == 2);
   CHECK(limit.users() == std::vector<std::string>{"ann"});

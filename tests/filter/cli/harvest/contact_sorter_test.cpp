@@ -40,6 +40,48 @@ TEST_CASE_METHOD(test::InFolder, "pairs are sorted, each once with its count, fr
   CHECK((found == wanted));
 }
 
+TEST_CASE_METHOD(test::InFolder, "a message counts once, however many sources show it") {
+  constexpr bool kLogged = true;
+  struct Case {
+    std::string_view name;
+    std::vector<MessageMark> marks;
+    std::uint64_t want;
+  };
+  const MessageMark logged = mark_of("1@x", "", kLogged);
+  const MessageMark sent = mark_of("1@x", "", !kLogged);
+  const MessageMark logged_without = mark_of("", "mx 4F1", kLogged);
+  const MessageMark sent_without = mark_of("", "Fri, 20 Nov", !kLogged);
+  const MessageMark other = mark_of("2@x", "", !kLogged);
+  const std::string long_id(79, 'x');
+  const Case cases[] = {
+      {"an address book, twice", {{}, {}}, 1},
+      {"a log and a folder", {logged, sent}, 1},
+      {"two logs and two folders", {sent, logged, sent, logged}, 1},
+      {"the folder's copy has no Message-ID", {logged, sent_without}, 1},
+      {"the log has no Message-ID", {logged_without, sent}, 1},
+      {"neither has one", {logged_without, sent_without}, 1},
+      {"two messages, of which the log has one", {logged, sent, other}, 2},
+      {"two messages, one without a Message-ID", {sent, sent_without}, 2},
+      {"two messages, one without a Message-ID, and the log has both", {sent, sent_without, logged, logged_without}, 2},
+      {"two messages in a log, and an address book", {logged, logged_without, {}}, 2},
+      {"a Message-ID that a log cuts", {mark_of(long_id, "a", kLogged), mark_of(long_id, "b", !kLogged)}, 1},
+      {"a Message-ID beyond ASCII", {mark_of("\xc3\xb6@x", "a", kLogged), mark_of("??@x", "b", !kLogged)}, 1},
+  };
+  for (const Case& each : cases) {
+    CAPTURE(each.name);
+    for (const std::uint64_t memory_bytes : {1U, 100'000U}) {
+      ContactSorter sorter(memory_bytes, folder.path(), true);
+      // One user is the beginning of another.
+      for (const char* const user : {"ann@a.example", "ann@a.example.org", "ann@a.exampl"}) {
+        for (const MessageMark& mark : each.marks) sorter.add("joe@example.org", user, mark);
+      }
+      std::vector<std::uint64_t> found;
+      sorter.for_each([&](std::string_view, std::string_view, std::uint64_t times) { found.push_back(times); });
+      CHECK(found == std::vector<std::uint64_t>(3, each.want));
+    }
+  }
+}
+
 TEST_CASE("an error names the folder that has no room for what exceeds memory") {
   ContactSorter sorter(1, "/nowhere");
   sorter.add("joe@example.org", "ann@ours.example");

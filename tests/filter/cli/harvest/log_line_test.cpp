@@ -19,6 +19,14 @@ std::string sendmail(std::string_view text) {
   return std::string(kShortDate) + "mx sm-mta[34]: " + std::string(text);
 }
 
+TEST_CASE("Postfix logs the Message-ID") {
+  const std::string line = postfix("cleanup", "4F1A2B: message-id=<1@ours.example>");
+  const auto event = read_log_line(line);
+  REQUIRE(event);
+  CHECK(event->kind == LogEventKind::message_id);
+  CHECK(event->message_id == "<1@ours.example>");
+}
+
 TEST_CASE("both forms of date lead to the same event, also behind a further name of the service") {
   for (const std::string_view date : {kShortDate, kLongDate}) {
     for (const std::string_view agent : {"smtpd", "submission/smtpd"}) {
@@ -103,7 +111,7 @@ TEST_CASE("lines that are not events, or only look like them, are passed over") 
       postfix("cleanup", "4F1A2B: info: header Auto-Submitted: no from local; from=<ann@ours.example>"),
       postfix("cleanup", "4F1A2B: info: header Subject: Auto-Submitted: auto-replied from local"),
       postfix("qmgr", "4F1A2B; removed"),
-      postfix("cleanup", "4F1A2B: message-id=<1@ours.example>"),
+      postfix("cleanup", "4F1A2B: resent-message-id=<1@ours.example>"),
       std::string(kShortDate) + "mx dovecot: lda(joe): 4F1A2B: removed",
       std::string(kShortDate) + "mx qmgr[1]: 4F1A2B: removed",
   };
@@ -162,6 +170,8 @@ TEST_CASE("the lines of Sendmail are read as events") {
   CHECK(sent->kind == LogEventKind::delivered);
   std::string_view paths = sent->text;
   CHECK(take_path(paths) == "<joe@example.org>");
+  CHECK(sent->alias == "<ann@ours.example>");
+  CHECK(sender->message_id == "<1@ours.example>");
   const std::string failed = sendmail(to + "User unknown");
   CHECK(read_log_line(failed)->kind == LogEventKind::failed);
   for (const std::string_view status : {"Deferred: Connection refused", "queued"}) {

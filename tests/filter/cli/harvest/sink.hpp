@@ -15,7 +15,7 @@ using Found = std::vector<std::string>;
 inline const std::vector<std::string> kAnn = {"ann@ours.example"};
 
 struct Sink : ContactSink {
-  void add(std::string_view contact, std::string_view user) override {
+  void add(std::string_view contact, std::string_view user, const MessageMark& /*message*/) override {
     found.push_back(std::string(contact) + " > " + std::string(user));
   }
 
