@@ -17,6 +17,8 @@ namespace bloomgate::cli {
 namespace {
 
 constexpr const char* kRemedy = "; name log files instead, such as /var/log/mail.log";
+constexpr const char* kMayRead =
+    "; there may be no journal, or none that this user may read, as root and the group systemd-journal may";
 
 class FileActions {
  public:
@@ -74,7 +76,8 @@ void Journal::finish() {
   const int status = wait();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   const std::string how = WIFEXITED(status) ? "exit status " + std::to_string(WEXITSTATUS(status)) : "a signal";
-  throw BloomgateError(ErrorCode::cannot_read, "journalctl ended with " + how + kRemedy, {.path = "journalctl"});
+  throw BloomgateError(ErrorCode::cannot_read, "journalctl ended with " + how + kMayRead + kRemedy,
+                       {.path = "journalctl"});
 }
 
 }  // namespace bloomgate::cli

@@ -193,10 +193,18 @@ void read_file(const TimedFile& file, Found found, const std::function<SourceCon
   ++skipped.no_sources;
 }
 
-Skipped read_sources(const SourceFiles& sources, const std::vector<TimedFile>& received, bool allow_empty,
-                     Harvest& harvest) {
+void read_journal(MailJournal& journal, bool allow_empty, Harvest& harvest, Skipped& skipped) {
+  if (journal.read(harvest) == SourceContent::used) return;
+  const std::string fault = "the journal has no line of " + std::string(MailJournal::kUnits) +
+                            "; if the mail server logs elsewhere, name its log, such as /var/log/mail.log";
+  if (!allow_empty) throw BloomgateError(ErrorCode::bad_input, fault + "; --allow-empty skips an empty journal");
+  std::cerr << "bloomgate harvest: skipped: " << fault << '\n';
+  ++skipped.no_sources;
+}
+
+void read_sources(const SourceFiles& sources, const std::vector<TimedFile>& received, bool allow_empty,
+                  Harvest& harvest, Skipped& skipped) {
   const Found named = allow_empty ? Found::optional : Found::required;
-  Skipped skipped;
   for (const std::string& pattern : sources.absent()) {
     std::cerr << "bloomgate harvest: there is no " << printable(pattern) << '\n';
   }
@@ -212,7 +220,6 @@ Skipped read_sources(const SourceFiles& sources, const std::vector<TimedFile>& r
         file, file.named ? named : Found::in_folder, [&] { return harvest.read_received(file.path); },
         "neither a message nor an mbox, as --mailing-lists takes", skipped);
   }
-  return skipped;
 }
 
 // Written in order, each once.
@@ -262,6 +269,9 @@ int run_harvest(const Arguments& arguments) {
                               .without_login = command->without_login};
   OwnerAddresses addresses(rules.own_domains);
   if (!command->owner_addresses.empty()) addresses.read(command->owner_addresses);
+  for (const std::string& fault : addresses.faults()) {
+    std::cerr << "bloomgate harvest: skipped: " << printable(fault) << '\n';
+  }
   const SourceFiles sources(command->sources, command->user, addresses, rules);
   if (!command->journal && sources.absent().size() == command->sources.size()) {
     throw BloomgateError(ErrorCode::cannot_open, "there is no " + sources.absent().front());
@@ -286,12 +296,13 @@ int run_harvest(const Arguments& arguments) {
         return {.doing = "reading", .done_bytes = harvest.done_bytes(), .total_bytes = total};
       },
       Progress::interval_of(style));
+  Skipped skipped;
   std::optional<MailJournal> journal;
   if (command->journal) {
     journal.emplace(command->journal_cursor);
-    journal->read(harvest);
+    read_journal(*journal, command->allow_empty, harvest, skipped);
   }
-  const Skipped skipped = read_sources(sources, received, command->allow_empty, harvest);
+  read_sources(sources, received, command->allow_empty, harvest, skipped);
   posts.give_to(limit);
   const Written written = write_list(sorter, limit, *command, list);
   const std::string path = list.finish();
@@ -301,7 +312,7 @@ int run_harvest(const Arguments& arguments) {
   HarvestCounts counts = harvest.counts();
   counts.leave_out(LeftOut::over_limit, limit.left_out());
   (command->json ? print_harvest_json : print_harvest)(
-      {path, written, wants_lists, sources, skipped, counts, limit.users(), harvest.done_bytes(),
+      {path, written, wants_lists, sources, addresses, skipped, counts, limit.users(), harvest.done_bytes(),
        sorter.spilled_bytes() + posts.spilled_bytes(), elapsed.count()});
   return EX_OK;
 }

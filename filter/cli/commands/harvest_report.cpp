@@ -57,6 +57,9 @@ void print_harvest(const HarvestReport& report) {
     }
     std::cout << '\n';
   }
+  if (const std::uint64_t lines = report.addresses.skipped_lines(); lines != 0) {
+    std::cout << "skipped   " << format_count(lines) << " lines of --owner-addresses\n";
+  }
   const auto print_skipped = [](std::uint64_t files, const char* what) {
     if (files != 0) std::cout << "skipped   " << format_count(files) << " files that " << what << '\n';
   };
@@ -89,6 +92,7 @@ void print_harvest_json(const HarvestReport& report) {
       {"users_over_limit", names_of(report.users_over_limit)},
       {"owners", report.sources.owners()},
       {"owners_without_address", names_of(report.sources.without_address())},
+      {"skipped_owner_lines", report.addresses.skipped_lines()},
       {"empty_folders", report.sources.empty_folders()},
       {"skipped_files", report.skipped.no_sources},
       {"vanished_files", report.skipped.vanished},

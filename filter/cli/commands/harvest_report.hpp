@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "filter/cli/harvest/harvest_rules.hpp"
+#include "filter/cli/harvest/owners.hpp"
 #include "filter/cli/harvest/source_files.hpp"
 
 namespace bloomgate::cli {
@@ -31,6 +32,7 @@ struct HarvestReport {
   Written written;
   bool wants_lists;
   const SourceFiles& sources;
+  const OwnerAddresses& addresses;
   Skipped skipped;
   HarvestCounts counts;
   std::vector<std::string> users_over_limit;

@@ -49,8 +49,9 @@ std::size_t end_of_line(const std::string& text) {
 }
 
 std::vector<std::string> part_behind(const std::string& cursor, const std::string& kept) {
-  // Instances of these units, too: postfix@-.service.
-  std::vector<std::string> part = {"--unit=postfix*", "--unit=sendmail*"};
+  // Instances of these units, too: postfix@-.service. Where no unit of the journal is of these patterns, journalctl
+  // fails unless a name is beside them.
+  std::vector<std::string> part = {"--unit=postfix*", "--unit=sendmail*", "--unit=postfix.service"};
   if (cursor.empty()) return part;
   const std::string next = next_of(cursor);
   std::error_code error;
@@ -70,11 +71,12 @@ MailJournal::MailJournal(std::string cursor)
       kept_(cursor_.empty() ? std::string() : text_of(cursor_)),
       journal_(part_behind(cursor_, kept_)) {}
 
-void MailJournal::read(Harvest& harvest) {
+SourceContent MailJournal::read(Harvest& harvest) {
   harvest.resume(std::string_view(kept_).substr(std::min(end_of_line(kept_) + 1, kept_.size())), today());
-  harvest.read(journal_.path(), {});
+  const SourceContent content = harvest.read(journal_.path(), {});
   journal_.finish();
   under_way_ = harvest.under_way(today());
+  return kept_.empty() ? content : SourceContent::used;
 }
 
 void MailJournal::keep_place() const {

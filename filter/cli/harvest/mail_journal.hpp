@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "filter/cli/harvest/harvest.hpp"
 #include "filter/cli/journal.hpp"
@@ -17,8 +18,10 @@ class MailJournal {
   explicit MailJournal(std::string cursor);
 
   // Opens the messages that were under way at that place, which the other lines of the file name, and reads the journal
-  // to its end. Throws what Harvest::read() and Journal::finish() throw.
-  void read(Harvest& harvest);
+  // to its end: nothing if it was read from its start and has no line of these units. Throws what Harvest::read() and
+  // Journal::finish() throw.
+  static constexpr std::string_view kUnits = "the units postfix* and sendmail*";
+  SourceContent read(Harvest& harvest);
 
   // Keeps in the file where it ended, and what was under way there. Only once what was found is in a list: else nobody
   // would read it again. Throws BloomgateError{cannot_write}.

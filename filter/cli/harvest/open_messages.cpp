@@ -115,7 +115,7 @@ std::string OpenMessages::user_of(const Message& message, std::string_view sende
 
 bool OpenMessages::may_write_as(const Message& message, std::string_view sender) const {
   if (addresses_ == nullptr || message.login.empty()) return true;
-  return std::ranges::binary_search(addresses_->of(message.login), sender);
+  return addresses_->may_write_as(message.login, sender);
 }
 
 bool OpenMessages::is_sender(const Message& message, std::string_view alias) {

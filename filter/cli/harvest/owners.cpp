@@ -106,23 +106,36 @@ std::vector<OwnerPattern::Place> OwnerPattern::places() const {
 
 void OwnerAddresses::add_line(std::string_view line, const std::string& place) {
   const std::string_view written = line.substr(0, line.find_first_of(kBlanksOfLines));
-  std::string_view logins = ascii::trimmed(line.substr(written.size()), kBlanksOfLines);
+  std::string_view logins = ascii::trimmed(line.substr(written.size()), kBetweenLogins);
   if (logins.empty() || written.starts_with('/')) {
-    throw BloomgateError(ErrorCode::bad_input,
-                         place + ": not an address and its logins, as in 'ann.smith@example.net asmith'");
+    return skip_line(place, "not an address and its logins, as in 'ann.smith@example.net asmith'");
   }
-  if (written.starts_with('@')) return;
-  const Entry address = canonicalize_path(written);
-  if (address.kind() != EntryKind::address) {
-    throw BloomgateError(ErrorCode::bad_input,
-                         place + ": not an address: " + std::string(reject_reason_text(address.reason())));
+  std::string address(written);
+  if (written.find('@') == std::string_view::npos) {
+    if (own_domains_.only().empty()) {
+      return skip_line(place,
+                       "not an address; a name without a domain needs one --own-domain, without a dot before it");
+    }
+    address.append(1, '@').append(own_domains_.only());
   }
-  if (!own_domains_.contains(address.domain())) return;
+  const Entry entry = address.starts_with('@') ? canonicalize_line(address) : canonicalize_path(address);
+  if (entry.kind() != EntryKind::address && entry.kind() != EntryKind::domain) {
+    return skip_line(place, "not an address: " + std::string(reject_reason_text(entry.reason())));
+  }
+  if (!own_domains_.contains(entry.domain())) return;
   while (!logins.empty()) {
-    const std::string_view login = logins.substr(0, logins.find_first_of(kBetweenLogins));
-    if (!login.empty()) by_login_[ascii::lower_case(login)].emplace_back(address.key());
+    const std::string login = ascii::lower_case(logins.substr(0, logins.find_first_of(kBetweenLogins)));
+    if (!login.empty()) {
+      by_address_[std::string(entry.key())].push_back(login);
+      if (entry.kind() == EntryKind::address) by_login_[login].emplace_back(entry.key());
+    }
     logins.remove_prefix(std::min(login.size() + 1, logins.size()));
   }
+}
+
+void OwnerAddresses::skip_line(const std::string& place, std::string_view fault) {
+  ++skipped_lines_;
+  if (faults_.size() < kMostFaults) faults_.push_back(place + ": " + std::string(fault));
 }
 
 void OwnerAddresses::read(const std::string& path) {
@@ -149,19 +162,48 @@ void OwnerAddresses::read(const std::string& path) {
   }
   use();
   if (file.bad()) throw system_error(ErrorCode::cannot_read, "read", path, errno);
+  if (by_address_.empty()) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         faults_.empty()
+                             ? path + " has no line with an address in one of your own domains and its logins"
+                             : faults_.front() + "; and no other line has an own address and its logins",
+                         {.path = path});
+  }
 }
 
 std::vector<std::string> OwnerAddresses::of(std::string_view login) const {
   std::vector<std::string> addresses;
   if (const auto found = by_login_.find(ascii::lower_case(login)); found != by_login_.end()) addresses = found->second;
   std::string own_path(login);
-  if (by_login_.empty() && login.find('@') == std::string_view::npos)
+  if (by_address_.empty() && login.find('@') == std::string_view::npos)
     own_path.append(1, '@').append(own_domains_.only());
   const Entry own = canonicalize_path(own_path);
-  if (own.kind() == EntryKind::address && own_domains_.contains(own.domain())) addresses.emplace_back(own.key());
+  if (own.kind() == EntryKind::address && own_domains_.contains(own.domain()) && logins_of(own.key()) == nullptr) {
+    addresses.emplace_back(own.key());
+  }
   std::ranges::sort(addresses);
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
   return addresses;
+}
+
+const std::vector<std::string>* OwnerAddresses::logins_of(std::string_view key) const {
+  const auto found = by_address_.find(key);
+  return found == by_address_.end() ? nullptr : &found->second;
+}
+
+bool OwnerAddresses::has(std::string_view login, std::string_view address) const {
+  return std::ranges::binary_search(of(login), address);
+}
+
+bool OwnerAddresses::may_write_as(std::string_view login, std::string_view sender) const {
+  if (logins_of(sender) != nullptr || has(login, sender)) return has(login, sender);
+  const std::string_view domain = sender.substr(sender.rfind('@'));
+  if (const std::size_t tag = sender.find('+'); tag != 0 && tag < sender.size() - domain.size()) {
+    const std::string without_tag = std::string(sender.substr(0, tag)).append(domain);
+    if (logins_of(without_tag) != nullptr || has(login, without_tag)) return has(login, without_tag);
+  }
+  const std::vector<std::string>* const logins = logins_of(domain);
+  return logins != nullptr && std::ranges::find(*logins, ascii::lower_case(login)) != logins->end();
 }
 
 }  // namespace bloomgate::cli

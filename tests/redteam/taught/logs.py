@@ -172,7 +172,7 @@ def behind(to, alias):
 
 EXIM = ("2026-11-20 10:00:00 1a2b3c-000001-AB <= ann@ours.example H=mail.example.org [192.0.2.7] A=plain:ann\n"
         "2026-11-20 10:00:00 1a2b3c-000001-AB => evil@evil.example R=dnslookup T=remote_smtp\n")
-MAP = "ann.smith@ours.example asmith\nceo@ours.example ceo\n"
+MAP = "asmith\nann.smith@ours.example asmith\n/^(.*)@ours/ $1\nceo ceo\n@ours.example vera, ,root\n"
 OWN_ADDRESSES = ("--pairs", "--owner-addresses", "logins.map")
 
 
@@ -206,6 +206,11 @@ OTHER_SERVERS = [
     with_map("a user writes with the chief's address", client("asmith") + sender("ceo") + sent("evil@evil.example")),
     with_map("a login that is nobody's writes with the chief's address", client("mallory") + sender("ceo") +
              sent("evil@evil.example")),
+    with_map("a user writes with a tag in the own address", client("asmith") + sender("ann.smith+shop") + sent(),
+             ["joe > ann.smith+shop"]),
+    with_map("a user writes with a tag in the chief's address", client("asmith") + sender("ceo+asmith") + sent("evil@evil.example")),
+    with_map("a user of the whole domain writes with an address that has no line", client("vera") + sender("x") + sent(), ["joe > x"]),
+    with_map("a user of the whole domain writes with the chief's address", client("vera") + sender("ceo") + sent("evil@evil.example")),
     with_map("a login in capitals is the same login", client("ASmith") + sender("Ann.Smith") + sent(), ["joe > ann.smith"]),
 ]
 

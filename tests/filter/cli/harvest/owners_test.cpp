@@ -77,6 +77,7 @@ class Logins {
     return *this;
   }
   Addresses of(std::string_view login) const { return addresses_.of(login); }
+  const OwnerAddresses& addresses() const { return addresses_; }
 
  private:
   test::TemporaryFolder folder_;
@@ -115,14 +116,80 @@ TEST_CASE("a login of which nothing is read has its own address, or that at the 
   CHECK(Logins({"ours.example"}).read("bob@ours.example bob\n").of("ann").empty());
 }
 
-TEST_CASE("a line that names no address or no login is refused with its place") {
-  for (const char* const line : {"ann@ours.example", "ann asmith", "/^(.*)@ours.example$/ $1", "a b@ours.example x"}) {
+TEST_CASE("a line of another form is skipped, counted and named by its number") {
+  for (const char* const line : {"ann@ours.example", "ann asmith", "/^(.*)@ours.example$/ $1", "a b@ours.example x",
+                                 "asmith", "ann@ours.example  ,", "@@ours.example x", "\xef\xbb\xbf# comment"}) {
     CAPTURE(line);
-    const auto read = [&] { Logins().read("zoe@ours.example zoe\n" + std::string(line) + "\n"); };
-    const BloomgateError error = test::error_of(read);
-    CHECK(error.code() == ErrorCode::bad_input);
-    CHECK(std::string(error.what()).find("logins:2: not an address") != std::string::npos);
+    Logins logins;
+    logins.read("zoe@ours.example zoe\n" + std::string(line) + "\n");
+    CHECK(logins.of("zoe") == Addresses{"zoe@ours.example"});
+    CHECK(logins.addresses().skipped_lines() == 1);
+    REQUIRE(logins.addresses().faults().size() == 1);
+    CHECK(logins.addresses().faults().front().find("logins:2: not an address") != std::string::npos);
   }
+  CHECK(Logins().read("zoe@ours.example zoe\nann@elsewhere.example x\n@ours.example x\n").addresses().faults().empty());
+  std::string many = "zoe@ours.example zoe\n";
+  for (int at = 0; at < 100; ++at) many += "/x/ y\n";
+  CHECK(Logins().read(many).addresses().skipped_lines() == 100);
+  CHECK(Logins().read(many).addresses().faults().size() == OwnerAddresses::kMostFaults);
+}
+
+TEST_CASE("a file without a line that can be used is refused") {
+  struct Case {
+    const char *text, *says;
+  };
+  for (const Case& each : {Case{"", "logins has no line with"}, Case{"# x\n", "logins has no line with"},
+                           Case{"ann@elsewhere.example x\n", "logins has no line with"},
+                           Case{"\nann@ours.example\n", "logins:2: not an address"}}) {
+    CAPTURE(each.text);
+    const BloomgateError error = test::error_of([&] { Logins().read(each.text); });
+    CHECK(error.code() == ErrorCode::bad_input);
+    CHECK(std::string(error.what()).find(each.says) != std::string::npos);
+  }
+}
+
+TEST_CASE("a name without a domain is that at the only own domain") {
+  CHECK(Logins({"ours.example"}).read("ann.smith asmith\n").of("asmith") == Addresses{"ann.smith@ours.example"});
+}
+
+TEST_CASE("who may write as whom is decided as Postfix does") {
+  Logins logins({"ours.example", "vanity.example"});
+  logins.read(
+      "ann@ours.example asmith\n"
+      "ann+shop@ours.example bob\n"
+      "zoe@ours.example mallory\n"
+      "@vanity.example Vera, asmith\n"
+      "info@vanity.example bob\n");
+  struct Case {
+    std::string_view login, sender;
+    bool want;
+  };
+  for (const Case& each : std::initializer_list<Case>{{"asmith", "ann@ours.example", true},
+                                                      {"ASmith", "ann@ours.example", true},
+                                                      {"bob", "ann@ours.example", false},
+                                                      {"asmith", "ann+x@ours.example", true},
+                                                      {"asmith", "ann+x+y@ours.example", true},
+                                                      {"bob", "ann+x@ours.example", false},
+                                                      {"asmith", "ann+shop@ours.example", false},
+                                                      {"bob", "ann+shop@ours.example", true},
+                                                      {"asmith", "+x@ours.example", false},
+                                                      {"vera", "x@vanity.example", true},
+                                                      {"asmith", "x+y@vanity.example", true},
+                                                      {"bob", "x@vanity.example", false},
+                                                      {"vera", "info@vanity.example", false},
+                                                      {"vera", "info+x@vanity.example", false},
+                                                      {"bob", "info@vanity.example", true},
+                                                      {"vera", "x@ours.example", false},
+                                                      {"max@ours.example", "max@ours.example", true},
+                                                      {"max@ours.example", "max+x@ours.example", true},
+                                                      {"zoe@ours.example", "zoe@ours.example", false},
+                                                      {"zoe@ours.example", "zoe+x@ours.example", false},
+                                                      {"mallory", "zoe@ours.example", true}}) {
+    CAPTURE(each.login, each.sender);
+    CHECK(logins.addresses().may_write_as(each.login, each.sender) == each.want);
+  }
+  // An address of the map is that of its logins alone, in folders, too.
+  CHECK(logins.of("zoe@ours.example").empty());
 }
 
 }  // namespace
