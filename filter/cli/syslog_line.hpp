@@ -1,4 +1,5 @@
-// The start of a log's line, in the forms that syslog's files and journalctl have: a date, the host, the program. What
+// The start of a log's line, in the forms that syslog's files (RFC 3164, 5424) and journalctl have: a date, the host,
+// the program. What
 // stands behind them is the program's own. Used for the logs of mail servers and of the daemon. Pure; safe from any
 // thread.
 #pragma once
@@ -12,7 +13,7 @@ namespace bloomgate::cli {
 struct SyslogLine {
   std::string_view date =
       {};  // `Nov 20 10:00:00`, `2026-11-20T10:00:00.123456+01:00`: the form, not that there is such a day
-  std::string_view host = {};
+  std::string_view host = {};     // empty: the line does not say
   std::string_view program = {};  // `postfix/submission/smtpd`, `sm-mta`
   std::string_view process = {};  // empty: the line does not say
   std::string_view text = {};

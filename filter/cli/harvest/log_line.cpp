@@ -20,16 +20,31 @@ std::string_view without_start_of_file(std::string_view line) noexcept {
   return ascii::trimmed_front(line, std::string_view("\0", 1));
 }
 
-// What `docker compose logs` puts before a line: `mailserver-1  | `.
+// The time that `docker logs -t` and `kubectl logs --timestamps` put before a line, which has its own.
+std::string_view without_first_date(std::string_view line) noexcept {
+  std::string_view rest = line;
+  if (!take_log_date(rest)) return line;
+  std::string_view behind = rest;
+  return take_log_date(behind) ? rest : line;
+}
+
+// What `docker compose logs` and `kubectl logs --prefix` put before a line: `mailserver-1  | `, `[pod/mail-0/postfix]
+// `.
 std::string_view without_container(std::string_view line) noexcept {
   line = without_start_of_file(line);
   constexpr std::size_t kMostBytes = 80;
   constexpr std::string_view kBehindName = "| ";
+  constexpr std::string_view kBehindPod = "] ";
+  if (const std::size_t end = line.substr(0, kMostBytes).find(kBehindPod);
+      line.starts_with("[pod/") && end < kMostBytes) {
+    return without_first_date(line.substr(end + kBehindPod.size()));
+  }
   const std::size_t end = line.substr(0, kMostBytes).find(kBehindName);
-  if (end == std::string_view::npos) return line;
+  if (end == std::string_view::npos) return without_first_date(line);
   const std::string_view name = ascii::trimmed_back(line.substr(0, end), " ");
   const auto is_of_name = [](char c) { return ascii::is_letter_or_digit(c) || c == '-' || c == '_' || c == '.'; };
-  return !name.empty() && std::ranges::all_of(name, is_of_name) ? line.substr(end + kBehindName.size()) : line;
+  if (!name.empty() && std::ranges::all_of(name, is_of_name)) line.remove_prefix(end + kBehindName.size());
+  return without_first_date(line);
 }
 
 bool take_queue_id(std::string_view& line, std::string_view& id) noexcept {

@@ -1,6 +1,8 @@
 """Logs, in which strangers choose addresses, names of hosts, header fields and other servers' answers. An operator names
 them."""
 
+import re
+
 from .case import FOR_ALL, PAIRS, VMAIL, Case, Gzip
 
 ALLOW_EMPTY = ("--pairs", "--allow-empty")
@@ -219,11 +221,40 @@ def everywhere(text, change):
     return "".join(change(each) for each in text.splitlines(True))
 
 
+def numbered(text, data="-"):
+    """The lines in the form of RFC 5424."""
+    return re.sub(r"(?m)^Nov 20 10:00:00 mx (\S+)\[1\]: (.*)$",
+                  lambda line: f"<22>1 2026-11-20T10:00:00.123456+01:00 mx {line[1]} 1 - {data} {line[2]}", text)
+
+
 ISO = "2026-11-20T10:00:00.123456+01:00"
 FORMS = [
     log("the host's name has the word mail in it", mail(host="mail"), ["joe > ann"]),
     log("dates of RFC 3339", mail(date=ISO), ["joe > ann"]),
     log("the journal's dates", mail(date="2026-11-20T10:00:00+0100"), ["joe > ann"]),
+    *[log(f"dates and names as {what} has them", mail(date=date), ["joe > ann"]) for what, date in (
+        ("syslog of RFC 3164 with a priority", "<22>Nov 20 10:00:00"), ("rsyslog without a zone", "2026-11-20T10:00:00"),
+        ("syslog-ng with parts of a second", "Nov 20 10:00:00.123"), ("journalctl -o short-full", "Fri 2026-11-20 10:00:00 CET"),
+        ("journalctl -o short-iso-precise", "2026-11-20T10:00:00.123456+0100"),
+        ("docker logs -t", "2026-11-20T10:00:00.123456789Z Nov 20 10:00:00"),
+        ("docker compose logs -t", "mail-1  | 2026-11-20T10:00:00.123456789Z 2026-11-20T10:00:00.123456+01:00"),
+        ("kubectl logs --prefix", "[pod/mail-0/postfix] Nov 20 10:00:00"))],
+    *[log(f"the program as {what} has it", everywhere(mail(), change), ["joe > ann"]) for what, change in (
+        ("journalctl --no-hostname", lambda each: each.replace(" mx ", " ")),
+        ("BusyBox", lambda each: each.replace(" mx ", " mx mail.info ")),
+        ("a container without a host's name", lambda each: each.replace(" mx ", " INFO    ")),
+        ("a second instance of Postfix", lambda each: each.replace("postfix/", "postfix-out/")),
+        ("RFC 5424", numbered), ("RFC 5424 with data", lambda each: numbered(each, '[a b="\\"] c"][d e=""]')),
+        ("rsyslog in the form of RFC 5424", lambda each: numbered(each).replace(" - - ", " - -  ")),
+        ("RFC 5424 with a byte order mark", lambda each: numbered(each).replace(" - - ", " - - \ufeff")))],
+    log("long queue IDs", mail(number="4Qx7Yb0hNSzlMHbF") + mail("zoe@example.org", number="3zHk2g1Yz8z1s8"), ["joe > ann", "zoe > ann"]),
+    log("a stranger's name for the program in the data of RFC 5424", numbered(client()) + numbered(sender()) +
+        '<22>1 2026-11-20T10:00:00Z mx web 1 - [a b="\\"] postfix/smtp[1]: Q1: to=<evil@evil.example>, status=sent (x)"] y\n' +
+        "<22>1 2026-11-20T10:00:00Z mx web 1 - - postfix/smtp[1]: Q1: to=<evil@evil.example>, status=sent (x)\n" +
+        numbered(sent()), ["joe > ann"]),
+    log("a stranger's text in a program's line that has two dates",
+        mail() + "2026-11-20T10:00:00Z mx web[1]: Nov 20 10:00:00 mx postfix/smtp[1]: Q1: to=<evil@evil.example>, status=sent (x)\n",
+        ["joe > ann"]),
     log("29 February, of a year that is not said", mail(date="Feb 29 10:00:00"), ["joe > ann"]),
     log("a container's name before each line", everywhere(mail(), lambda each: "mailserver-1  | " + each), ["joe > ann"]),
     log("the same, behind what docker says", "Attaching to mailserver-1\n" +

@@ -122,16 +122,40 @@ TEST_CASE("lines that are not events, or only look like them, are passed over") 
 }
 
 TEST_CASE("a log's line begins with a date, a host and a program") {
-  for (const char* line : {"Nov 20 10:00:00 mx postfix/qmgr[1]: x", "Nov  2 10:00:00 mx kernel: x",
-                           "2026-11-20T10:00:00+01:00 mx sm-mta[1]: x", "2026-11-20T10:00:00Z mx a: x"}) {
+  for (const char* line :
+       {"Nov 20 10:00:00 mx postfix/qmgr[1]: x", "Nov  2 10:00:00 mx kernel: x",
+        "2026-11-20T10:00:00+01:00 mx sm-mta[1]: x", "2026-11-20T10:00:00Z mx a: x", "Nov 20 10:00:00.123456 mx a: x",
+        "<22>Nov 20 10:00:00 mx a: x", "<22>1 2026-11-20T10:00:00Z mx a - - - x",
+        "<22>1 2026-11-20T10:00:00Z mx a 1 - [b c=\"]\"][d] x", "Fri 2026-11-20 10:00:00 CET mx a: x",
+        "Nov 20 10:00:00 a[1]: x", "Nov 20 10:00:00 mx mail.info a: x", "Nov 20 10:00:00 mx   a: x",
+        "2026-11-20T10:00:00.1Z Nov 20 10:00:00 mx a: x", "[pod/a/b] Nov 20 10:00:00 mx a: x"}) {
     CAPTURE(line);
     CHECK(is_log_line(line));
   }
-  for (const char* line : {"Nov 20 10.00:00 mx a: x", "Nov 20 10:00.00 mx a: x", "Nov-20 10:00:00 mx a: x",
-                           "Nov 20-10:00:00 mx a: x", "Nov 20 10:00:00-mx a: x", "2026-11-20 10:00:00 mx a: x",
-                           "2026/11-20T10:00:00 mx a: x", "2026-11/20T10:00:00 mx a: x", "2026-11-20T10.00:00 mx a: x",
-                           "Nov 20 10:00:00 mx a", "Nov 20 10:00:00 mx a b: x", "Nov 20 10:00:00  a: x",
-                           "Nov 20 10:00:00 mx a[1: x", "Nov 20 10:00:00 mx : x", "Nov 20 10:00:00 mx a:x"}) {
+  for (const char* line : {"Nov 20 10.00:00 mx a: x",
+                           "Nov 20 10:00.00 mx a: x",
+                           "Nov-20 10:00:00 mx a: x",
+                           "Nov 20-10:00:00 mx a: x",
+                           "Nov 20 10:00:00-mx a: x",
+                           "2026-11-20 10:00:00 mx a: x",
+                           "2026/11-20T10:00:00 mx a: x",
+                           "2026-11/20T10:00:00 mx a: x",
+                           "2026-11-20T10.00:00 mx a: x",
+                           "Nov 20 10:00:00 mx a",
+                           "Nov 20 10:00:00 mx a b: x",
+                           "Nov 20 10:00:00  a: x",
+                           "Nov 20 10:00:00 mx a[1: x",
+                           "Nov 20 10:00:00. mx a: x",
+                           "<22>1 2026-11-20T10:00:00Z mx a 1 - [b c=\"] x",
+                           "<22>1 2026-11-20T10:00:00Z mx a 1 - x",
+                           "<22>2 2026-11-20T10:00:00Z mx a - - - x",
+                           "<2222>Nov 20 10:00:00 mx a: x",
+                           "Fri 2026-11-20 10:00:00 mx a: x",
+                           "Fri 2026-11-20 10.00:00 CET mx a: x",
+                           "Fri 2026-11-20",
+                           "[pod/a/b Nov 20 10:00:00 mx a: x",
+                           "Nov 20 10:00:00 mx : x",
+                           "Nov 20 10:00:00 mx a:x"}) {
     CAPTURE(line);
     CHECK_FALSE(is_log_line(line));
   }
