@@ -65,8 +65,10 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
   HarvestCommand command;
   po::options_description visible("options");
   visible.add_options()  //
-      ("output,o", po::value(&command.output)->required()->value_name("FOLDER"),
-       "where to put the list: a file such as 2026-11-20.txt.zst for each run")  //
+      (
+          "output,o", po::value(&command.output)->required()->value_name("FOLDER"),
+          "where to put the list: a file such as 2026-11-20.txt.zst for each run; the folder is made if it is not "
+          "there")  //
       ("own-domain", po::value(&command.own_domains)->required()->composing()->value_name("DOMAIN"),
        "a domain of your own users, or .DOMAIN for all below it as well; may be given several times")  //
       ("for-all", po::bool_switch(&command.for_all),
@@ -122,7 +124,9 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
            "%u is the name of a mailbox's owner, %n and %d are the parts of a name such as ann@example.net.\n",
        .examples =
            "  bloomgate harvest --output /var/lib/bloomgate/lists --own-domain example.net --pairs /var/log/mail.log*\n"
-           "  bloomgate harvest --output lists --own-domain example.net --pairs '/home/%u/Maildir/.Sent'\n"
+           "  bloomgate harvest --output /var/lib/bloomgate/lists --own-domain example.net --pairs --journal\n"
+           "  bloomgate harvest --output /var/lib/bloomgate/lists --own-domain example.net --pairs "
+           "'/home/%u/Maildir/.Sent'\n"
            "  bloomgate build --output /var/lib/bloomgate/whitelist.bloom --newest 180d /var/lib/bloomgate/lists\n"});
   if (!values) return std::nullopt;
   if (command.sources.empty() && !command.journal) {

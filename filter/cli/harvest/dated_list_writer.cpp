@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kTextBytes = std::size_t{1} << 18;
 // Who writes to whom is for the operator's eyes.
 constexpr mode_t kMode = 0640;
+constexpr mode_t kFolderMode = 0750;
 
 int link_to(int file, const std::string& temporary, const std::string& path) {
   if (!temporary.empty()) return link(temporary.c_str(), path.c_str());
@@ -47,6 +48,9 @@ DatedListWriter::DatedListWriter(std::string folder, Day day)
     : folder_(std::move(folder)), day_(day), compressor_(std::make_unique<Compressor>()) {
   if (!compressor_->context) throw std::bad_alloc();
   ZSTD_CCtx_setParameter(compressor_->context.get(), ZSTD_c_checksumFlag, 1);
+  if (mkdir(folder_.c_str(), kFolderMode) != 0 && errno != EEXIST) {
+    throw system_error(ErrorCode::cannot_write, "make the folder", folder_, errno);
+  }
   file_.reset(open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
   if (!file_.is_open() && (errno == EOPNOTSUPP || errno == EISDIR)) {
     path_ = folder_ + "/.harvest-XXXXXX";

@@ -17,9 +17,9 @@ std::string pair_line(std::string_view contact, std::string_view user);
 
 class DatedListWriter {
  public:
-  // The list will be `folder`/2026-11-20.txt.zst, or 2026-11-20.2.txt.zst where there is one of that day. It has no
-  // name until it is complete, so that nothing of it stays if the program is killed. Throws
-  // BloomgateError{cannot_write}.
+  // Makes the folder, unless it is there, but none above it. The list will be `folder`/2026-11-20.txt.zst, or
+  // 2026-11-20.2.txt.zst where there is one of that day. It has no name until it is complete, so that nothing of it
+  // stays if the program is killed. Throws BloomgateError{cannot_write}.
   DatedListWriter(std::string folder, Day day);
   ~DatedListWriter();
   DatedListWriter(const DatedListWriter&) = delete;

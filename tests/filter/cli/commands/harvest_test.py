@@ -5,7 +5,7 @@ import os
 import subprocess
 import time
 
-from program import EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, main
+from program import BLOOMGATE, EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, main
 
 
 class HarvestTest(ProgramTest):
@@ -326,6 +326,28 @@ tail -n "+$((at + 1))" journal
         self.assertIn("--journal-cursor needs --journal",
                       self.check(EX_USAGE, "harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", *keeps, "x")[1])
 
+    def test_the_examples_of_the_help_work_as_they_are_shown(self):
+        for folder in ("log", "lib/bloomgate", "home/ann/Maildir/.Sent/cur", "bin"):
+            (self.folder / folder).mkdir(parents=True)
+        log = self.log(("ann", "joe@example.net"), ("ann", "joe@example.org")).replace("ours.example", "example.net")
+        for name in ("log/mail.log", "log/mail.log.1", "bin/log"):
+            self.write(name, log)
+        self.write("home/ann/Maildir/.Sent/cur/1", "From: ann@example.net\nTo: zoe@example.org\n\n")
+        for name, text in (("journalctl", f"cat {self.folder}/bin/log"), ("bloomgate", f'exec {BLOOMGATE} "$@"')):
+            self.write(f"bin/{name}", f"#!/bin/sh\n{text}\n")
+            (self.folder / "bin" / name).chmod(0o755)
+        examples = self.check(0, "harvest", "--help")[0].partition("examples:\n")[2].strip().splitlines()
+        self.assertEqual(len(examples), 4)
+        for example in examples:
+            line = example.replace("/var/", "").replace("/home", "home")
+            done = subprocess.run(["sh", "-c", line], cwd=self.folder, capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PATH": f"{self.folder}/bin:/usr/bin:/bin"})
+            self.assertEqual(done.returncode, 0, line + done.stderr)
+        self.assertEqual(os.stat(self.folder / "lib/bloomgate/lists").st_mode & 0o777, 0o750)
+        self.assertEqual(len(os.listdir(self.folder / "lib/bloomgate/lists")), 3)
+        for address in ("joe", "zoe"):
+            self.check(0, "query", "lib/bloomgate/whitelist.bloom", f"{address}@example.org > ann@example.net")
+
     def test_an_empty_folder_does_not_end_the_run(self):
         self.mailbox("ann")
         self.mailbox("bob", "From: bob@ours.example\nTo: joe@example.org\n\n")
@@ -473,7 +495,7 @@ tail -n "+$((at + 1))" journal
                 (EX_USAGE, [*good, "--date", "yesterday", log], "--date takes a day"),
                 (EX_USAGE, [*good, "--at-least", "0", log], "--at-least"),
                 (EX_NOINPUT, [*good, "missing"], "missing"),
-                (EX_CANTCREAT, ["--output", "nowhere", *good[2:], log], "nowhere")):
+                (EX_CANTCREAT, ["--output", "nowhere/lists", *good[2:], log], "nowhere/lists")):
             self.assertIn(want, self.check(status, "harvest", *arguments)[1])
         self.assertEqual(os.listdir(self.folder / "lists"), [])
 
