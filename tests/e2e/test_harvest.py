@@ -132,6 +132,31 @@ def test_the_log_of_sendmail_gives_the_recipients_of_users_of_its_own_network(fo
     assert not is_listed(folder, "bounced@example.org")
 
 
+ALIASES = "info\tprivate@example.org\nboth\tp1@example.org,p2@example.org\n"
+WITH_ALIASES = FRAGMENT + """\
+define(`ALIAS_FILE', `text:-k0 -v1 {aliases}')dnl
+define(`confDONT_BLAME_SENDMAIL', `MapInUnsafeDirPath,GroupWritableDirPathSafe')dnl
+LOCAL_DOMAIN(`example.net')dnl
+"""
+
+
+def test_the_log_of_sendmail_hides_who_is_behind_an_alias(folder, sink):
+    if sendmail.can_run():
+        pytest.skip(sendmail.can_run())
+    log = SystemLog(folder)
+    aliases = folder / "own.aliases"
+    aliases.write_text(ALIASES)
+    with LoggingSendmail(folder, SendmailConfig(sink.port, WITH_ALIASES.format(aliases=aliases))) as mta:
+        with Client(mta.port) as client:
+            # Of a user of the system, ctladdr is the sender, also behind an alias.
+            for sender, recipient in ((ANN, "info"), (ANN, "both"), ("root@example.net", "info@example.net"),
+                                      ("root@example.net", "joe@example.org")):
+                client.send(Message(sender, recipient=recipient if "@" in recipient else f"{recipient}@example.net"))
+        wait_until(lambda: log.file.read_text().count("stat=Sent") >= 4, "Sendmail's log")
+    assert "to=private@example.org, ctladdr=<root@example.net>" in log.file.read_text()
+    assert harvested(folder, log.file, "--without-login") == ["joe@example.org"]
+
+
 def names_its_post(name):
     """Whether that message of a list is the member's post, and the list has its name from its address."""
     return "digest" not in name and "dot in its name" not in name

@@ -134,13 +134,6 @@ void OpenMessages::add_recipient(Message& message, std::string_view path) {
   message.counted = true;
 }
 
-// What stands in Sendmail's aliases and .forward beside addresses: `/var/mail/archive`, `"|/usr/bin/vacation bob"`,
-// `\\bob`.
-bool OpenMessages::is_file_or_program(std::string_view path) noexcept {
-  return path.starts_with('/') || path.starts_with('|') || path.starts_with("\"|") || path.starts_with('\\') ||
-         path.starts_with(':');
-}
-
 void OpenMessages::finish(const LogEvent& event) {
   const std::string id = id_of(event.host, event.queue_id);
   Message* const message = find(id);
@@ -151,10 +144,13 @@ void OpenMessages::finish(const LogEvent& event) {
   const bool is_alias = !event.alias.empty() && !is_sender(*message, event.alias);
   std::string_view paths = event.text;
   std::uint32_t recipients = 0;
-  for (; !paths.empty(); ++recipients) {
+  while (!paths.empty()) {
     const std::string_view path = take_path(paths);
+    // Sendmail writes a client's recipient as the client does, in brackets, and without them what stands in an alias or
+    // a .forward: an address, a file, a program. From the queue, that is all that shows it.
+    if (event.is_sendmail && !path.starts_with('<')) continue;
+    ++recipients;
     if (!has_user) continue;
-    if (event.is_sendmail && is_file_or_program(path)) continue;
     if (event.kind != LogEventKind::delivered) {
       counts_.leave_out(LeftOut::not_delivered);
     } else if (!is_alias) {

@@ -73,7 +73,6 @@ class OpenMessages {
   std::string user_of(const Message& message, std::string_view sender) const;
   // Whether `alias` is the sender's own address, which Sendmail names beside each recipient of a user of the system.
   static bool is_sender(const Message& message, std::string_view alias);
-  static bool is_file_or_program(std::string_view path) noexcept;
   void add_recipient(Message& message, std::string_view path);
 
   const HarvestRules& rules_;

@@ -200,8 +200,11 @@ OTHER_SERVERS = [
         ("a program with an address", '"|/bin/mail evil@evil.example"', "<ann@ours.example> (1000/1000)", ()),
         ("a copy for the colleague beside a .forward", "\\\\bob", "<bob@ours.example> (1001/1001)", ()),
         ("a file", "/var/mail/archive@evil.example", "<ann@ours.example> (1000/1000)", ()))],
-    log("Sendmail: an alias, and a person beside it", sendmail(FROM.replace("nrcpts=1", "nrcpts=3"),
-        behind("<p@example.org>,<q@example.org>", "<info@ours.example> (8/0)"), TO + "Sent (Ok)"), ["joe > ann"]),
+    log("Sendmail: an alias, and a person beside it", sendmail(FROM.replace("nrcpts=1", "nrcpts=2"),
+        behind("p@example.org,q@example.org", "<info@ours.example> (8/0)"), TO + "Sent (Ok)"), ["joe > ann"]),
+    *[log(f"Sendmail: {what}", sendmail(FROM, text.replace("<joe@example.org>", "private@example.org") + "Sent (Ok)")) for what, text in (
+        ("a private address behind an alias, from the queue", TO),
+        ("a user of the system writes to an alias", TO.replace(", ", ", ctladdr=<ann@ours.example> (1000/1000), ", 1)))],
     log("Sendmail's message comes back", sendmail(FROM, TO + "User unknown")),
     log("Exim's log", EXIM, status=65, said="mail.log"),
     with_map("a user writes with the own address, by a map", client("asmith") + sender("ann.smith") + sent(), ["joe > ann.smith"]),
