@@ -1,10 +1,12 @@
 #include "filter/address/automatic_mail.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <initializer_list>
 
 #include "filter/address/calendar_reply.hpp"
+#include "filter/address/transfer_encoding.hpp"
 #include "filter/base/ascii.hpp"
 
 namespace bloomgate {
@@ -22,29 +24,79 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> wo
   return std::ranges::any_of(words, [text](std::string_view each) { return ascii::equal_ignoring_case(text, each); });
 }
 
-// Where the word begins, in any case; npos: nowhere.
-std::size_t find(std::string_view text, std::string_view word) noexcept {
-  const auto is_same = [](char one, char other) { return ascii::to_lower(one) == other; };
-  // Not std::ranges::search(), with whose result Clang 14 cannot read the headers of GCC 12.
-  const auto* const found = std::search(text.begin(), text.end(), word.begin(), word.end(), is_same);
-  return found == text.end() ? std::string_view::npos : static_cast<std::size_t>(found - text.begin());
+bool has(std::string_view text, std::string_view word) noexcept {
+  return ascii::find_ignoring_case(text, word) != std::string_view::npos;
 }
 
-bool has(std::string_view text, std::string_view word) noexcept {
-  return find(text, word) != std::string_view::npos;
+// A report without the multipart that it belongs into. As a part of a message it may be one that a person sends on.
+bool is_report_itself(std::string_view content_type) noexcept {
+  const std::string_view type = first_word(content_type);
+  return is_one_of(type, {"message/disposition-notification", "message/delivery-status", "message/feedback-report"});
+}
+
+// Bytes of a value, as far as there is room for them.
+class Bytes {
+ public:
+  void append(char byte) noexcept {
+    if (size_ < bytes_.size()) bytes_[size_++] = byte;
+  }
+  std::string_view view() const noexcept { return {bytes_.data(), size_}; }
+
+ private:
+  std::array<char, 80> bytes_ = {};  // an encoded word has 75
+  std::size_t size_ = 0;
+};
+
+// The value's first encoded word decoded, or else its start. Of another character set than ASCII only the letters of
+// ASCII mean anything.
+Bytes decoded_start(std::string_view value) noexcept {
+  Bytes decoded;
+  const auto append = [&](char byte) { decoded.append(byte == '_' ? ' ' : byte); };
+  constexpr std::string_view kEncoded = "=?";
+  const std::size_t set_end = value.starts_with(kEncoded) ? value.find('?', kEncoded.size()) : std::string_view::npos;
+  if (set_end == std::string_view::npos || set_end + 2 >= value.size() || value[set_end + 2] != '?') {
+    for (const char byte : value.substr(0, 80)) decoded.append(byte);
+    return decoded;
+  }
+  const std::string_view text = value.substr(set_end + 3, value.substr(set_end + 3).find('?'));
+  const char encoding = ascii::to_lower(value[set_end + 1]);
+  if (encoding == 'q') decode_quoted_printable(text, append);
+  if (encoding == 'b') decode_base64(text, [&](char byte) { decoded.append(byte); });
+  return decoded;
+}
+
+// A word without its accented letters, in whatever character set they are: `dsinscription`.
+Bytes ascii_of(std::string_view text) noexcept {
+  Bytes letters;
+  for (const char byte : text) {
+    if (ascii::is_ascii(byte)) letters.append(byte);
+  }
+  return letters;
 }
 
 bool is_subject_for_leaving(std::string_view value) noexcept {
-  value = ascii::trimmed(value, kSpaceAndLineEnds);
-  const auto is_letter = [](char byte) {
-    return ascii::is_letter_or_digit(byte) || static_cast<unsigned char>(byte) >= 0x80;
-  };
+  const Bytes start = decoded_start(ascii::trimmed(value, kSpaceAndLineEnds));
+  value = ascii::trimmed(start.view(), kSpaceAndLineEnds);
+  const auto is_letter = [](char byte) { return ascii::is_letter_or_digit(byte) || !ascii::is_ascii(byte); };
   value.remove_prefix(static_cast<std::size_t>(std::ranges::find_if(value, is_letter) - value.begin()));
-  const std::string_view word =
-      value.substr(0, static_cast<std::size_t>(std::ranges::find_if_not(value, is_letter) - value.begin()));
-  return is_one_of(word, {"unsubscribe", "signoff", "abmelden", "abbestellen", "desinscription",
-                          "d\xc3\xa9sinscription", "desuscribir"}) ||
-         is_one_of(value, {"remove", "remove me", "stop", "leave", "opt out", "opt-out"});
+  const std::size_t end = static_cast<std::size_t>(std::ranges::find_if_not(value, is_letter) - value.begin());
+  return is_one_of(ascii_of(value.substr(0, end)).view(),
+                   {"unsubscribe", "unsub", "signoff", "abmelden", "abbestellen", "desinscription", "dsinscription",
+                    "desabonnement", "dsabonnement", "desuscribir", "afmelden", "uitschrijven", "disiscrizione"}) ||
+         is_one_of(value, {"remove", "remove me", "stop", "leave", "opt out", "opt-out", "optout"});
+}
+
+// Whether the word stands in the text by itself: `leave` does in `dev-leave`, and not in `cleaver`.
+bool has_word(std::string_view text, std::string_view word) noexcept {
+  const auto is_edge = [](char byte) { return !ascii::is_letter_or_digit(byte); };
+  for (std::size_t at = 0; at + word.size() <= text.size(); ++at) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || is_edge(text[at - 1])) && (end == text.size() || is_edge(text[end])) &&
+        ascii::equal_ignoring_case(text.substr(at, word.size()), word)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -54,34 +106,39 @@ bool says_automatic(std::string_view name, std::string_view value) noexcept {
   const auto is = [name](std::string_view wanted) {
     return name.size() == wanted.size() && ascii::equal_ignoring_case(name, wanted);
   };
-  if (is("List-Id") || is("X-Auto-Response-Suppress") || is("X-Autoreply-From") || is("X-Failed-Recipients"))
+  if (is("List-Id") || is("List-Unsubscribe") || is("X-Auto-Response-Suppress") || is("X-Autoreply-From") ||
+      is("X-Failed-Recipients")) {
     return true;
+  }
   if (is("Auto-Submitted") || is("X-Autoreply") || is("X-Auto-Reply") || is("X-Autorespond")) {
     return !is_one_of(first_word(value), {"no"});
   }
   if (is("Precedence")) return is_one_of(first_word(value), {"bulk", "list", "junk", "auto_reply", "auto-reply"});
   if (is("Subject")) return is_subject_for_leaving(value);
-  return says_report(name, value) || (is("Content-Type") && is_calendar_reply(value));
+  return is("Content-Type") && (says_report(name, value) || is_calendar_reply(value) || is_report_itself(value));
 }
 
 bool says_report(std::string_view name, std::string_view value) noexcept {
   return ascii::equal_ignoring_case(ascii::trimmed_back(name, " \t"), "Content-Type") && has(value, "multipart/report");
 }
 
-bool is_for_leaving(std::string_view local_part) noexcept {
-  if (has(local_part, "unsubscribe") || has(local_part, "signoff") || has(local_part, "optout")) return true;
-  // As a part of its own: nobody's name is meant.
-  const auto is_edge = [](char byte) { return !ascii::is_letter_or_digit(byte); };
-  for (const std::string_view word : {"unsub", "leave", "opt-out"}) {
-    std::string_view rest = local_part;
-    for (std::size_t begin = find(rest, word); begin != std::string_view::npos; begin = find(rest, word)) {
-      const std::size_t end = begin + word.size();
-      const std::size_t before = local_part.size() - rest.size() + begin;
-      if ((before == 0 || is_edge(local_part[before - 1])) && (end == rest.size() || is_edge(rest[end]))) return true;
-      rest.remove_prefix(end);
-    }
-  }
-  return false;
+bool is_of_program(std::string_view local_part) noexcept {
+  constexpr std::string_view kAnywhere[] = {"unsubscribe",    "signoff",   "optout",  "abbestell",
+                                            "desinscription", "desuscrib", "noreply", "donotreply"};
+  constexpr std::string_view kWords[] = {"unsub",        "leave",    "opt-out",      "no-reply",
+                                         "no_reply",     "no.reply", "do-not-reply", "do_not_reply",
+                                         "do.not.reply", "bounce",   "bounces"};
+  // Behind it there may be a tag, or what says who is meant.
+  constexpr std::string_view kBeginnings[] = {"remove", "listserv", "majordomo", "listproc", "mailer-daemon"};
+  constexpr std::string_view kRequest = "-request";
+  const std::string_view untagged = local_part.substr(0, local_part.find('+'));
+  return std::ranges::any_of(kAnywhere, [=](std::string_view each) { return has(local_part, each); }) ||
+         std::ranges::any_of(kWords, [=](std::string_view each) { return has_word(local_part, each); }) ||
+         std::ranges::any_of(
+             kBeginnings,
+             [=](std::string_view each) { return has_word(local_part.substr(0, each.size() + 1), each); }) ||
+         (untagged.size() > kRequest.size() &&
+          ascii::equal_ignoring_case(untagged.substr(untagged.size() - kRequest.size()), kRequest));
 }
 
 }  // namespace bloomgate

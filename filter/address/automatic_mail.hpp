@@ -10,20 +10,26 @@
 
 namespace bloomgate {
 
-// Whether a field says so, in any case and with white space before its colon: Auto-Submitted with anything but `no`
-// (RFC 3834); List-Id (RFC 2919); Precedence with `bulk`, `list`, `junk` or `auto_reply` (RFC 2076); X-Autoreply and
-// X-Autorespond with anything but `no`, and X-Auto-Response-Suppress, as programs that answer write them; a
-// Content-Type of reports or of answers to invitations (RFC 6522; is_calendar_reply(), the message's own type); a
-// Subject by which one leaves a mailing list. A comment may stand before or behind a word. Linear in the length of the
-// value.
+// Whether a field says so, in any case and with white space before its colon:
+// - Auto-Submitted with anything but `no` (RFC 3834); X-Autoreply and X-Autorespond likewise, and
+//   X-Auto-Response-Suppress, as programs that answer write them.
+// - List-Id (RFC 2919), List-Unsubscribe (RFC 2369): a newsletter goes to all who have subscribed.
+// - Precedence with `bulk`, `list`, `junk` or `auto_reply` (RFC 2076).
+// - a Content-Type of reports or of answers to invitations (RFC 6522; is_calendar_reply(), the message's own type).
+// - a Subject by which one leaves a mailing list, also in an encoded word (RFC 2047).
+// A comment may stand before or behind a word. Linear in the length of the value.
 bool says_automatic(std::string_view name, std::string_view value) noexcept;
 
 // Whether a field says that the message is a report of a mail server or a program, such as a bounce: multipart/report
 // (RFC 6522), in any case.
 bool says_report(std::string_view name, std::string_view value) noexcept;
 
-// Whether an address with that local part is one by which one leaves a mailing list: `list-unsubscribe+joe`,
-// `leave-123`, `signoff`. The usual ones: a link may have any other.
-bool is_for_leaving(std::string_view local_part) noexcept;
+// Whether an address with that local part is, by its name, one that no person reads, so mail to it shows nobody whom a
+// user knows. The usual names; the sender of a link or of an envelope may choose any other:
+// - addresses by which one leaves a mailing list: `list-unsubscribe+joe`, `leave-123`, `signoff`, `remove`;
+// - programs that keep lists: `dev-request` (RFC 2142), `listserv`, `majordomo`;
+// - addresses that take no answer: `no-reply`, `donotreply`; and the places of bounces: `bounces+joe`, `mailer-daemon`.
+// A person reads `postmaster` and `abuse`.
+bool is_of_program(std::string_view local_part) noexcept;
 
 }  // namespace bloomgate

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
+#include "filter/address/calendar_text.hpp"
 #include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
 
@@ -165,15 +167,35 @@ Text value_of(std::string_view content_type, std::string_view name) noexcept {
   return text;
 }
 
+bool is_type(std::string_view content_type, std::string_view type, std::string_view subtype) noexcept {
+  return TypeReader(content_type).take_type(type, subtype);
+}
+
+bool is_calendar(std::string_view content_type) noexcept {
+  return is_type(content_type, "text", "calendar");
+}
+
+bool is_multipart(std::string_view content_type) noexcept {
+  return is_type(content_type, "multipart", {}) && !value_of(content_type, "boundary").is_empty();
+}
+
 // The parts of a body, and the multiparts that they are in.
 class Parts {
  public:
   // Whether that Content-Type is what is looked for. A multipart's parts are read from then on.
   bool take_type(std::string_view content_type) noexcept {
     if (is_calendar_reply(content_type)) return true;
-    if (depth_ == kMaxDepth || !has_parts(content_type)) return false;
+    // That of the message is for says_report().
+    if (depth_ != 0 && is_type(content_type, "multipart", "report")) return true;
+    is_calendar_ = is_calendar_ || is_calendar(content_type);
+    if (depth_ == kMaxDepth || !is_multipart(content_type)) return false;
     boundaries_[depth_++] = value_of(content_type, "boundary");
     return false;
+  }
+
+  // Whether the part that ends with that text answers an invitation.
+  bool take_text(std::string_view text) noexcept {
+    return std::exchange(is_calendar_, false) && answers_invitation(text);
   }
 
   // The fields of a part.
@@ -215,6 +237,7 @@ class Parts {
 
   std::array<Text, kMaxDepth> boundaries_ = {};
   std::size_t depth_ = 0;
+  bool is_calendar_ = false;  // the current part
 };
 
 }  // namespace
@@ -238,30 +261,34 @@ std::string_view behind_comments(std::string_view value) noexcept {
 }
 
 bool is_calendar_reply(std::string_view content_type) noexcept {
-  return TypeReader(content_type).take_type("text", "calendar") &&
-         ascii::equal_ignoring_case(value_of(content_type, "method").view(), "REPLY");
+  return is_calendar(content_type) && is_answering_method(value_of(content_type, "method").view());
 }
 
-bool has_parts(std::string_view content_type) noexcept {
-  return TypeReader(content_type).take_type("multipart", {}) && !value_of(content_type, "boundary").is_empty();
+bool needs_body(std::string_view content_type) noexcept {
+  return is_multipart(content_type) || is_calendar(content_type);
 }
 
-bool has_calendar_reply(std::string_view content_type, std::string_view body) noexcept {
+bool has_automatic_part(std::string_view content_type, std::string_view body) noexcept {
   body = body.substr(0, kCalendarReplyBytes);
   Parts parts;
   if (parts.take_type(content_type)) return true;
-  std::optional<std::size_t> header;  // where that of the current part begins
+  bool in_header = false;
+  std::size_t part = 0;  // where the header or the text of the current part begins
   for (std::size_t begin = 0; begin < body.size();) {
     const std::size_t end = body.find('\n', begin);
     const std::string_view line = body.substr(begin, end - begin);
+    const std::string_view before = body.substr(part, begin - part);
     const Parts::Line kind = parts.take_line(line);
-    const bool ends_header = kind != Parts::Line::other || line.empty() || line == "\r";
-    if (header && ends_header && parts.take_header(body.substr(*header, begin - *header))) return true;
+    const bool is_boundary = kind != Parts::Line::other;
+    const bool ends_header = in_header && (is_boundary || line.empty() || line == "\r");
+    if (ends_header && parts.take_header(before)) return true;
+    if (is_boundary && parts.take_text(in_header ? std::string_view() : before)) return true;
     begin = end == std::string_view::npos ? body.size() : end + 1;
-    if (ends_header) header.reset();
-    if (kind == Parts::Line::opens) header = begin;
+    if (is_boundary || ends_header) part = begin;
+    in_header = kind == Parts::Line::opens || (in_header && !ends_header);
   }
-  return header && parts.take_header(body.substr(*header));
+  const std::string_view rest = body.substr(part);
+  return in_header ? parts.take_header(rest) : parts.take_text(rest);
 }
 
 }  // namespace bloomgate

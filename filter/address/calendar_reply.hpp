@@ -1,6 +1,6 @@
-// Answers to invitations (iMIP, RFC 6047). A calendar program sends such an answer to the address that the invitation
-// names, so it does not show whom a user knows. It has a part `text/calendar; method=REPLY`, usually in a multipart, so
-// this rule reads some of the body. It needs no transfer encoding: the header of the part says what it is.
+// What a message's parts say of who wrote it: answers to invitations (iMIP, RFC 6047) and reports (RFC 6522). A
+// calendar program sends an answer to the address that the invitation names, so it does not show whom a user knows. The
+// answer is a part `text/calendar`, usually in a multipart, so this rule reads some of the body.
 //
 // Unlike the parsers of what has to be proven, this one forgives errors. Used for what is learned and harvested. Pure;
 // nothing throws or allocates. Safe from any thread.
@@ -17,16 +17,17 @@ inline constexpr std::size_t kCalendarReplyBytes = std::size_t{1} << 16;
 // The value without the white space, line ends and comments in front. Empty if a comment does not end.
 std::string_view behind_comments(std::string_view value) noexcept;
 
-// Whether the value of a Content-Type says that its part is such an answer. Parameters may be quoted, folded, commented
-// and encoded or split (RFC 2231). Linear.
+// Whether the value of a Content-Type says that its part answers an invitation (is_answering_method()). Parameters may
+// be quoted, folded, commented and encoded or split (RFC 2231). Linear.
 bool is_calendar_reply(std::string_view content_type) noexcept;
 
-// Whether it is that of a multipart, so that one of its parts may be such an answer.
-bool has_parts(std::string_view content_type) noexcept;
+// Whether the body has to be read, too: a multipart's parts say more, and the text of a calendar says what it is.
+bool needs_body(std::string_view content_type) noexcept;
 
-// Whether a part of the message is such an answer, also in a multipart within the multipart. `content_type` is that of
-// the message, `body` its first bytes, with lines that end with CR LF or LF. An answer within an attached message does
-// not count, since a person has forwarded it. Linear.
-bool has_calendar_reply(std::string_view content_type, std::string_view body) noexcept;
+// Whether the message, or a part of it, also in a multipart within the multipart, is an answer to an invitation by its
+// Content-Type or by its text; or whether one of its parts is a report. `content_type` is that of the message, `body`
+// its first bytes, with lines that end with CR LF or LF. What is within an attached message does not count, since a
+// person has forwarded it. Linear.
+bool has_automatic_part(std::string_view content_type, std::string_view body) noexcept;
 
 }  // namespace bloomgate

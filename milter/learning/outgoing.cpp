@@ -32,7 +32,7 @@ Lesson lesson_of(const Facts& facts, const Lists& lists, const Policy& policy, c
   for (const std::string_view path : facts.recipients.paths) {
     const Entry recipient = canonicalize_path(path);
     if (recipient.kind() != EntryKind::address || policy.own_domains.find(recipient).is_listed()) continue;
-    if (is_for_leaving(recipient.local_part())) continue;
+    if (is_of_program(recipient.local_part())) continue;
     if (!is_revoked(recipient, user, lists)) lesson.correspondents.emplace_back(recipient.key());
   }
   return lesson;

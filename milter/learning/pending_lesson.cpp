@@ -17,7 +17,7 @@ void PendingLesson::begin(Lesson lesson, std::string_view content_type) noexcept
   clear();
   if (lesson.is_empty()) return;
   try {
-    wants_body_ = has_parts(content_type);
+    wants_body_ = needs_body(content_type);
     if (wants_body_) content_type_ = content_type;
     lesson_ = std::move(lesson);
   } catch (const std::bad_alloc&) {
@@ -38,7 +38,7 @@ bool PendingLesson::add_body(std::string_view bytes) noexcept {
 
 Lesson PendingLesson::take() noexcept {
   Lesson lesson = std::exchange(lesson_, {});
-  if (wants_body_ && (body_.empty() || has_calendar_reply(content_type_, body_))) lesson = {};
+  if (wants_body_ && (body_.empty() || has_automatic_part(content_type_, body_))) lesson = {};
   clear();
   return lesson;
 }

@@ -1,6 +1,5 @@
-// What a message teaches, from the end of its header to its end. A multipart may turn out to be an answer to an
-// invitation, which a program has sent: so this keeps the first bytes of its body, and of no message that teaches
-// nothing anyhow.
+// What a message teaches, from the end of its header to its end. The body may show that a program has sent the message
+// (has_automatic_part()). So this keeps the first bytes of the body where that is possible and the message would teach.
 //
 // One thread at a time. Legal order of calls: (begin add_body* (take | clear))*
 #pragma once
@@ -21,7 +20,7 @@ class PendingLesson {
   // The next bytes of the body. Returns whether more of it is wanted.
   bool add_body(std::string_view bytes) noexcept;
 
-  // At the end of the message: what it teaches. A multipart without a body teaches nothing: the mail server did not
+  // At the end of the message: what it teaches. If the body is wanted and there is none, nothing: the mail server did not
   // send it, as in a session that began before learning was on.
   Lesson take() noexcept;
 

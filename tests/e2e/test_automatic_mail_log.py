@@ -31,6 +31,9 @@ AUTOMATIC = {
     "bulk": (b"precedence: BULK",),
     "auto-reply": (b"Precedence: (x) auto_reply",),
     "list": (b"List-Id: <a.example.org>",),
+    "newsletter": (b"List-Unsubscribe: <mailto:x@example.net>",),
+    "leaving": (b"Subject: =?utf-8?B?RMOpc2luc2NyaXB0aW9u?=",),
+    "counter": (b"Content-Type: text/calendar;\r\n\tmethod=COUNTER",),
     "receipt": (b"Content-Type: multipart/report;\r\n report-type=disposition-notification; boundary=b",),
     "answer": (b'Content-Type: text/calendar; method="reply"',),
     "nested-answer": (b"Content-Type: multipart/mixed; boundary=b",),
@@ -126,6 +129,11 @@ FIELDS = {
     "Content-Type: text/calendar; method=PUBLISH": False, "Subject: unsubscribe": True, "Subject: Abmelden vom Verteiler": True,
     "X-Auto-Reply: yes": True, "X-Failed-Recipients: joe@example.org": True, "X-Autoreply-From: x": True,
     "Precedence: auto-reply": True, "Subject: [unsubscribe]": True, "Subject: unsubscribe_4711": True,
+    "List-Unsubscribe: <mailto:x>": True, "Content-Type: text/calendar; method=\"counter\"": True,
+    "Content-Type: text/calendar; method=DECLINECOUNTER": True, "Subject: D\u00e9sinscription": True, "Subject: Unsub": True,
+    "Subject: =?utf-8?Q?D=C3=A9sinscription?=": True, "Subject: =?utf-8?B?RMOpc2luc2NyaXB0aW9u?=": True,
+    "Subject: =?utf-8?b?VW5zdWJzY3JpYmU=?=": True, "Subject: =?utf-8?q?How_do_I_unsubscribe=3F?=": False,
+    "Content-Type: message/delivery-status": False, "Subject: Design": False,
     "Subject: opt-out": True, "Subject: How do I unsubscribe?": False, "To: List-Id: x": False, "List-Id: x": True,
 }
 

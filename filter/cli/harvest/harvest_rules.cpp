@@ -47,8 +47,8 @@ bool add_contact(const Entry& contact, Users users, const MessageMark& message, 
     counts.leave_out(LeftOut::own_domain);
     return false;
   }
-  if (is_for_leaving(contact.local_part())) {
-    counts.leave_out(LeftOut::leaving);
+  if (is_of_program(contact.local_part())) {
+    counts.leave_out(LeftOut::program);
     return false;
   }
   for (const std::string& user : users) sink.add(contact.key(), user, message);

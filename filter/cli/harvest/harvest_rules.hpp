@@ -48,7 +48,7 @@ enum class LeftOut : std::uint8_t {
   other_sender,     // messages: the sender is not an address of the login
   unreadable,       // messages and contacts: there is no address where one should be
   own_domain,       // recipients in our own domains
-  leaving,          // recipients by which one leaves a mailing list
+  program,          // recipients that no person reads (is_of_program())
   not_delivered,    // recipients
   open,             // messages: more than may be open at once
   over_limit,       // contacts and recipients of a user with too many: see ContactLimit
@@ -56,7 +56,7 @@ enum class LeftOut : std::uint8_t {
 inline constexpr std::size_t kLeftOutKinds = 12;
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutNames = {
     "null_sender", "automatic",  "many_recipients", "foreign_sender", "no_login", "other_sender",
-    "unreadable",  "own_domain", "leaving",         "not_delivered",  "open",     "over_limit"};
+    "unreadable",  "own_domain", "program",         "not_delivered",  "open",     "over_limit"};
 
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "bounces",
@@ -67,7 +67,7 @@ inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "messages of senders whose address is not the login's",
     "messages or contacts without a readable address",
     "recipients in your own domains",
-    "addresses for leaving a mailing list",
+    "addresses that no person reads",
     "recipients who were not reached",
     "messages for lack of room: too many were open at once",
     "contacts of users who have more than --most-contacts"};

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "filter/address/automatic_mail.hpp"
+#include "filter/address/calendar_text.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/cli/syslog_line.hpp"
 
@@ -100,15 +101,16 @@ bool is_one_of(std::string_view name, auto... names) noexcept {
   return ((name == names) || ...);
 }
 
-// Whether `method=REPLY` stands in it. In a log a fold is `?`, and more stands behind the field, so this is no grammar.
-bool has_reply_method(std::string_view text) noexcept {
+// Whether `method=` of an answer stands in it. In a log a fold is `?`, and more stands behind the field, so this is no
+// grammar.
+bool has_answering_method(std::string_view text) noexcept {
   constexpr std::string_view kMethod = "method";
   const std::size_t at = ascii::find_ignoring_case(text, kMethod);
   if (at == std::string_view::npos) return false;
   text.remove_prefix(at + kMethod.size());
-  constexpr std::string_view kAnswer = "reply";
   text.remove_prefix(std::min(text.find_first_not_of(" \t?=\""), text.size()));
-  return ascii::equal_ignoring_case(text.substr(0, kAnswer.size()), kAnswer);
+  const auto* const end = std::ranges::find_if_not(text, ascii::is_letter);
+  return is_answering_method(text.substr(0, static_cast<std::size_t>(end - text.begin())));
 }
 
 // A field as a header check logs it, with more behind it.
@@ -119,7 +121,7 @@ bool is_automatic_field(std::string_view text) noexcept {
   const std::string_view value = text.substr(colon + 1);
   if (says_automatic(name, value)) return true;
   return ascii::equal_ignoring_case(ascii::trimmed_back(name, " \t"), "Content-Type") &&
-         ascii::find_ignoring_case(value, "text/calendar") != std::string_view::npos && has_reply_method(value);
+         ascii::find_ignoring_case(value, "text/calendar") != std::string_view::npos && has_answering_method(value);
 }
 
 // The paths of `to=<…>,<…>, …` and `from=<…>, …`; leaves the fields behind it.

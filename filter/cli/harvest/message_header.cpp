@@ -103,7 +103,7 @@ void MessageHeader::clear() {
 
 bool MessageHeader::end_header() {
   end_field();
-  return !is_automatic_ && has_parts(content_type_);
+  return !is_automatic_ && needs_body(content_type_);
 }
 
 bool MessageHeader::add_body_line(std::string_view line) {
@@ -158,7 +158,7 @@ void MessageHeader::harvest(const HarvestRules& rules, Users users, HarvestCount
                             ListPosts* posts) {
   end_field();
   if (is_bounce_) return counts.leave_out(LeftOut::null_sender);
-  if (is_automatic_ || has_calendar_reply(content_type_, body_)) return counts.leave_out(LeftOut::automatic);
+  if (is_automatic_ || has_automatic_part(content_type_, body_)) return counts.leave_out(LeftOut::automatic);
   if (is_too_long_) return counts.leave_out(LeftOut::many_recipients);
   const std::vector<std::string> senders = addresses_of(from_);
   if (from_fields_ != 1 || senders.size() != 1) return counts.leave_out(LeftOut::unreadable);

@@ -38,6 +38,11 @@ TEST_CASE("a message with an automatic field is recognised as automatic") {
       {"x-autoreply", "No", false},
       {"X-Auto-Response-Suppress", "DR, OOF, AutoReply", true},
       {"Content-Type", "multipart/report; report-type=disposition-notification", true},
+      {"Content-Type", "message/disposition-notification", true},
+      {"Content-Type", " Message/Delivery-Status (x); charset=utf-8", true},
+      {"Content-Type", "message/rfc822", false},
+      {"List-Unsubscribe", "<mailto:x@ours.example>", true},
+      {"Content-Type", "text/calendar; method=counter", true},
       {"Content-Type", "Text/Calendar; charset=utf-8;\r\n\tMethod = \"REPLY\"", true},
       {"Content-Type", "text/calendar; method-x=1; method=reply", true},
       {"Content-Type", "text/calendar; method=REQUEST", false},
@@ -50,6 +55,17 @@ TEST_CASE("a message with an automatic field is recognised as automatic") {
       {"Subject", "STOP", true},
       {"Subject", "Stop the press", false},
       {"Subject", "How do I unsubscribe?", false},
+      {"Subject", "D\xe9sinscription", true},
+      {"Subject", "=?utf-8?Q?D=C3=A9sinscription?=", true},
+      {"Subject", " =?ISO-8859-1?q?D=E9sinscription_lettre?= x", true},
+      {"Subject", "=?utf-8?B?RMOpc2luc2NyaXB0aW9u?=", true},
+      {"Subject", "=?utf-8?b?VW5zdWJzY3JpYmU=?=", true},
+      {"Subject", "=?utf-8?q?Remove_me?=", true},
+      {"Subject", "=?utf-8?q?Remove_my_d=C3=A9tails?=", false},
+      {"Subject", "=?utf-8?x?Unsubscribe?=", false},
+      {"Subject", "=?utf-8?q?", false},
+      {"Subject", "=?utf-8", false},
+      {"Subject", "=?", false},
   };
   for (const Case& each : cases) {
     CAPTURE(each.name, each.value);
@@ -57,15 +73,44 @@ TEST_CASE("a message with an automatic field is recognised as automatic") {
   }
 }
 
-TEST_CASE("an address by which one leaves a mailing list is recognised by its local part") {
-  for (const std::string_view each : {"unsubscribe", "list-unsubscribe+joe=example.org", "Unsubscribe-4711",
-                                      "leave-123", "dev-leave", "dev+unsub", "SIGNOFF", "x.opt-out", "leaven-leave"}) {
+TEST_CASE("an address that no person reads is recognised by its local part") {
+  for (const std::string_view each : {"unsubscribe",
+                                      "list-unsubscribe+joe=example.org",
+                                      "Unsubscribe-4711",
+                                      "leave-123",
+                                      "dev-leave",
+                                      "dev+unsub",
+                                      "SIGNOFF",
+                                      "x.opt-out",
+                                      "leaven-leave",
+                                      "unsubscribe-abc123",
+                                      "leave-1-2.x",
+                                      "dev-request",
+                                      "Dev-Request+x",
+                                      "remove",
+                                      "remove-4711",
+                                      "Remove.me",
+                                      "LISTSERV",
+                                      "majordomo",
+                                      "optout",
+                                      "noreply",
+                                      "no-reply+4711",
+                                      "shop.noreply",
+                                      "do_not_reply",
+                                      "DoNotReply",
+                                      "MAILER-DAEMON",
+                                      "bounce",
+                                      "bounces+joe=example.org",
+                                      "dev-bounces",
+                                      "mailer-daemon-1"}) {
     CAPTURE(each);
-    CHECK(is_for_leaving(each));
+    CHECK(is_of_program(each));
   }
-  for (const std::string_view each : {"joe", "cleaver", "annual-leaves", "leaven", "unsubtle", "subscribe", ""}) {
+  for (const std::string_view each :
+       {"joe", "cleaver", "annual-leaves", "leaven", "unsubtle", "subscribe", "", "request", "requests", "my-requests",
+        "removed", "remover", "postmaster", "abuse", "trebounce", "majordomos", "old-remove", "reply", "no.replies"}) {
     CAPTURE(each);
-    CHECK_FALSE(is_for_leaving(each));
+    CHECK_FALSE(is_of_program(each));
   }
 }
 

@@ -26,6 +26,9 @@ TEST_CASE("a Content-Type of an answer to an invitation is recognised however it
       {"text/calendar; method*0*=utf-8''%52E; method*1=\"PL\"; method*2*=%59", true},
       {"text/calendar; x=\"; method=REQUEST\"; method=REPLY", true},
       {"text/calendar; =; \"; method=REPLY", true},
+      {"text/calendar; method=Counter", true},
+      {"text/calendar; method=REFRESH", true},
+      {"text/calendar; method=DeclineCounter", true},
       {"text/calendar; method=REQUEST", false},
       {"text/calendar; method=REPLYING", false},
       {"text/calendar; method=", false},
@@ -49,12 +52,13 @@ TEST_CASE("a Content-Type of an answer to an invitation is recognised however it
   }
 }
 
-TEST_CASE("only a multipart with a boundary has parts") {
-  CHECK(has_parts("multipart/mixed; boundary=x"));
-  CHECK(has_parts(" Multipart/X; boundary*0=\"x y\""));
-  CHECK_FALSE(has_parts("multipart/mixed"));
-  CHECK_FALSE(has_parts("multipart/mixed; boundary=\"\""));
-  CHECK_FALSE(has_parts("text/plain; boundary=x"));
+TEST_CASE("a body is read of a multipart with a boundary, and of a calendar") {
+  CHECK(needs_body("multipart/mixed; boundary=x"));
+  CHECK(needs_body(" Multipart/X; boundary*0=\"x y\""));
+  CHECK(needs_body("Text/Calendar"));
+  CHECK_FALSE(needs_body("multipart/mixed"));
+  CHECK_FALSE(needs_body("multipart/mixed; boundary=\"\""));
+  CHECK_FALSE(needs_body("text/plain; boundary=x"));
 }
 
 const std::string kMixed = "multipart/mixed; boundary=\"=_out\"";
@@ -85,6 +89,16 @@ TEST_CASE("an answer to an invitation is found in a part, also in a nested one")
        true},
       {part("=_out", inner + part("inner", "\ntext\n") + part("=_out", kReply)), true},
       {part("=_out", inner + "--inner--\n" + part("=_out", kReply)), true},
+      {part("=_out", "Content-Type: multipart/report; report-type=delivery-status\n\n"), true},
+      {part("=_out", "Content-Type: message/delivery-status\n\n"), false},  // as a person may send it on
+      {attached + "Content-Type: multipart/report; boundary=b\n\n", false},
+      {part("=_out", "Content-Type: text/calendar\n\nBEGIN:VCALENDAR\nMETHOD:REPLY\n"), true},
+      {part("=_out", "Content-Type: text/calendar\n\nMETHOD:REPLY\n--=_out--\n"), true},
+      {part("=_out", "Content-Type: text/calendar; method=REQUEST\n\nMETHOD:REPLY\n--=_out\n\n"), true},
+      {part("=_out", "Content-Type: text/calendar\n\n") + part("=_out", "\nMETHOD:REPLY\n"), false},
+      {part("=_out", "Content-Type: text/calendar\n") + part("=_out", "\nMETHOD:REPLY\n"), false},
+      {part("=_out", "Content-Type: text/calendar\nMETHOD:REPLY\n\nMETHOD:REQUEST\n"), false},
+      {part("=_out", "Content-Type: text/plain\n\nMETHOD:REPLY\n"), false},
       {part("=_out", "Content-Type: text/calendar; method=REPLY"), true},
       {part("=_out", "Content-Type: text/calendar; method=REPLY\n--=_out--"), true},
       {part("=_out", "Content-Type: text/plain\nContent-Type: text/calendar; method=REPLY\n\n"), true},
@@ -107,11 +121,39 @@ TEST_CASE("an answer to an invitation is found in a part, also in a nested one")
     std::string crlf;
     for (const char byte : each.value) crlf += byte == '\n' ? "\r\n" : std::string(1, byte);
     CAPTURE(each.value);
-    CHECK(has_calendar_reply(kMixed, each.value) == each.want);
-    CHECK(has_calendar_reply(kMixed, crlf) == each.want);
-    CHECK_FALSE(has_calendar_reply("text/plain", each.value));
+    CHECK(has_automatic_part(kMixed, each.value) == each.want);
+    CHECK(has_automatic_part(kMixed, crlf) == each.want);
+    CHECK_FALSE(has_automatic_part("text/plain", each.value));
   }
-  CHECK(has_calendar_reply("text/calendar; method=reply", ""));
+  CHECK(has_automatic_part("text/calendar; method=reply", ""));
+}
+
+TEST_CASE("the text of a calendar says that it answers, however it is encoded") {
+  const Case cases[] = {
+      {"BEGIN:VCALENDAR\nmethod:Reply\nEND:VCALENDAR\n", true},
+      {"METHOD:REPLY", true},
+      {"MET\n HOD:RE\n\tPLY\n", true},
+      {"METHOD;X-Y=\"a:b\" : REPLY \n", true},
+      {"METHOD:COUNTER\n", true},
+      {"ATTENDEE;CN=\nMETHOD:REPLY\n", true},
+      {"SUMMARY:x=20=\n y\nMETH=\nOD=3AREP=4CY\n", true},
+      {"METHOD:RE= \t\nPLY\n", true},
+      {"QkVHSU46VkNBTEVOREFSDQpNRVRI\nT0Q6UkVQTFkNCg==\n", true},  // METHOD:REPLY in its second line
+      {std::string("\xff\xfeM\0E\0T\0H\0O\0D\0:\0R\0E\0P\0L\0Y\0", 26).substr(2), true},
+      {"METHOD:REQUEST\n", false},
+      {"METHOD\nREPLY\n", false},
+      {"X-METHOD:REPLY\n", false},
+      {"DESCRIPTION:x\n METHOD:REPLY\n", false},
+      {"DESCRIPTION:x\\nMETHOD:REPLY\n", false},
+      {"METHOD:" + std::string(500, 'x') + ":REPLY\n", false},
+      {"", false},
+  };
+  for (const Case& each : cases) {
+    CAPTURE(each.value);
+    CHECK(has_automatic_part("text/calendar; charset=utf-8", each.value) == each.want);
+    CHECK(has_automatic_part(kMixed, part("=_out", "Content-Type: text/calendar\n\n" + each.value)) == each.want);
+    CHECK_FALSE(has_automatic_part("text/plain", each.value));
+  }
 }
 
 TEST_CASE("an answer to an invitation is not found behind the first 64 KiB") {
@@ -119,8 +161,8 @@ TEST_CASE("an answer to an invitation is not found behind the first 64 KiB") {
   const std::string end = part("=_out", kReply);
   const std::size_t last = kCalendarReplyBytes - begin.size() - end.find("REPLY") - 5;
   const auto body = [&](std::size_t between) { return begin + std::string(between - 1, 'x') + "\n" + end; };
-  CHECK(has_calendar_reply(kMixed, body(last)));
-  CHECK_FALSE(has_calendar_reply(kMixed, body(last + 1)));
+  CHECK(has_automatic_part(kMixed, body(last)));
+  CHECK_FALSE(has_automatic_part(kMixed, body(last + 1)));
 }
 
 }  // namespace

@@ -36,6 +36,10 @@ TEST_CASE("only the body of a multipart that would teach is wanted, and no more 
   pending.begin(kLesson, "text/plain");
   CHECK_FALSE(pending.add_body(kAnswer));
   CHECK(teaches(pending));
+  pending.begin(kLesson, "text/calendar");
+  CHECK(pending.add_body("METHOD:"));
+  CHECK(pending.add_body("REPLY\r\n"));
+  CHECK_FALSE(teaches(pending));
   pending.begin(kLesson, "");
   CHECK_FALSE(pending.add_body(kAnswer));
   CHECK(teaches(pending));

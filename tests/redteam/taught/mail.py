@@ -1,5 +1,7 @@
 """Sent mail, and what else lies in folders of it: what is put there counts for the folder's owner, and for nobody else."""
 
+import base64
+
 from .case import FOR_ALL, PAIRS, VMAIL, Case, Gzip, Link, Pipe
 
 BOOKS = ("--pairs", "--address-books")
@@ -96,6 +98,19 @@ NOT_WRITTEN = [
     of_field("an answer to an invitation", 'Content-Type: text/calendar; charset=utf-8; method="REPLY"'),
     of_field("an answer to an invitation, its method in the next line", "Content-Type: text/calendar;",
              "\tMETHOD=reply"),
+    of_field("an answer that proposes another time", "Content-Type: text/calendar; method=COUNTER"),
+    of_field("a newsletter", "List-Unsubscribe: <mailto:news@ours.example>"),
+    of_field("a read receipt without a multipart around it", "Content-Type: message/disposition-notification"),
+    folder("an answer to an invitation that only its text says",
+           [letter("joe@example.org", "Content-Type: text/calendar", text="BEGIN:VCALENDAR\nMETHOD:REPLY\n")]),
+    folder("the same in a part, in base64",
+           [letter("joe@example.org", MULTIPART, text="--x\nContent-Type: text/calendar\nContent-Transfer-Encoding: base64\n\n"
+                   + base64.encodebytes(b"BEGIN:VCALENDAR\r\nMETHOD:REPLY\r\n").decode() + "--x--\n")]),
+    folder("a report within a multipart",
+           [letter("joe@example.org", MULTIPART, text="--x\nContent-Type: multipart/report; boundary=y\n\n--y\n\n--y--\n--x--\n")]),
+    folder("a report that a person has forwarded, whole and in pieces",
+           [letter("joe@example.org", MULTIPART, text="--x\nContent-Type: message/rfc822\n\nContent-Type: multipart/report; "
+                   "boundary=y\n\n--y\n\n--y--\n--x\nContent-Type: message/delivery-status\n\n--x--\n")], ["joe > ann"]),
     of_field("an invitation", "Content-Type: text/calendar; method=REQUEST", is_listed=True),
     folder("an answer to an invitation in a part of a part", [letter("joe@example.org", MULTIPART, text=NESTED_REPLY)]),
     folder("the same in an mbox, before a person's message",
@@ -110,12 +125,15 @@ NOT_WRITTEN = [
     *[folder(f"the Subject '{subject}' leaves a mailing list",
              [letter_with("From: ann@ours.example", "To: joe@example.org", f"Subject: {subject}")])
       for subject in ("unsubscribe", "Unsubscribe me, please", "REMOVE", "Abmelden", "signoff dev", "[unsubscribe]", "unsubscribe_4711",
-                      "D\u00e9sinscription")],
+                      "D\u00e9sinscription", "=?iso-8859-1?Q?D=E9sinscription?=")],
     *[folder(f"the Subject '{subject}' is a person's",
              [letter_with("From: ann@ours.example", "To: joe@example.org", f"Subject: {subject}")], ["joe > ann"])
       for subject in ("Remove the old server", "How I unsubscribe", "Stop by at ten")],
-    *[folder(f"mail to {name}@ leaves a mailing list", [letter(f"{name}@example.org")])
-      for name in ("list-unsubscribe", "unsub-4711", "leave-123=ann", "signoff", "OptOut+x")],
+    *[folder(f"mail to {name}@ is for no person", [letter(f"{name}@example.org")])
+      for name in ("list-unsubscribe", "unsub-4711", "leave-123=ann", "signoff", "OptOut+x", "dev-request", "listserv", "remove",
+                   "no-reply", "bounces+ann", "MAILER-DAEMON")],
+    *[folder(f"mail to {name}@ is for a person", [letter(f"{name}@example.org")], [f"{name} > ann"])
+      for name in ("postmaster", "request")],
     folder("mail to a person whose name has the word in it", [letter("cleaver@example.org")], ["cleaver > ann"]),
     folder("a draft, and a message that is half written",
            {"vmail/ours.example/ann/.Sent/cur/1.mx:2,DS": letter("draft@example.org"),

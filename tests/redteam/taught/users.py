@@ -4,6 +4,7 @@ client without a login comes from the network, or from a host that is exempt.
 Users are at example.net, and who may write as whom, the mail server's map says: ann also as ann.smith, ann and bob as
 info. Each case has names of its own in the places of example.org and evil.example, as in case.py."""
 
+import base64
 from dataclasses import dataclass
 
 from .case import entry
@@ -112,6 +113,18 @@ AUTOMATIC = [
     by_itself("the same, two parts deep", "MIME-Version: 1.0", 'Content-Type: multipart/mixed; boundary="y"',
               body='--y\r\nContent-Type: multipart/alternative; boundary="x"\r\n\r\n--x\r\nContent-Type: text/plain\r\n\r\nYes.\r\n'
               '--x\r\nContent-Type: text/calendar; charset=utf-8;\r\n\tmethod="REPLY"\r\n\r\n' + CALENDAR + "--x--\r\n--y--\r\n"),
+    by_itself("a newsletter", "List-Unsubscribe: <mailto:news@example.net>"),
+    by_itself("a read receipt without a multipart around it", "Content-Type: message/disposition-notification"),
+    by_itself("a read receipt with a disclaimer put behind it", "MIME-Version: 1.0", 'Content-Type: multipart/mixed; boundary="y"',
+              body='--y\r\nContent-Type: multipart/report; boundary="x"; report-type=disposition-notification\r\n\r\n--x\r\n\r\n'
+              "Read.\r\n--x--\r\n--y\r\n\r\nConfidential.\r\n--y--\r\n"),
+    by_itself("an answer to an invitation that only its text says", "Content-Type: text/calendar", body=CALENDAR),
+    by_itself("the same in base64", "Content-Type: text/calendar", "Content-Transfer-Encoding: base64",
+              body=base64.encodebytes(CALENDAR.encode()).decode().replace("\n", "\r\n")),
+    by_itself("the same in a part, with the letters coded and the line folded", "MIME-Version: 1.0",
+              'Content-Type: multipart/mixed; boundary="x"', body="--x\r\nContent-Type: Text/Calendar; charset=utf-8\r\n"
+              "Content-Transfer-Encoding: quoted-printable\r\n\r\nBEGIN:VCALENDAR\r\nmeth=6Fd:re\r\n p=\r\nly\r\n--x--\r\n"),
+    by_itself("an answer that proposes another time", "Content-Type: text/calendar; method=COUNTER"),
     written("a calendar that answers nothing", "Content-Type: text/calendar", body=CALENDAR.replace("REPLY", "PUBLISH")),
     written("an invitation", "Content-Type: text/calendar; method=REQUEST"),
     written("a message whose text has such fields", body="Auto-Submitted: auto-replied\r\nList-Id: <x>\r\n"),
@@ -119,11 +132,16 @@ AUTOMATIC = [
 
 LEAVING = [
     *[by_itself(f"the Subject '{subject}' leaves a mailing list", subject=subject)
-      for subject in ("unsubscribe", "Unsubscribe me, please", "STOP", "Abmelden", "SIGNOFF dev-list")],
+      for subject in ("unsubscribe", "Unsubscribe me, please", "STOP", "Abmelden", "SIGNOFF dev-list",
+                      "=?utf-8?q?D=C3=A9sinscription?=", "=?UTF-8?B?VW5zdWJzY3JpYmU=?=")],
     *[written(f"the Subject '{subject}' is a person's", subject=subject)
       for subject in ("Remove the old server", "Re: unsubscribe", "Stop by at ten")],
-    *[by_itself(f"mail to {name}@ leaves a mailing list", recipients=(f"{name}@example.org",))
-      for name in ("unsubscribe", "dev-unsubscribe+ann=x", "leave-123", "signoff", "optout.dev")],
+    *[by_itself(f"mail to {name}@ is for no person", recipients=(f"{name}@example.org",))
+      for name in ("unsubscribe", "dev-unsubscribe+ann=x", "unsubscribe-abc123", "leave-123", "dev-leave", "signoff", "optout.dev",
+                   "remove", "dev-request", "listserv", "majordomo", "no-reply", "shop.noreply", "DoNotReply", "mailer-daemon",
+                   "bounces+ann=example.net")],
+    *[written(f"mail to {name}@ is for a person", learned=[f"{name} > ann"], recipients=(f"{name}@example.org",))
+      for name in ("postmaster", "abuse", "request", "removers")],
     written("mail to a person whose name has the word in it", learned=["cleaver > ann"], recipients=("cleaver@example.org",)),
     written("a person is written to together with such an address", recipients=(JOE, "unsubscribe@example.org")),
 ]
