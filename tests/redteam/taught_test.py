@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from taught import logs, mail, tables  # noqa: E402
-from taught.case import Gzip, Link, Names, Pipe  # noqa: E402
+from taught.case import Link, Names, Pipe  # noqa: E402
 
 BLOOMGATE = os.path.abspath(sys.argv.pop(1))
 # Sent mail of all cases is below one folder, as on a server.
@@ -51,7 +51,7 @@ class Run:
             return path.symlink_to(self.folder / self.place(content.to, names))
         if isinstance(content, Pipe):
             return os.mkfifo(path)
-        path.write_bytes(content.bytes(names) if isinstance(content, Gzip) else names.content(content))
+        path.write_bytes(names.content(content) if isinstance(content, (str, bytes)) else content.bytes(names))
         os.utime(path, (time, time))
 
     def words(self):

@@ -172,6 +172,12 @@ enum class Found : std::uint8_t {
   required,   // named: an error
 };
 
+std::string fault_of(SourceContent content, std::string_view what) {
+  if (content == SourceContent::nothing) return " is empty";
+  if (content == SourceContent::no_address) return " has no mail address";
+  return " is " + std::string(what) + "; its first lines show none of them";
+}
+
 // `what` is what the file may be.
 void read_file(const TimedFile& file, Found found, const std::function<SourceContent()>& read, std::string_view what,
                Skipped& skipped) {
@@ -184,11 +190,10 @@ void read_file(const TimedFile& file, Found found, const std::function<SourceCon
     if (is_fatal) throw;
     return skip_unreadable(file, error, skipped);
   }
-  const bool is_empty = content == SourceContent::nothing;
+  const bool is_empty = content == SourceContent::nothing || content == SourceContent::no_address;
   if (content == SourceContent::used || (is_empty && found == Found::in_folder)) return;
   if (found != Found::in_folder) {
-    const std::string fault =
-        file.path + (is_empty ? " is empty" : " is " + std::string(what) + "; its first line shows none of them");
+    const std::string fault = file.path + fault_of(content, what);
     if (found == Found::required) {
       throw BloomgateError(ErrorCode::bad_input, fault + "; --allow-empty skips such files", {.path = file.path});
     }

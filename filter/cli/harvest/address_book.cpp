@@ -1,8 +1,9 @@
 #include "filter/cli/harvest/address_book.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <utility>
 
+#include "filter/address/transfer_encoding.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/cli/lists/csv_format.hpp"
 #include "filter/cli/lists/format.hpp"
@@ -30,29 +31,12 @@ bool is_quoted_printable(std::string_view line) noexcept {
     const std::size_t next = head.find(';');
     if (next == std::string_view::npos) return false;
     head.remove_prefix(next + 1);
-    std::string_view parameter = head.substr(0, head.find(';'));
+    // A fold may have left blanks before its name.
+    std::string_view parameter = ascii::trimmed(head.substr(0, head.find(';')), kBlanksAndLineEnds);
     if (ascii::equal_ignoring_case(parameter.substr(0, kName.size()), kName)) parameter.remove_prefix(kName.size());
     if (ascii::equal_ignoring_case(parameter, "QUOTED-PRINTABLE")) return true;
   }
   return false;
-}
-
-// RFC 2045 section 6.7. What is not encoded so stays as it is.
-std::string from_quoted_printable(std::string_view text) {
-  std::string decoded;
-  while (!text.empty()) {
-    unsigned value = 0;
-    const bool is_whole = text.front() == '=' && text.size() > 2;
-    const char* const end = is_whole ? text.data() + 3 : text.data();
-    if (is_whole && std::from_chars(text.data() + 1, end, value, 16).ptr == end) {
-      decoded += static_cast<char>(value);
-      text.remove_prefix(3);
-    } else {
-      decoded += text.front();
-      text.remove_prefix(1);
-    }
-  }
-  return decoded;
 }
 
 }  // namespace
@@ -66,7 +50,10 @@ std::optional<std::string> vcard_address(std::string_view line) {
   if (!ascii::equal_ignoring_case(name, "EMAIL")) return std::nullopt;
   std::string decoded;
   std::string_view value = line.substr(colon + 1);
-  if (is_quoted_printable(line)) value = decoded = from_quoted_printable(value);
+  if (is_quoted_printable(line)) {
+    decode_quoted_printable(value, [&](char byte) { decoded += byte; });
+    value = decoded;
+  }
   value = ascii::trimmed(value, kBlanksAndLineEnds);
   if (ascii::equal_ignoring_case(value.substr(0, kScheme.size()), kScheme)) value.remove_prefix(kScheme.size());
   std::string address;
@@ -80,7 +67,7 @@ std::optional<std::string> vcard_address(std::string_view line) {
 
 void VcardReader::read(std::string_view lines) {
   while (!lines.empty()) {
-    const std::string_view line = take_line(lines);
+    std::string_view line = take_line(lines);
     if (ends_softly_) {
       if (line_.size() + line.size() <= kMostBytes) line_ += line;
     } else if (!line.starts_with(' ') && !line.starts_with('\t')) {
@@ -89,37 +76,89 @@ void VcardReader::read(std::string_view lines) {
     } else if (line_.size() + line.size() <= kMostBytes) {
       line_ += line.substr(1);
     }
-    // The next line is then a part of this one, whatever it looks like.
-    ends_softly_ = line.ends_with('=') && is_quoted_printable(line_);
-    if (ends_softly_ && line_.ends_with('=')) line_.pop_back();
+    // The next line is then a part of this one, whatever it looks like. So it is where the parameters are too long.
+    line = ascii::trimmed_back(line, " \t");
+    ends_softly_ = line.ends_with('=') && (is_quoted_printable(line_) || find_unquoted(line_, ':') == line_.npos);
+    if (!ends_softly_) continue;
+    line_.erase(ascii::trimmed_back(line_, " \t").size());
+    if (line_.ends_with('=')) line_.pop_back();
   }
 }
 
+void VcardReader::follow_card(std::string_view line) {
+  line = ascii::trimmed(line, kBlanksAndLineEnds);
+  if (ascii::equal_ignoring_case(line, "BEGIN:VCARD")) in_agent_ = names_agent_;
+  if (ascii::equal_ignoring_case(line, "END:VCARD")) in_agent_ = false;
+  constexpr std::string_view kAgent = "AGENT";
+  names_agent_ = ascii::equal_ignoring_case(line.substr(0, line.find_first_of(":;")), kAgent);
+}
+
 void VcardReader::finish() {
-  if (const auto address = vcard_address(line_))
+  follow_card(line_);
+  if (const auto address = vcard_address(line_); address && !in_agent_) {
+    has_found_ = true;
     add_contact(canonicalize_line(*address), users_, {}, rules_, counts_, sink_);
+  }
   line_.clear();
   ends_softly_ = false;
 }
 
 void CsvContactsReader::read(std::string_view lines) {
   while (!lines.empty()) {
-    bool in_quotes = false;
-    const std::size_t end = std::min(find_line_end(lines, true, in_quotes), lines.size());
-    read_row(lines.substr(0, end));
-    lines.remove_prefix(end);
+    const std::string_view rest = lines;
+    const std::string_view line = take_line(lines);
+    if (row_.empty() && lines_ < kMostLinesBefore && take_names(line)) continue;
+    if (!columns_) continue;
+    const std::string_view with_end = rest.substr(0, rest.size() - lines.size());
+    row_ += with_end;
+    follow_quotes(with_end);
+    if (in_quotes_ && row_.size() <= kMostRowBytes) continue;
+    if (in_quotes_) {
+      counts_.leave_out(LeftOut::unreadable);
+    } else {
+      read_row(row_);
+    }
+    row_.clear();
+    in_quotes_ = false;
   }
 }
 
-void CsvContactsReader::read_row(std::string_view row) {
-  if (!columns_) {
-    columns_ = CsvColumns::find(row);
-    if (columns_ && !says_users_) columns_->user.reset();
-    if (users_.empty() && !(columns_ && columns_->user)) throw unknown_user("an address book");
-    return;
+// Only quotes at the start of a field open anything.
+void CsvContactsReader::follow_quotes(std::string_view text) noexcept {
+  bool may_open = row_.size() == text.size();
+  for (const char byte : text) {
+    const bool is_quote = byte == '"';
+    const bool closes = in_quotes_ && is_quote;
+    in_quotes_ = in_quotes_ ? !is_quote : is_quote && may_open;
+    // Two quotes stand for one.
+    may_open = closes || byte == columns_->separator;
   }
+}
+
+void CsvContactsReader::finish() {
+  if (!row_.empty()) counts_.leave_out(LeftOut::unreadable);
+  row_.clear();
+  if (users_.empty() && !(columns_ && columns_->user)) throw unknown_user("an address book");
+}
+
+// Notes above the names may look like names, too; they are fewer.
+bool CsvContactsReader::take_names(std::string_view line) {
+  ++lines_;
+  if (!std::exchange(may_name_columns_, CsvColumns::may_come_behind(line))) return false;
+  std::optional<CsvColumns> found = CsvColumns::find(line);
+  if (!found || (columns_ && found->count <= columns_->count)) return false;
+  columns_ = std::move(found);
+  if (!says_users_) columns_->user.reset();
+  return true;
+}
+
+void CsvContactsReader::read_row(std::string_view row) {
   const auto fields = split_csv_row(row, columns_->separator);
   if (!fields) return counts_.leave_out(LeftOut::unreadable);
+  // With more fields than names, one that is not quoted has a separator in it, and an address may be a part of a name.
+  for (std::size_t more = columns_->count; more < fields->size(); ++more) {
+    if (!(*fields)[more].empty()) return counts_.leave_out(LeftOut::unreadable);
+  }
   std::string user;
   Users users = users_;
   if (columns_->user) {
@@ -134,19 +173,22 @@ void CsvContactsReader::read_row(std::string_view row) {
   MessageMark message = {};
   if (columns_->user) message = {.hash = counts_.contacts, .is_logged = true};
   for (const std::size_t column : columns_->contacts) {
-    if (column >= fields->size()) continue;
-    // Google puts several addresses into one field.
-    constexpr std::string_view kBetween = ":::";
-    std::string_view rest = (*fields)[column];
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find(kBetween), rest.size());
-      const Entry contact = canonicalize_line(ascii::trimmed(rest.substr(0, end), kBlanksAndLineEnds));
-      // Columns such as `Mailing address` and `E-mail 1 - Type` hold something else.
-      if (contact.kind() != EntryKind::blank && rest.substr(0, end).find('@') != std::string_view::npos) {
-        add_contact(contact, users, message, rules_, counts_, sink_);
-      }
-      rest.remove_prefix(std::min(end + kBetween.size(), rest.size()));
+    if (column < fields->size()) read_field((*fields)[column], users, message);
+  }
+}
+
+void CsvContactsReader::read_field(std::string_view field, Users users, const MessageMark& message) {
+  // Google puts several addresses into one field.
+  constexpr std::string_view kBetween = ":::";
+  while (!field.empty()) {
+    const std::size_t end = std::min(field.find(kBetween), field.size());
+    const std::string_view one = ascii::trimmed(field.substr(0, end), kBlanksAndLineEnds);
+    // A column of addresses may hold something else in some row.
+    if (one.find('@') != std::string_view::npos) {
+      has_found_ = true;
+      add_contact(canonicalize_line(one), users, message, rules_, counts_, sink_);
     }
+    field.remove_prefix(std::min(end + kBetween.size(), field.size()));
   }
 }
 

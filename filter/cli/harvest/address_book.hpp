@@ -23,6 +23,7 @@ class VcardReader : public SourceReader {
 
   void read(std::string_view lines) override;
   void finish() override;
+  bool has_found() const noexcept override { return has_found_; }
 
  private:
   static constexpr std::size_t kMostBytes = std::size_t{1} << 12;  // of a line: longer ones hold pictures
@@ -31,8 +32,14 @@ class VcardReader : public SourceReader {
   HarvestCounts& counts_;
   ContactSink& sink_;
   Users users_;
+  // A line may begin or end a card, and that of a contact may hold the card of an agent, whom the contact has chosen.
+  void follow_card(std::string_view line);
+
   std::string line_;          // unfolded as far as it came
   bool ends_softly_ = false;  // in quoted-printable, with `=`: the next line goes on with it
+  bool names_agent_ = false;  // the last line: the next card is that of the contact's agent
+  bool in_agent_ = false;
+  bool has_found_ = false;
 };
 
 class CsvContactsReader : public SourceReader {
@@ -41,18 +48,34 @@ class CsvContactsReader : public SourceReader {
   CsvContactsReader(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, Users users, bool says_users)
       : rules_(rules), counts_(counts), sink_(sink), users_(users), says_users_(says_users) {}
 
-  // Throws BloomgateError{bad_argument}, too, if nobody says whose contacts they are.
+  // Throws BloomgateError{bad_argument}, too, if it is not known whose contacts they are.
   void read(std::string_view lines) override;
+  // Throws the same.
+  void finish() override;
+  bool has_found() const noexcept override { return has_found_ || (columns_ && !columns_->is_address_book); }
 
  private:
+  static constexpr std::size_t kMostRowBytes = std::size_t{1} << 18;  // with line ends between quotes
+  static constexpr int kMostLinesBefore = 50;                         // the names of the columns
+
+  // Whether the line names the columns, and no line before it has done so better.
+  bool take_names(std::string_view line);
+  // Whether the row goes on behind the text, its newest part.
+  void follow_quotes(std::string_view text) noexcept;
   void read_row(std::string_view row);
+  void read_field(std::string_view field, Users users, const MessageMark& message);
 
   const HarvestRules& rules_;
   HarvestCounts& counts_;
   ContactSink& sink_;
   Users users_;
   bool says_users_;
-  std::optional<CsvColumns> columns_;  // once the first row is there
+  std::optional<CsvColumns> columns_;  // once their names are there
+  std::string row_;                    // the start of one with a line end between quotes
+  bool in_quotes_ = false;             // at the end of `row_`
+  int lines_ = 0;                      // so far, at most kMostLinesBefore
+  bool may_name_columns_ = true;       // the next line
+  bool has_found_ = false;
 };
 
 }  // namespace bloomgate::cli

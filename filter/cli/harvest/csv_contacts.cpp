@@ -10,38 +10,48 @@
 namespace bloomgate::cli {
 namespace {
 
-// A line of text that is no row of names often has one long field.
 constexpr std::size_t kMostNameBytes = 60;
 
-// A name of a column of addresses has one of these words, in lower case.
-constexpr std::string_view kMailWords[] = {"mail",        "mails",        "email",        "emails",
-                                           "mailadresse", "emailadresse", "mailadressen", "mailadres",
-                                           "emailadres",  "mailadress",   "emailadress",  "courriel"};
+// All words are in lower case and without their letters beyond ASCII, which a table has in any character set.
+//
+// A name of a column of addresses has one of these words.
+constexpr std::string_view kMailWords[] = {
+    "mail",        "mails",      "email",      "emails",      "mailadresse",  "emailadresse", "mailadressen",
+    "mailadres",   "emailadres", "mailadress", "emailadress", "emailaddress", "smtpaddress",  "primarysmtpaddress",
+    "courriel",    "courriels",  "messagerie", "correo",      "correio",      "lectronique",  "electronique",
+    "elettronica", "elettronico"};
 // And no other ones than these and numbers: `display name of e-mail` in any language, `e-mail notes` and `reply e-mail`
 // are columns of what a correspondent has chosen.
 constexpr std::string_view kOtherWords[] = {
-    "e",      "address",        "addresses", "adresse",    "adressen",  "adres",   "adress", "adresa",
-    "value",  "primary",        "secondary", "other",      "home",      "work",    "main",   "first",
-    "second", "personal",       "private",   "privat",     "business",  "company", "office", "weitere",
-    "zweite", "prim\xc3\xa4re", "principal", "principale", "secondaire"};
+    "e",          "address",    "addresses",  "adresse",   "adressen",  "adres",       "adress",      "adresa",
+    "indirizzo",  "direccin",   "direccion",  "endereo",   "posta",     "electrnico",  "electronico", "eletrnico",
+    "value",      "valeur",     "wert",       "valor",     "valore",    "de",          "del",         "di",
+    "primary",    "primre",     "premire",    "primaire",  "primair",   "primaria",    "primario",    "principal",
+    "principale", "main",       "first",      "second",    "secondary", "sekundre",    "secondaire",  "secundaria",
+    "secundario", "secondaria", "secondario", "zweite",    "tweede",    "voornaamste", "alternate",   "alternative",
+    "other",      "andere",     "weitere",    "autre",     "otro",      "altro",       "home",        "private",
+    "privat",     "priv",       "personal",   "persnlich", "personnel", "personnelle", "particular",  "casa",
+    "work",       "business",   "company",    "office",    "arbeit",    "geschftlich", "beruflich",   "dienstlich",
+    "bureau",     "travail",    "trabajo",    "trabalho",  "lavoro",    "werk"};
 
 constexpr bool is_part_of_word(char byte) noexcept {
-  return ascii::is_letter_or_digit(byte) || static_cast<unsigned char>(byte) >= 0x80;
+  return ascii::is_letter_or_digit(byte) || !ascii::is_ascii(byte);
 }
 
-// Whether all words of the name, in lower case, are among these: `e-mail 1 - value` are, and `mailing address` are not.
-bool has_only_words_of_mail(std::string_view name) noexcept {
+// Whether the words of the name are those of a column of addresses: `e-mail 1 - value`, and not `mailing address`.
+bool has_only_words_of_mail(std::string_view name) {
   const auto is_one_of = [](std::string_view word, const auto& words) {
     return std::ranges::find(words, word) != std::end(words);
   };
   bool has_mail = false;
   while (true) {
-    const auto begin = std::ranges::find_if(name, is_part_of_word);
+    const auto* const begin = std::ranges::find_if(name, is_part_of_word);
     if (begin == name.end()) return has_mail;
     name.remove_prefix(static_cast<std::size_t>(begin - name.begin()));
-    const auto end = std::ranges::find_if_not(name, is_part_of_word);
-    const std::string_view word = name.substr(0, static_cast<std::size_t>(end - name.begin()));
+    const auto* const end = std::ranges::find_if_not(name, is_part_of_word);
+    std::string word(name.begin(), end);
     name.remove_prefix(word.size());
+    std::erase_if(word, [](char byte) { return !ascii::is_ascii(byte); });
     if (is_one_of(word, kMailWords)) {
       has_mail = true;
     } else if (!is_one_of(word, kOtherWords) && !std::ranges::all_of(word, ascii::is_digit)) {
@@ -50,27 +60,10 @@ bool has_only_words_of_mail(std::string_view name) noexcept {
   }
 }
 
-// So many words has a name of a column at most: `personal e-mail address`, `e-mail 1 - value`.
-constexpr int kMostWords = 3;
-
-// How many words begin with a letter.
-int words_of(std::string_view text) noexcept {
-  int words = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (ascii::is_letter(text[at]) && (at == 0 || text[at - 1] == ' ')) ++words;
-  }
-  return words;
-}
-
-// The names of columns are a few words, unlike text and the lines of logs.
-bool is_name(std::string_view text) noexcept {
-  return text.size() <= kMostNameBytes && words_of(text) <= kMostWords &&
-         text.find_first_of("@:./=[]<>") == std::string_view::npos;
-}
-
 // What a correspondent has chosen, such as a name, is no address, even if it looks like one.
-bool holds_addresses(std::string_view name) noexcept {
-  return is_name(name) && has_only_words_of_mail(name);
+bool holds_addresses(std::string_view name) {
+  return name.size() <= kMostNameBytes && name.find_first_of("@./=[]<>") == std::string_view::npos &&
+         has_only_words_of_mail(name);
 }
 
 // Of a table with one column.
@@ -80,11 +73,11 @@ bool is_mail_alone(std::string_view name) noexcept {
   return std::ranges::any_of(kNames, [name](std::string_view each) { return ascii::equal_ignoring_case(each, name); });
 }
 
-std::optional<CsvColumns> find_between(std::string_view first_row, char separator) {
-  const auto names = split_csv_row(first_row, separator);
+std::optional<CsvColumns> find_between(std::string_view row, char separator) {
+  const auto names = split_csv_row(row, separator);
   if (!names) return std::nullopt;
-  CsvColumns named = {.separator = separator};
-  CsvColumns mail = {.separator = separator};
+  CsvColumns named = {.separator = separator, .count = names->size()};
+  CsvColumns mail = {.separator = separator, .count = names->size(), .is_address_book = true};
   for (std::size_t column = 0; column < names->size(); ++column) {
     const std::string name = ascii::lower_case(ascii::trimmed((*names)[column], " "));
     if (name.find('@') != std::string::npos) return std::nullopt;
@@ -101,15 +94,21 @@ std::optional<CsvColumns> find_between(std::string_view first_row, char separato
 
 }  // namespace
 
-std::optional<CsvColumns> CsvColumns::find(std::string_view first_row) {
+bool CsvColumns::may_come_behind(std::string_view line) noexcept {
+  constexpr std::string_view kSeparator = "sep=";
+  line = ascii::trimmed(line, " \t\r\n");
+  return line.empty() || ascii::equal_ignoring_case(line.substr(0, kSeparator.size()), kSeparator);
+}
+
+std::optional<CsvColumns> CsvColumns::find(std::string_view row) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (first_row.starts_with(kByteOrderMark)) first_row.remove_prefix(kByteOrderMark.size());
+  if (row.starts_with(kByteOrderMark)) row.remove_prefix(kByteOrderMark.size());
   // In the order of how seldom they are part of a name.
   for (const char separator : {'\t', ';', ','}) {
-    if (first_row.find(separator) == std::string_view::npos) continue;
-    if (const std::optional<CsvColumns> found = find_between(first_row, separator)) return found;
+    if (row.find(separator) == std::string_view::npos) continue;
+    if (const std::optional<CsvColumns> found = find_between(row, separator)) return found;
   }
-  return find_between(first_row, ',');
+  return find_between(row, ',');
 }
 
 }  // namespace bloomgate::cli

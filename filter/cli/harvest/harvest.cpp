@@ -7,6 +7,7 @@
 
 #include "filter/cli/harvest/address_book.hpp"
 #include "filter/cli/harvest/mail_reader.hpp"
+#include "filter/cli/harvest/utf16_text.hpp"
 #include "filter/cli/lists/turns.hpp"
 
 namespace bloomgate::cli {
@@ -27,6 +28,9 @@ LogBlock read_block(Block block) {
   }
   return read;
 }
+
+// Of an address book.
+constexpr std::size_t kMostUtf16Bytes = std::size_t{1} << 28;
 
 // A user can make a file of any length that takes no room on the disk, and to read it would take all night. Compressed
 // disks make files smaller, but not by that much.
@@ -133,20 +137,26 @@ SourceContent Harvest::read(const std::string& path, const SourcePlace& place) {
   std::unique_ptr<Blocks> blocks = open(path);
   Block first;
   if (!blocks->next(first) || first.text.empty()) return SourceContent::nothing;
+  // Only address books are in UTF-16. They are short.
+  std::string from_utf16;
+  if (is_utf16(first.text)) {
+    std::string bytes(first.text);
+    while (bytes.size() <= kMostUtf16Bytes && blocks->next(first)) bytes += first.text;
+    if (bytes.size() > kMostUtf16Bytes) return SourceContent::unknown;
+    from_utf16 = utf8_of_utf16(bytes);
+    first.text = from_utf16;
+  }
   const std::optional<SourceKind> kind = recognise_source(first.text);
   if (!kind || !is_read(*kind, place)) return SourceContent::unknown;
-  if (*kind == SourceKind::csv && path != "-") {
-    // Its fields may hold line ends.
-    blocks = std::make_unique<Blocks>(std::vector{path}, stop_, true, BlockOrder::in_turn);
-    if (!blocks->next(first)) return SourceContent::nothing;
-  }
   if (*kind == SourceKind::log) {
     read_log(*blocks, std::move(first));
-  } else {
-    read_lines(*blocks, std::move(first), *reader_of(*kind, path, place), place.is_found);
+    count_bytes(*blocks);
+    return SourceContent::used;
   }
+  const std::unique_ptr<SourceReader> reader = reader_of(*kind, path, place);
+  read_lines(*blocks, std::move(first), *reader, place.is_found);
   count_bytes(*blocks);
-  return SourceContent::used;
+  return reader->has_found() ? SourceContent::used : SourceContent::no_address;
 }
 
 SourceContent Harvest::read_received(const std::string& path) {

@@ -23,8 +23,9 @@ struct SourcePlace {
 
 enum class SourceContent : std::uint8_t {
   used,
-  nothing,  // the file is empty
-  unknown,  // it is of no kind that is known, or of none that is read at its place
+  nothing,     // the file is empty
+  no_address,  // it is an address book without an address
+  unknown,     // it is of no kind that is known, or of none that is read at its place
 };
 
 class Harvest {

@@ -63,11 +63,13 @@ std::optional<SourceKind> recognise_source(std::string_view start) {
   if (start.starts_with("From ")) return SourceKind::mbox;
   if (start.starts_with("-- ")) return SourceKind::log;  // journalctl begins with a line of its own
   if (is_message(start)) return SourceKind::message;
+  bool may_name_columns = true;
   for (int count = 0; count < kMostLines && !start.empty(); ++count) {
     const std::string_view line = take_line(start);
     if (ascii::equal_ignoring_case(line, "BEGIN:VCARD")) return SourceKind::vcard;
     if (is_log_line(line)) return SourceKind::log;
-    if (CsvColumns::find(line)) return SourceKind::csv;
+    if (may_name_columns && CsvColumns::find(line)) return SourceKind::csv;
+    may_name_columns = CsvColumns::may_come_behind(line);
   }
   return std::nullopt;
 }

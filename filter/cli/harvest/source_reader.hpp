@@ -26,6 +26,8 @@ class SourceReader {
   virtual void read(std::string_view lines) = 0;
   // After the last of them.
   virtual void finish() {}
+  // After that: whether the source has anything that it is read for, even if that is left out.
+  virtual bool has_found() const noexcept { return true; }
   // Whether what comes next can tell anything.
   virtual bool wants_more() const noexcept { return true; }
 };

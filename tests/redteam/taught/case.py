@@ -46,6 +46,15 @@ class Gzip:
 
 
 @dataclass(frozen=True)
+class Utf16:
+    text: str
+    order: str = "le"
+
+    def bytes(self, names):
+        return ("\ufeff" + names.of(self.text)).encode(f"utf-16-{self.order}")
+
+
+@dataclass(frozen=True)
 class Link:
     to: str  # a path from the folder of the test
 

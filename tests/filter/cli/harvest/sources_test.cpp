@@ -5,6 +5,7 @@
 #include "filter/cli/harvest/address_book.hpp"
 #include "filter/cli/harvest/log_line.hpp"
 #include "filter/cli/harvest/mail_reader.hpp"
+#include "filter/cli/harvest/utf16_text.hpp"
 #include "sink.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -246,10 +247,44 @@ TEST_CASE_METHOD(Source, "the addresses of a table of contacts are in all column
        "\"Doe, Joe\r\nof there\",* Work,joe@example.org ::: Joe2@example.org,\r\n"
        "x@example.org,,,\"Zoe <zoe@example.org>\"\r\n"
        "broken\"row,,joe3@example.org\r\n"
-       "short\r\n");
+       "6\" pipes,,max@example.org\r\n"
+       "short\r\n"
+       ",,max@example.org\r\n");
   CHECK(sink.found == Found{"joe@example.org > ann@ours.example", "joe2@example.org > ann@ours.example",
-                            "zoe@example.org > ann@ours.example"});
+                            "zoe@example.org > ann@ours.example", "max@example.org > ann@ours.example"});
+  CHECK(left_out(LeftOut::unreadable) == 2);
+}
+
+TEST_CASE("text in UTF-16 becomes UTF-8, and halves of characters are replaced") {
+  using namespace std::string_view_literals;
+  CHECK(is_utf16("\xff\xfe"sv));
+  CHECK(is_utf16("\xfe\xff\0a"sv));
+  CHECK_FALSE(is_utf16("\xff"sv));
+  CHECK_FALSE(is_utf16("\xef\xbb\xbf"sv));
+  struct Case {
+    std::string_view bytes, want;
+  };
+  const Case cases[] = {
+      {"\xff\xfe"sv, ""},
+      {"\xff\xfe\x61\0\n\0\xf6\0\xac\x20"sv, "a\n\xc3\xb6\xe2\x82\xac"},
+      {"\xfe\xff\0\x61\x20\xac\xd8\x3d\xde\0"sv, "a\xe2\x82\xac\xf0\x9f\x98\x80"},
+      {"\xff\xfe\x3d\xd8\0\xde"sv, "\xf0\x9f\x98\x80"},
+      {"\xff\xfe\x3d\xd8\x61\0"sv, "\xef\xbf\xbd\x61"},
+      {"\xff\xfe\0\xde\x61\0"sv, "\xef\xbf\xbd\x61"},
+      {"\xff\xfe\x61\0\x62"sv, "a\xef\xbf\xbd"},
+      {"\xff\xfe\x3d\xd8"sv, "\xef\xbf\xbd"},
+  };
+  for (const Case& each : cases) CHECK(utf8_of_utf16(each.bytes) == each.want);
+}
+
+TEST_CASE_METHOD(Source, "a quote that does not end takes a bounded part of a table with it") {
+  CsvContactsReader reader(rules, counts, sink, kAnn, true);
+  std::string text = "Name,E-mail\n\"x,zoe@example.org\n";
+  for (int row = 0; row < 20000; ++row) text += "x,max@example.org\n";
+  read(reader, text);
   CHECK(left_out(LeftOut::unreadable) == 1);
+  CHECK(counts.contacts == sink.found.size());
+  CHECK(counts.contacts > 5000);
 }
 
 TEST_CASE_METHOD(Source, "a table with two columns has pairs of user and contact") {
