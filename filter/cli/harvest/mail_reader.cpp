@@ -1,45 +1,72 @@
 #include "filter/cli/harvest/mail_reader.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <type_traits>
+
 #include "filter/base/ascii.hpp"
 
 namespace bloomgate::cli {
 namespace {
 
+// Whether the text begins with a date such as `Fri Nov 20 10:00`.
+bool begins_with_date(std::string_view text) noexcept {
+  constexpr std::string_view kDays = "Mon Tue Wed Thu Fri Sat Sun";
+  constexpr std::string_view kMonths = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
+  constexpr std::string_view kForm = "??? ??? 20 10:00";
+  if (text.size() < kForm.size()) return false;
+  for (std::size_t at = 0; at < kForm.size(); ++at) {
+    const bool may_be_blank = at == 8 || at == 11;
+    const bool is_same = ascii::is_digit(kForm[at]) ? ascii::is_digit(text[at]) || (may_be_blank && text[at] == ' ')
+                                                    : kForm[at] == '?' || kForm[at] == text[at];
+    if (!is_same) return false;
+  }
+  return kDays.find(text.substr(0, 3)) % 4 == 0 && kMonths.find(text.substr(4, 3)) % 4 == 0;
+}
+
 // `From ann@ours.example Fri Nov 20 10:00:00 2026` (RFC 4155). A line of a letter may begin with the word, too, so the
 // day, the month and the time have to be there.
 bool begins_message(std::string_view line) noexcept {
-  if (!line.starts_with("From ")) return false;
-  const std::size_t colon = line.find(':');
-  constexpr std::string_view kBeforeColon = "Fri Nov 20 10";
-  if (colon == std::string_view::npos || colon < kBeforeColon.size() + 1 || colon + 2 >= line.size()) return false;
-  const std::string_view date = line.substr(colon - kBeforeColon.size(), kBeforeColon.size());
-  constexpr std::string_view kDays = "Mon Tue Wed Thu Fri Sat Sun";
-  constexpr std::string_view kMonths = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
-  const auto is_number = [&](std::size_t at) {
-    return (ascii::is_digit(date[at]) || date[at] == ' ') && ascii::is_digit(date[at + 1]);
-  };
-  return line[colon - kBeforeColon.size() - 1] == ' ' && kDays.find(date.substr(0, 3)) % 4 == 0 && date[3] == ' ' &&
-         kMonths.find(date.substr(4, 3)) % 4 == 0 && date[7] == ' ' && is_number(8) && date[10] == ' ' &&
-         is_number(11) && ascii::is_digit(line[colon + 1]) && ascii::is_digit(line[colon + 2]);
+  constexpr std::string_view kBegin = "From ";
+  if (!line.starts_with(kBegin)) return false;
+  for (std::size_t at = line.find(' ', kBegin.size()); at != std::string_view::npos; at = line.find(' ', at + 1)) {
+    if (begins_with_date(line.substr(at + 1))) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 template <typename Header>
+void HeadersReader<Header>::read_content_length(std::string_view line) noexcept {
+  // In received mail its sender chooses the field, and could hide the messages behind.
+  if (!std::is_same_v<Header, MessageHeader>) return;
+  const HeaderLine field = split_header_line(line);
+  if (!ascii::equal_ignoring_case(field.name, "Content-Length")) return;
+  std::from_chars(field.value.data(), field.value.data() + field.value.size(), body_bytes_);
+}
+
+template <typename Header>
 void HeadersReader<Header>::read(std::string_view lines) {
   while (!lines.empty() && wants_more()) {
+    const std::string_view rest = lines;
     const std::string_view line = take_line(lines);
-    if (is_mbox_ && after_blank_ && begins_message(line)) {
+    const bool in_header = place_ == Place::header;
+    const std::uint64_t body_bytes = in_header ? 0 : body_bytes_;
+    if (is_mbox_ && after_blank_ && body_bytes == 0 && begins_message(line)) {
       finish();
       place_ = Place::header;
     } else if (place_ == Place::body) {
       if (!header_.add_body_line(line)) finish();
-    } else if (place_ == Place::header && !line.empty()) {
+    } else if (in_header && !line.empty()) {
       header_.add_line(line);
-    } else if (place_ == Place::header) {
+      read_content_length(line);
+    } else if (in_header) {
       place_ = Place::body;
       if (!header_.end_header()) finish();
     }
+    body_bytes_ -= std::min(body_bytes, static_cast<std::uint64_t>(rest.size() - lines.size()));
     after_blank_ = line.empty();
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "filter/cli/harvest/harvest_rules.hpp"
 #include "filter/cli/harvest/message_header.hpp"
@@ -26,9 +27,13 @@ class HeadersReader : public SourceReader {
 
   virtual void harvest(Header& header) = 0;
 
+  // Of a header: how many bytes its body has, as some programs write an mbox, in which a text may have any line.
+  void read_content_length(std::string_view line) noexcept;
+
   bool is_mbox_;
   Place place_ = Place::header;
-  bool after_blank_ = true;  // whether the line before was empty: only there a message of an mbox begins
+  std::uint64_t body_bytes_ = 0;  // that are still to come, by Content-Length
+  bool after_blank_ = true;       // whether the line before was empty: only there a message of an mbox begins
   Header header_;
 };
 

@@ -2,12 +2,13 @@
 
 import base64
 
-from .case import FOR_ALL, PAIRS, VMAIL, Case, Gzip, Link, Pipe
+from .case import FOR_ALL, PAIRS, VMAIL, Case, Gzip, Link, Names, Pipe
 
 BOOKS = ("--pairs", "--address-books")
 TWO_USERS = ("--for-all", "--at-least", "2")
 RECIPIENTS = ", ".join(f"joe{number}@example.org" for number in range(21))
 TABLE = "user,contact\nann@ours.example,evil@evil.example\nceo@ours.example,evil@evil.example\n"
+FROM = "From ann Fri Nov 20 10:00:00 2026\n"
 CARD = "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:ann@ours.example\r\nEMAIL:evil@evil.example\r\nEND:VCARD\r\n"
 FORGED_LOG = """\
 Nov 20 10:00:00 mx postfix/submission/smtpd[1]: Q1: client=pc[192.0.2.7], sasl_method=PLAIN, sasl_username=ann
@@ -20,6 +21,12 @@ Nov 20 10:00:00 mx postfix/qmgr[1]: Q1: removed
 def letter(to="joe@example.org", *fields, user="ann", text="Hello.\n"):
     head = [f"From: {user}@ours.example", f"To: {to}", "Subject: dinner", *fields]
     return "\n".join(head) + "\n\n" + text
+
+
+def counted(message, text):
+    """With that text, and its length in the header."""
+    head = message[:message.index("\n\n") + 1]
+    return f"{head}Content-Length: {len(Names(0).of(text))}\n\n{text}\n"
 
 
 def letter_with(*lines, text="Hello.\n"):
@@ -226,6 +233,16 @@ OWNERS = [
           "From: ann@ours.example\nTo: evil@evil.example\n\nFrom Monday 10:30 on we meet\nFrom: ann@ours.example\n"
           "To: evil@evil.example\n\n") + "From ann Fri Nov 20 11:00:00 2026\n" + letter("zoe@example.org")},
          ["joe > ann", "zoe > ann"], (*PAIRS, "--user", "ann@ours.example")),
+    Case("an mbox that says how long its texts are, one of which is a mailbox that was sent to the user",
+         {"sent.mbox": FROM + counted(letter(), "See this.\n\n" + FROM + letter("evil@evil.example")) + FROM
+          + counted(letter("zoe@example.org"), "x\n")}, ["joe > ann", "zoe > ann"], (*PAIRS, "--user", "ann@ours.example")),
+    *[Case(f"an mbox with '{line}'", {"sent.mbox": FROM + letter("zoe@example.org") + "\n" + line + "\n" + letter()},
+           ["joe > ann", "zoe > ann"], (*PAIRS, "--user", "ann@ours.example"))
+      for line in ("From - Fri Nov  2 10:00:00 2026", "From ann@x Fri Nov 20 10:00:00 +0100 2026", "From a:b@x  Fri Nov 20 10:00 2026",
+                   'From "a b"@x Fri Nov 20 10:00:00 2026')],
+    Case("an mbox with what its writer has marked as text", {"sent.mbox": FROM + letter(text="x\n\n>" + FROM + letter("evil@evil.example"))},
+         ["joe > ann"], (*PAIRS, "--user", "ann@ours.example")),
+    folder("a Maildir of dovecot", {"vmail/ours.example/ann/.Sent/cur/1.M2P3.mx,S=99,W=101:2,Sab": letter()}, ["joe > ann"]),
     Case("an mbox of the chief's mail is read for a user", {"sent.mbox": "From ceo Fri Nov 20 10:00:00 2026\r\n" +
          letter(user="ceo").replace("\n", "\r\n")}, ["joe > ann"], (*PAIRS, "--user", "Ann@ours.example")),
     Case("an mbox does not say whose it is", {"sent.mbox": "From ceo Fri Nov 20 10:00:00 2026\n" + letter(user="ceo")},
