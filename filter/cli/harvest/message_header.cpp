@@ -8,6 +8,7 @@
 #include "filter/address/address.hpp"
 #include "filter/address/automatic_mail.hpp"
 #include "filter/address/calendar_reply.hpp"
+#include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
 
 namespace bloomgate::cli {
@@ -44,6 +45,80 @@ bool is_balanced(std::string_view text) noexcept {
   return comments == 0 && !in_quotes && !in_brackets;
 }
 
+// Where a blank or a comment follows that is not between quotes.
+std::size_t end_of_word(std::string_view text) noexcept {
+  bool in_quotes = false;
+  std::size_t at = 0;
+  for (; at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '"') {
+      in_quotes = !in_quotes;
+    } else if (!in_quotes && (text[at] == '(' || is_folding_space(text[at]))) {
+      break;
+    }
+  }
+  return std::min(at, text.size());
+}
+
+// The part of a mailbox with its name that is the address; `bracket` is where its `<` is. The name, which a
+// correspondent has chosen and which a program may have written without quotes, is no address, whatever it looks like.
+// Empty if it is not clear which part that is.
+std::string_view address_part(std::string_view mailbox, std::size_t bracket) noexcept {
+  std::size_t end = 0;
+  if (bracket != std::string_view::npos) {
+    mailbox.remove_prefix(bracket);
+    end = mailbox.rfind('>') + 1;
+  } else {
+    mailbox = behind_comments(mailbox);
+    end = end_of_word(mailbox);
+  }
+  return behind_comments(mailbox.substr(end)).empty() ? mailbox.substr(0, end) : std::string_view();
+}
+
+// Calls `use(text)` for the address of each mailbox in a balanced list, those of groups too (RFC 5322 section 3.4).
+template <typename Use>
+void for_each_address(std::string_view list, Use use) {
+  constexpr std::size_t kNone = std::string_view::npos;
+  std::size_t begin = 0;
+  std::size_t bracket = kNone;
+  std::size_t comments = 0;
+  bool in_quotes = false;
+  bool in_brackets = false;
+  bool is_clear = true;  // there is no second bracket
+  const auto end_mailbox = [&](std::size_t at) {
+    const std::string_view text = list.substr(begin, at - begin);
+    if (is_clear) use(address_part(text, bracket));
+    begin = at + 1;
+    bracket = kNone;
+    is_clear = true;
+  };
+  for (std::size_t at = 0; at < list.size(); ++at) {
+    const char c = list[at];
+    if (c == '\\') {
+      ++at;
+    } else if (in_quotes) {
+      in_quotes = c != '"';
+    } else if (c == '(' || c == ')') {
+      comments = c == '(' ? comments + 1 : comments - 1;
+    } else if (comments != 0) {
+      continue;
+    } else if (c == '"') {
+      in_quotes = true;
+    } else if (c == '<' || c == '>') {
+      is_clear = is_clear && (c == '>' || bracket == kNone);
+      if (c == '<') bracket = at - begin;
+      in_brackets = c == '<';
+    } else if (!in_brackets && c == ':') {
+      begin = at + 1;  // what was before is the name of a group
+      bracket = kNone;
+    } else if (!in_brackets && (c == ',' || c == ';')) {
+      end_mailbox(at);
+    }
+  }
+  end_mailbox(list.size());
+}
+
 struct Unref {
   void operator()(InternetAddressList* list) const noexcept { g_object_unref(list); }
 };
@@ -70,9 +145,13 @@ std::vector<std::string> addresses_of(std::string_view value) {
   std::string text(value);
   // Encoded words stand in names, which say nothing here; decoding them would load the converter of any character set.
   for (std::size_t at = text.find("=?"); at != std::string::npos; at = text.find("=?", at)) text[at + 1] = '_';
-  const std::unique_ptr<InternetAddressList, Unref> list(internet_address_list_parse(options, text.c_str()));
   std::vector<std::string> addresses;
-  if (list) add_addresses(list.get(), addresses);
+  for_each_address(text, [&](std::string_view part) {
+    if (part.empty()) return;
+    const std::unique_ptr<InternetAddressList, Unref> list(
+        internet_address_list_parse(options, std::string(part).c_str()));
+    if (list && internet_address_list_length(list.get()) == 1) add_addresses(list.get(), addresses);
+  });
   return addresses;
 }
 

@@ -14,7 +14,8 @@
 namespace bloomgate::cli {
 
 // The addresses of a field's value (RFC 5322 section 3.4), those of groups too, as they are written. Text that is not
-// balanced (quotes, comments, brackets) has none. Safe from any thread: the first call sets GMime up.
+// balanced (quotes, comments, brackets) has none, and neither has a mailbox with more than one address in it. Safe from
+// any thread: the first call sets GMime up.
 std::vector<std::string> addresses_of(std::string_view value);
 
 // A line of a header: the start of a field, or more of the field before. Neither has blanks around it.

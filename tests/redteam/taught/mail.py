@@ -166,6 +166,15 @@ RECIPIENT_SYNTAX = [
     folder("an encoded name that looks like an address",
            [letter("=?utf-8?q?evil=40evil=2Eexample=2C?= <joe@example.org>")], ["joe > ann"]),
     folder("a quoted name with an angle bracket", [letter('"a <evil@evil.example>, b" <joe@example.org>')], ["joe > ann"]),
+    *[folder(f"a name without quotes: {name}", [letter(f"{name}, zoe@example.org")], [f"{who} > ann" for who in (*listed, "zoe")])
+      for name, listed in {
+          "evil@evil.example <joe@example.org>": ["joe"], "evil@evil.example joe <joe@example.org>": ["joe"],
+          "x: evil@evil.example <joe@example.org>": ["joe"], '"a"@evil.example@example.org <joe@example.org>': ["joe"],
+          "\u201cevil@evil.example\u201d <joe@example.org> (x)": ["joe"], "<@evil.example:joe@example.org>": ["joe"],
+          '"j>\\" (joe"@example.org (x)': ['"j>\\" (joe"@example.org'],
+          '(evil@evil.example) "joe" @example.org': (), "Joe <joe@example.org> <evil@evil.example>": (),
+          "<evil@evil.example> joe@example.org": (), "joe@example.org (a) evil@evil.example": (),
+          "joe@example.org evil@evil.example": (), "Joe <evil@evil.example> joe <joe@example.org>": ()}.items()],
     folder("folded recipients", [letter("joe@example.org,\n  zoe@example.org,\n\tmax@example.org")],
            ["joe > ann", "zoe > ann", "max > ann"]),
     folder("a quote that does not end", [letter('"joe@example.org, zoe@example.org')]),
