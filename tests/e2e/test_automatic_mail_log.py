@@ -22,6 +22,9 @@ OWN_CHECKS = "/^X-Forbidden:/ REJECT not here\n"
 CALENDAR_PART = (b"--b\r\nContent-Type: text/plain\r\n\r\nYes.\r\n--b\r\nContent-Type: text/calendar; charset=utf-8;\r\n"
                  b"\tmethod=REPLY\r\n\r\nBEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n--b--\r\n")
 
+FORWARDED = (b"--b\r\nContent-Type: message/rfc822\r\n\r\nAuto-Submitted: auto-replied\r\nList-Id: <x>\r\n\r\nAway.\r\n--b--\r\n")
+BODIES = {"nested-answer": CALENDAR_PART, "forwards": FORWARDED}
+
 # Recipient, header fields, and what the body is.
 AUTOMATIC = {
     "vacation": (b"Auto-Submitted: auto-replied (vacation)",),
@@ -44,6 +47,7 @@ ORDINARY = {
     "not-auto": (b"X-Autoreply: NO",),
     "first-class": (b"Precedence: first-class",),
     "invitation": (b"Content-Type: text/calendar; method=REQUEST",),
+    "forwards": (b"Content-Type: multipart/mixed; boundary=b",),
     "quoted": (b"X-Quoted: Auto-Submitted: auto-replied", b"Content-Type: text/plain; name=multipart.report"),
 }
 
@@ -76,10 +80,10 @@ def reload(postfix, etc):
 
 def message_to(name, fields):
     message = Message(ANN, recipient=f"{name}@example.org", headers=fields)
-    if name != "nested-answer":
+    if name not in BODIES:
         return message
     return RawMessage(message.path, recipient=message.recipient,
-                      raw=message.content().replace(b"Hello.\r\n", CALENDAR_PART))
+                      raw=message.content().replace(b"Hello.\r\n", BODIES[name]))
 
 
 def send_all(postfix, kinds):
