@@ -42,6 +42,7 @@ struct HarvestRules {
 enum class LeftOut : std::uint8_t {
   null_sender,      // messages: bounces
   automatic,        // messages: answered by a program, or of a mailing list
+  received,         // messages in a folder of sent mail that came in
   many_recipients,  // messages
   foreign_sender,   // messages: the sender is in none of our domains
   no_login,         // messages: the client had not logged in
@@ -53,14 +54,16 @@ enum class LeftOut : std::uint8_t {
   open,             // messages: more than may be open at once
   over_limit,       // contacts and recipients of a user with too many: see ContactLimit
 };
-inline constexpr std::size_t kLeftOutKinds = 12;
+inline constexpr std::size_t kLeftOutKinds = 13;
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutNames = {
-    "null_sender", "automatic",  "many_recipients", "foreign_sender", "no_login", "other_sender",
-    "unreadable",  "own_domain", "program",         "not_delivered",  "open",     "over_limit"};
+    "null_sender",  "automatic",  "received",   "many_recipients", "foreign_sender", "no_login",
+    "other_sender", "unreadable", "own_domain", "program",         "not_delivered",  "open",
+    "over_limit"};
 
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "bounces",
     "automatic or mailing-list messages",
+    "messages that came in: they may be of anybody",
     "messages to too many recipients",
     "messages of senders in other domains",
     "messages of clients that had not logged in",

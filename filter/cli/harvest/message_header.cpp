@@ -225,7 +225,8 @@ void MessageHeader::add_line(std::string_view line) {
     last_ = &message_id_;
   } else if (is("Date")) {
     last_ = &date_;
-  } else if (is("Return-Path")) {
+  } else if (is("Return-Path") || is("Delivered-To") || is("X-Original-To")) {
+    is_received_ = true;
     is_bounce_ = is_bounce_ || value == "<>";
   }
   if (last_ == nullptr) return;
@@ -237,6 +238,8 @@ void MessageHeader::harvest(const HarvestRules& rules, Users users, HarvestCount
                             ListPosts* posts) {
   end_field();
   if (is_bounce_) return counts.leave_out(LeftOut::null_sender);
+  // A rule for incoming mail has put it there. Its From may be forged, as with a copy that one sends to oneself.
+  if (is_received_) return counts.leave_out(LeftOut::received);
   if (is_automatic_ || has_automatic_part(content_type_, body_)) return counts.leave_out(LeftOut::automatic);
   if (is_too_long_) return counts.leave_out(LeftOut::many_recipients);
   const std::vector<std::string> senders = addresses_of(from_);

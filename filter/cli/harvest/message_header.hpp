@@ -67,6 +67,7 @@ class MessageHeader {
   bool has_lines_ = false;
   bool is_automatic_ = false;
   bool is_bounce_ = false;
+  bool is_received_ = false;
   bool is_too_long_ = false;
 };
 

@@ -89,6 +89,8 @@ NOT_WRITTEN = [
     of_field("a read receipt", "Content-Type: multipart/report; report-type=disposition-notification; boundary=x"),
     of_field("a delivery report", "Content-Type: Multipart/Report; report-type=delivery-status; boundary=x"),
     of_field("a message to the null sender's box", "Return-Path: <>"),
+    *[of_field(f"a forged message that a rule for incoming mail has put there: {field}",
+               f"{field}: ann@ours.example") for field in ("Return-Path", "Delivered-To", "X-Original-To")],
     of_field("a vacation answer", "Auto-Submitted: auto-replied (vacation)"),
     of_field("an automatic message with a comment before the word", "Auto-Submitted: (x) auto-generated"),
     of_field("a message that says it is not automatic", "Auto-Submitted: No", is_listed=True),

@@ -135,6 +135,7 @@ TEST_CASE("messages that no user sent, or that have many recipients, are left ou
       {from + to + "List-ID: <l.example.org>\n", LeftOut::automatic},
       {from + to + "Precedence: bulk\n", LeftOut::automatic},
       {from + to + "Return-Path: <>\n", LeftOut::null_sender},
+      {from + to + "Return-Path: <ann@ours.example>\n", LeftOut::received},
       {from + "To: a@x.example, b@x.example, c@x.example, d@x.example\n", LeftOut::many_recipients},
       {from + "To: " + std::string(MessageHeader::kMostBytes, 'a') + "\n", LeftOut::many_recipients},
       {"From: ann@example.org\n" + to, LeftOut::foreign_sender},
