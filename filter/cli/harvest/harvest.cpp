@@ -30,28 +30,32 @@ LogBlock read_block(Block block) {
 }
 
 // Of an address book.
-constexpr std::size_t kMostUtf16Bytes = std::size_t{1} << 28;
+constexpr std::size_t kMostUtf16Bytes = std::size_t{32} << 20;
 
 // A user can make a file of any length that takes no room on the disk, and to read it would take all night. Compressed
-// disks make files smaller, but not by that much.
-bool is_mostly_holes(const std::string& path) noexcept {
+// disks make files smaller, but not by that much. And since the file was found, a pipe may have come in its place.
+bool is_likely_mail(const std::string& path) noexcept {
   constexpr off_t kLarge = off_t{64} << 20;
   constexpr off_t kBlockBytes = 512;  // of st_blocks: stat(2)
   struct stat status = {};
-  return stat(path.c_str(), &status) == 0 && status.st_size > kLarge &&
-         status.st_blocks * kBlockBytes < status.st_size / 64;
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         (status.st_size <= kLarge || status.st_blocks * kBlockBytes >= status.st_size / 64);
 }
 
-// A user can also make a small file that is decompressed all night. Mail, with recipients and identifiers in each
-// message, becomes some 20 times smaller.
-void require_likely_size(const Blocks& blocks, std::uint64_t text_bytes) {
+// A user can also make small files that are decompressed all night. Mail, with recipients and identifiers in each
+// message, becomes some 20 times smaller. `before` is of the user's files before this one.
+void require_likely_size(const Blocks& blocks, const BytesRead& before, std::uint64_t text_bytes) {
   constexpr std::uint64_t kSmall = std::uint64_t{16} << 20;
   constexpr std::uint64_t kMostTimes = 100;
-  if (text_bytes <= kSmall || text_bytes / kMostTimes <= blocks.done_bytes()) return;
-  throw BloomgateError(ErrorCode::bad_input,
-                       blocks.name(0) + " becomes more than " + std::to_string(kMostTimes) +
-                           " times as large when it is decompressed, as no mail does; the rest of it is not read",
-                       {.path = blocks.name(0)});
+  const std::uint64_t text = before.text + text_bytes;
+  const bool is_compressed = text_bytes > blocks.done_bytes();
+  if (!is_compressed || text <= kSmall || text / kMostTimes <= before.stored + blocks.done_bytes()) return;
+  throw BloomgateError(
+      ErrorCode::bad_input,
+      blocks.name(0) + " becomes more than " + std::to_string(kMostTimes) +
+          " times as large when it is decompressed, as no mail does, if its user's files before it are "
+          "counted, too; the rest of it is not read",
+      {.path = blocks.name(0)});
 }
 
 }  // namespace
@@ -75,11 +79,12 @@ void Harvest::read_log(Blocks& blocks, Block first) {
   for_each_block_in_turn(blocks, 1, threads_, read_block, use);
 }
 
-void Harvest::read_lines(Blocks& blocks, Block first, SourceReader& reader, bool is_found) {
-  std::uint64_t text_bytes = 0;
+void Harvest::read_lines(Blocks& blocks, Block first, SourceReader& reader, BytesRead& of_user, bool is_found) {
+  const BytesRead before = of_user;
   do {
-    text_bytes += first.text.size();
-    if (is_found) require_likely_size(blocks, text_bytes);
+    of_user.text += first.text.size();
+    of_user.stored = before.stored + blocks.done_bytes();
+    if (is_found) require_likely_size(blocks, before, of_user.text - before.text);
     reader.read(first.text);
     done_bytes_ = bytes_before_ + blocks.done_bytes();
   } while (reader.wants_more() && blocks.next(first));
@@ -133,13 +138,18 @@ void Harvest::count_bytes(const Blocks& blocks) noexcept {
 }
 
 SourceContent Harvest::read(const std::string& path, const SourcePlace& place) {
-  if (place.is_found && is_mostly_holes(path)) return SourceContent::unknown;
+  if (place.is_found && !is_likely_mail(path)) return SourceContent::unknown;
   std::unique_ptr<Blocks> blocks = open(path);
   Block first;
   if (!blocks->next(first) || first.text.empty()) return SourceContent::nothing;
+  // As copytruncate leaves them: as many zeros as the log was long before. More than a block of them cost the line that
+  // they are in front of.
+  while (first.text.find_first_not_of('\0') == std::string_view::npos) {
+    if (!blocks->next(first)) return SourceContent::unknown;
+  }
   // Only address books are in UTF-16. They are short.
   std::string from_utf16;
-  if (is_utf16(first.text)) {
+  if (is_utf16(first.text) && is_read(SourceKind::csv, place)) {
     std::string bytes(first.text);
     while (bytes.size() <= kMostUtf16Bytes && blocks->next(first)) bytes += first.text;
     if (bytes.size() > kMostUtf16Bytes) return SourceContent::unknown;
@@ -154,7 +164,7 @@ SourceContent Harvest::read(const std::string& path, const SourcePlace& place) {
     return SourceContent::used;
   }
   const std::unique_ptr<SourceReader> reader = reader_of(*kind, path, place);
-  read_lines(*blocks, std::move(first), *reader, place.is_found);
+  read_lines(*blocks, std::move(first), *reader, read_of_users_[place.users.data()], place.is_found);
   count_bytes(*blocks);
   return reader->has_found() ? SourceContent::used : SourceContent::no_address;
 }
@@ -166,7 +176,8 @@ SourceContent Harvest::read_received(const std::string& path) {
   const std::optional<SourceKind> kind = recognise_source(first.text);
   if (kind != SourceKind::message && kind != SourceKind::mbox) return SourceContent::unknown;
   ReceivedReader reader(counts_, *posts_, kind == SourceKind::mbox);
-  read_lines(*blocks, std::move(first), reader, true);
+  BytesRead of_file;  // whose it is, is not known
+  read_lines(*blocks, std::move(first), reader, of_file, true);
   count_bytes(*blocks);
   return SourceContent::used;
 }

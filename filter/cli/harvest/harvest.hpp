@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,12 @@ namespace bloomgate::cli {
 struct SourcePlace {
   Users users = {};       // whose it is; empty: that is not known
   bool is_found = false;  // a user may have put it there: in a folder, or at a place of users
+};
+
+// Of files: what was read of them, and what it is when it is decompressed.
+struct BytesRead {
+  std::uint64_t stored = 0;
+  std::uint64_t text = 0;
 };
 
 enum class SourceContent : std::uint8_t {
@@ -56,7 +63,7 @@ class Harvest {
   std::unique_ptr<Blocks> open(const std::string& path) const;
   void count_bytes(const Blocks& blocks) noexcept;
   void read_log(Blocks& blocks, Block first);
-  void read_lines(Blocks& blocks, Block first, SourceReader& reader, bool is_found);
+  void read_lines(Blocks& blocks, Block first, SourceReader& reader, BytesRead& of_user, bool is_found);
   bool is_read(SourceKind kind, const SourcePlace& place) const noexcept;
   std::unique_ptr<SourceReader> reader_of(SourceKind kind, const std::string& path, const SourcePlace& place);
 
@@ -67,7 +74,8 @@ class Harvest {
   ListPosts* posts_;
   HarvestCounts counts_;
   OpenMessages open_messages_;
-  std::uint64_t bytes_before_ = 0;  // of the sources before this one
+  std::map<const std::string*, BytesRead> read_of_users_;  // by the users of the place
+  std::uint64_t bytes_before_ = 0;                         // of the sources before this one
   std::atomic<std::uint64_t> done_bytes_{0};
 };
 

@@ -56,9 +56,8 @@ enum class LeftOut : std::uint8_t {
 };
 inline constexpr std::size_t kLeftOutKinds = 13;
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutNames = {
-    "null_sender",  "automatic",  "received",   "many_recipients", "foreign_sender", "no_login",
-    "other_sender", "unreadable", "own_domain", "program",         "not_delivered",  "open",
-    "over_limit"};
+    "null_sender", "automatic",  "received", "many_recipients", "foreign_sender", "no_login",  "other_sender",
+    "unreadable",  "own_domain", "program",  "not_delivered",   "open",           "over_limit"};
 
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "bounces",

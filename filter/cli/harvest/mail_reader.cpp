@@ -26,10 +26,11 @@ bool begins_with_date(std::string_view text) noexcept {
 }
 
 // `From ann@ours.example Fri Nov 20 10:00:00 2026` (RFC 4155). A line of a letter may begin with the word, too, so the
-// day, the month and the time have to be there.
+// day, the month and the time have to be there; or nothing at all, as Thunderbird has it.
 bool begins_message(std::string_view line) noexcept {
   constexpr std::string_view kBegin = "From ";
   if (!line.starts_with(kBegin)) return false;
+  if (ascii::trimmed_back(line, " \t\r").size() < kBegin.size()) return true;
   for (std::size_t at = line.find(' ', kBegin.size()); at != std::string_view::npos; at = line.find(' ', at + 1)) {
     if (begins_with_date(line.substr(at + 1))) return true;
   }
@@ -45,6 +46,9 @@ void HeadersReader<Header>::read_content_length(std::string_view line) noexcept 
   const HeaderLine field = split_header_line(line);
   if (!ascii::equal_ignoring_case(field.name, "Content-Length")) return;
   std::from_chars(field.value.data(), field.value.data() + field.value.size(), body_bytes_);
+  // A wrong number hides messages, but not all of them.
+  constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+  if (body_bytes_ > kMostBytes) body_bytes_ = 0;
 }
 
 template <typename Header>

@@ -166,12 +166,13 @@ HeaderLine split_header_line(std::string_view line) noexcept {
 }
 
 std::vector<std::string_view> message_ids(std::string_view value) {
+  constexpr std::size_t kMostIdBytes = 998;  // a line's most: RFC 5322 section 2.1.1
   const auto is_of_id = [](char byte) { return byte > ' ' && byte != '<' && byte != '>'; };
   std::vector<std::string_view> ids;
   for (std::size_t at = value.find('<'); at != std::string_view::npos; at = value.find('<')) {
     value.remove_prefix(at + 1);
     const auto end = static_cast<std::size_t>(std::ranges::find_if_not(value, is_of_id) - value.begin());
-    if (end != 0 && end < value.size() && value[end] == '>') ids.push_back(value.substr(0, end));
+    if (end != 0 && end <= kMostIdBytes && end < value.size() && value[end] == '>') ids.push_back(value.substr(0, end));
   }
   return ids;
 }

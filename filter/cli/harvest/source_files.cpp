@@ -1,8 +1,11 @@
 #include "filter/cli/harvest/source_files.hpp"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace bloomgate::cli {
@@ -63,6 +66,14 @@ void SourceFiles::list(const std::vector<std::string>& paths, const std::vector<
       throw error;
     }
   };
+  // With many names for one large file a user could have it read all night. Behind a link is somebody else's file.
+  std::set<std::tuple<const std::string*, dev_t, ino_t>> seen;
+  const auto is_first = [&seen](const TimedFile& file, const SourcePlace& place) {
+    struct stat status = {};
+    const bool is_there = (file.named ? stat : lstat)(file.path.c_str(), &status) == 0;
+    return !is_there ||
+           (S_ISREG(status.st_mode) && seen.emplace(place.users.data(), status.st_dev, status.st_ino).second);
+  };
   for (TimedFile& file : files_by_time(paths, skip)) {
     SourcePlace place = places[file.source];
     // A user may have put a pipe there, which would be waited for.
@@ -71,7 +82,7 @@ void SourceFiles::list(const std::vector<std::string>& paths, const std::vector<
       continue;
     }
     place.is_found = place.is_found || !file.named;
-    if (place.is_found && is_unsent(file.path)) continue;
+    if (place.is_found && (is_unsent(file.path) || !is_first(file, place))) continue;
     files_.push_back({std::move(file), place});
   }
 }

@@ -227,6 +227,28 @@ class HarvestTest(ProgramTest):
                             "home/ann/.Sent/cur/bomb")
         self.assertEqual(json.loads(out)["messages"], 1)
 
+    def test_many_small_files_that_become_large_are_not_all_read(self):
+        first = "From x Fri Nov 20 10:00:00 2026\nFrom: ann@ours.example\nTo: zoe@example.org\n\n"
+        (self.folder / "home/ann/.Sent/cur").mkdir(parents=True)
+        for number in range(5):
+            self.write(f"home/ann/.Sent/cur/{number}", gzip.compress((first + "\n" * (8 << 20)).encode()))
+        self.mailbox("bob", "From: bob@ours.example\nTo: joe@example.org\n\n")
+        lines, report = self.harvest(self.PLACE, options=["--pairs"])
+        self.assertIn("joe@example.org > bob@ours.example", lines)
+        self.assertEqual([report[name] for name in ("messages", "unreadable_files")], [3, 4])
+
+    def test_a_file_with_many_names_is_read_once(self):
+        self.mailbox("ann", "From: ann@ours.example\nTo: joe@example.org\n\n")
+        first = next((self.folder / "home/ann/.Sent/cur").iterdir())
+        for name in ("b", "c"):
+            os.link(first, first.with_name(name))
+        os.symlink(first.name, first.with_name("d"))
+        self.assertEqual(self.harvest(self.PLACE, options=["--pairs"])[1]["messages"], 1)
+
+    def test_zeros_of_any_length_before_a_log_hide_its_first_line_at_most(self):
+        log = self.write("mail.log", "\0" * 4_000_000 + "a line\n" + self.log(("ann", "joe@example.org")))
+        self.assertEqual(self.harvest(log, options=["--pairs"])[0], ["joe@example.org > ann@ours.example"])
+
     def test_a_mailbox_that_is_one_file_is_read_as_sent_mail_or_not_at_all(self):
         (self.folder / "home").mkdir()
         self.write("home/ann", "From ann Fri Nov 20 10:00:00 2026\n" + self.SENT_BY_CEO)
