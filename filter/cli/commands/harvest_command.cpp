@@ -65,10 +65,9 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
   HarvestCommand command;
   po::options_description visible("options");
   visible.add_options()  //
-      (
-          "output,o", po::value(&command.output)->required()->value_name("FOLDER"),
-          "where to put the list: a file such as 2026-11-20.txt.zst for each run; the folder is made if it is not "
-          "there")  //
+      ("output,o", po::value(&command.output)->required()->value_name("FOLDER"),
+       "where to put the list: a file such as 2026-11-20.txt.zst for each run; the folder is made if it is not "
+       "there")  //
       ("own-domain", po::value(&command.own_domains)->required()->composing()->value_name("DOMAIN"),
        "a domain of your own users, or .DOMAIN for all below it as well; may be given several times")  //
       ("for-all", po::bool_switch(&command.for_all),
@@ -104,7 +103,9 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
       ("address-books", po::bool_switch(&command.address_books),
        "also read the address books in folders; in the folder of a user, they count for that user")  //
       ("allow-empty", po::bool_switch(&command.allow_empty),
-       "skip a named file that is empty, damaged, or of no kind that is known, and name it")  //
+       "skip a named file that is empty, damaged, or of no kind that is known, and an empty folder of received mail, "
+       "and "
+       "name it")  //
       ("date", po::value(&command.date)->value_name("DAY"),
        "the list's day, such as 2026-11-20 (default: today, in UTC)")  //
       ("memory", po::value(&command.memory)->default_value("256M")->value_name("M"),
@@ -202,6 +203,22 @@ void read_file(const TimedFile& file, Found found, const std::function<SourceCon
   ++skipped.no_sources;
 }
 
+// Where received mail is. An empty folder is like a named file that is empty.
+std::vector<TimedFile> received_files(const std::vector<std::string>& received, bool allow_empty, Skipped& skipped) {
+  std::vector<TimedFile> files = files_by_time(received, [&](std::size_t source, const BloomgateError& error) {
+    if (error.code() != ErrorCode::bad_input) throw error;
+    const std::string fault = "the folder " + received[source] + " holds no file";
+    if (!allow_empty) {
+      throw BloomgateError(ErrorCode::bad_input, fault + "; --allow-empty skips such folders",
+                           {.path = received[source]});
+    }
+    std::cerr << "bloomgate harvest: skipped: " << printable(fault) << '\n';
+    ++skipped.no_sources;
+  });
+  std::erase_if(files, [](const TimedFile& file) { return !file.named && is_unsent(file.path); });
+  return files;
+}
+
 void read_journal(MailJournal& journal, bool allow_empty, Harvest& harvest, Skipped& skipped) {
   if (journal.read(harvest) == SourceContent::used) return;
   const std::string fault = "the journal has no line of " + std::string(MailJournal::kUnits) +
@@ -285,8 +302,8 @@ int run_harvest(const Arguments& arguments) {
   if (!command->journal && sources.absent().size() == command->sources.size()) {
     throw BloomgateError(ErrorCode::cannot_open, "there is no " + sources.absent().front());
   }
-  std::vector<TimedFile> received = files_by_time(command->received);
-  std::erase_if(received, [](const TimedFile& file) { return !file.named && is_unsent(file.path); });
+  Skipped skipped;
+  const std::vector<TimedFile> received = received_files(command->received, command->allow_empty, skipped);
   const std::uint64_t total = sources.total_bytes() + total_bytes(received);
   // Before the sources are read, so that a folder that cannot be written to shows at once.
   DatedListWriter list(command->output, command->date.empty() ? today() : *parse_day(command->date));
@@ -305,7 +322,6 @@ int run_harvest(const Arguments& arguments) {
         return {.doing = "reading", .done_bytes = harvest.done_bytes(), .total_bytes = total};
       },
       Progress::interval_of(style));
-  Skipped skipped;
   std::optional<MailJournal> journal;
   if (command->journal) {
     journal.emplace(command->journal_cursor);

@@ -402,6 +402,16 @@ tail -n "+$((at + 1))" journal
             (self.folder / folder).mkdir(parents=True, exist_ok=True)
         self.write(".Sent/cur/1.mx:2,S", self.post(1))
         self.write(".Sent/cur/2.mx:2,S", gzip.compress(self.post(2, to="joe@example.org").encode())[:-9])
+        (self.folder / "Maildir/new").mkdir(parents=True)
+        for received, says in (("Maildir", "the folder Maildir holds no file"), ("empty", "empty is empty")):
+            taken = [*command, "--mailing-lists", received, log]
+            self.assertRegex(self.check(EX_DATAERR, *taken)[1], f"{says}; --allow-empty skips such f")
+            out, err = self.check(0, *taken, "--allow-empty")
+            self.assertEqual([json.loads(out)[key] for key in ("entries", "skipped_files")], [1, 1])
+            self.assertIn(f"bloomgate harvest: skipped: {says}", err)
+        self.write("Maildir/new/1.mx", "")
+        self.check(0, *command, "--mailing-lists", "Maildir", log)
+        self.check(EX_NOINPUT, *command, "--allow-empty", "--mailing-lists", "none", log)
         options = ["--output", "lists", "--own-domain", "ours.example", "--for-all", "--json"]
         out, err = self.check(0, "harvest", *options, ".Sent")
         report = json.loads(out)
