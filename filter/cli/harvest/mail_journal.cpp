@@ -2,11 +2,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 #include <utility>
 #include <vector>
 
 #include "filter/base/error.hpp"
+#include "filter/base/printable.hpp"
 #include "filter/cli/lists/dated_lists.hpp"
 
 namespace bloomgate::cli {
@@ -69,12 +71,29 @@ std::vector<std::string> part_behind(const std::string& cursor, const std::strin
 MailJournal::MailJournal(std::string cursor)
     : cursor_(std::move(cursor)),
       kept_(cursor_.empty() ? std::string() : text_of(cursor_)),
-      journal_(part_behind(cursor_, kept_)) {}
+      journal_(std::in_place, part_behind(cursor_, kept_)) {}
+
+SourceContent MailJournal::read_lines(Harvest& harvest) {
+  const SourceContent content = harvest.read(journal_->path(), {});
+  try {
+    journal_->finish();
+  } catch (const BloomgateError&) {
+    // The exit status of journalctl does not say whether the cursor was at fault. If it was not, this fails as well.
+    if (kept_.empty() || content != SourceContent::nothing) throw;
+    kept_.clear();
+    harvest.resume({}, today());
+    journal_.emplace(part_behind(cursor_, kept_));
+    const SourceContent all = read_lines(harvest);
+    std::cerr << "bloomgate harvest: journalctl does not take the place that " << printable(cursor_)
+              << " names: the journal was read from its start, and the file gets a new place\n";
+    return all;
+  }
+  return content;
+}
 
 SourceContent MailJournal::read(Harvest& harvest) {
   harvest.resume(std::string_view(kept_).substr(std::min(end_of_line(kept_) + 1, kept_.size())), today());
-  const SourceContent content = harvest.read(journal_.path(), {});
-  journal_.finish();
+  const SourceContent content = read_lines(harvest);
   under_way_ = harvest.under_way(today());
   return kept_.empty() ? content : SourceContent::used;
 }

@@ -2,6 +2,7 @@
 // thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,8 +19,9 @@ class MailJournal {
   explicit MailJournal(std::string cursor);
 
   // Opens the messages that were under way at that place, which the other lines of the file name, and reads the journal
-  // to its end: nothing if it was read from its start and has no line of these units. Throws what Harvest::read() and
-  // Journal::finish() throw.
+  // to its end: nothing if it was read from its start and has no line of these units. If journalctl fails without a
+  // line behind that place, as where the file is damaged, reads the journal from its start, with a warning. Throws what
+  // Harvest::read() and Journal::finish() throw.
   static constexpr std::string_view kUnits = "the units postfix* and sendmail*";
   SourceContent read(Harvest& harvest);
 
@@ -28,10 +30,12 @@ class MailJournal {
   void keep_place() const;
 
  private:
+  SourceContent read_lines(Harvest& harvest);
+
   std::string cursor_;
-  std::string kept_;  // what the file had
+  std::string kept_;  // what the file had; empty as well where its place is not used
   std::string under_way_;
-  Journal journal_;
+  std::optional<Journal> journal_;
 };
 
 }  // namespace bloomgate::cli

@@ -47,6 +47,8 @@ std::string OpenMessages::under_way(Day today) const {
 }
 
 void OpenMessages::resume(std::string_view lines, Day today) {
+  messages_.clear();
+  by_id_.clear();
   for (std::size_t end; (end = lines.find('\n')) != std::string_view::npos; lines.remove_prefix(end + 1)) {
     const auto fields = fields_of(lines.substr(0, end));
     if (!fields) continue;

@@ -37,8 +37,8 @@ class OpenMessages {
   // lines name its sender, its last ones its recipients. `today` is the day on which it was first under way at an end.
   std::string under_way(Day today) const;
 
-  // Opens these messages, before the first event. Those that have been under way for longer than a queue keeps mail are
-  // left out, and so is what under_way() has not written.
+  // Opens these messages and closes all others, before the first event. Those that have been under way for longer than
+  // a queue keeps mail are left out, and so is what under_way() has not written.
   void resume(std::string_view lines, Day today);
 
  private:

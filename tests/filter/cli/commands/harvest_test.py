@@ -306,16 +306,18 @@ for word; do case $word in --cursor-file=*) cursor=${word#*=} ;; esac; done
 printf '%s\\n' "$@" >asked
 [ "$STATUS" != 3 ] || exit 3
 at=0; [ -z "$cursor" ] || [ ! -e "$cursor" ] || at=$(cat "$cursor")
+[ "$at" -ge 0 ] || { echo 'Failed to seek to cursor: Invalid argument' >&2; exit 1; }
 tail -n "+$((at + 1))" journal
 [ -z "$cursor" ] || wc -l <journal >"$cursor"
 """)
         program.chmod(0o755)
 
-        def harvest(status, *options):
+        def harvest(status, *options, damaged=False):
             environment = {**os.environ, "PATH": f"{program.parent}:/usr/bin:/bin", "STATUS": str(status)}
             done = self.run_program("harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", "--json",
                                     "--journal", *options, env=environment)
             self.assertEqual(done.returncode == 0, status == 0, done.stderr)
+            self.assertEqual(b"journalctl does not take the place that place names" in done.stderr, damaged, done.stderr)
             return json.loads(done.stdout)["entries"] if status == 0 else done.stderr
 
         (self.folder / "lists").mkdir()
@@ -342,6 +344,10 @@ tail -n "+$((at + 1))" journal
                     journal.writelines(part)
                 entries += harvest(0, *keeps)
             self.assertEqual(entries, 1, begun)
+        for garbage in ("garbage\n", "\n", "garbage\nNov 20 10:00:00 mx postfix/qmgr[1]: 4F000001: removed\n"):
+            self.write("place", garbage)
+            self.assertEqual(harvest(0, *keeps, damaged=True), 4, garbage)  # all people again
+            self.assertEqual(harvest(0, *keeps), 0)
         self.assertEqual((self.folder / "place").read_text(), f"{4 * 7}\n")
         self.assertEqual((self.folder / "place").stat().st_mode & 0o777, 0o600)
         self.assertEqual(sorted(path.name for path in self.folder.glob("place*")), ["place"])
