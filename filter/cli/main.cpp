@@ -64,10 +64,10 @@ int run(const Command& command, const Arguments& arguments) {
     return EX_IOERR;
   } catch (...) {
     return explain_failure([&command](std::string_view what, FailureKind kind) {
-      std::cerr << "bloomgate " << command.name << ": " << what << '\n';
-      if (kind == FailureKind::usage) {
-        std::cerr << "'bloomgate " << command.name << " --help' shows what it takes\n";
-      }
+      std::cerr << "bloomgate " << command.name << ": " << what;
+      // In the same line: the last line that a program has written is what others show of it.
+      if (kind == FailureKind::usage) std::cerr << "; 'bloomgate " << command.name << " --help' shows what it takes";
+      std::cerr << '\n';
     });
   }
 }

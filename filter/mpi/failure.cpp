@@ -25,7 +25,7 @@ void say(const Communicator& communicator, std::string_view what, cli::FailureKi
     std::cerr << "bloomgate-mpi " + command_name + ": rank " + std::to_string(communicator.rank()) + " on " +
                      host.c_str() + ": " + std::string(what) + "\n";
   } else if (communicator.rank() == 0) {
-    std::cerr << "bloomgate-mpi " << command_name << ": " << what << "\n'bloomgate-mpi " << command_name
+    std::cerr << "bloomgate-mpi " << command_name << ": " << what << "; 'bloomgate-mpi " << command_name
               << " --help' shows what it takes\n";
   }
 }

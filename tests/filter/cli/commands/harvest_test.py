@@ -402,12 +402,6 @@ tail -n "+$((at + 1))" journal
                 self.assertEqual((report["entries"], report["skipped_files"] + report["unreadable_files"]), (1, 1))
                 self.assertRegex(err, f"bloomgate harvest: skipped: .*{name}")
         self.check(EX_NOINPUT, *command, "--allow-empty", log, "none")  # one that is not there is a mistake
-
-    def test_a_folder_s_file_that_cannot_be_read_is_named_and_does_not_end_the_run(self):
-        for folder in ("lists", ".Sent/cur"):
-            (self.folder / folder).mkdir(parents=True, exist_ok=True)
-        self.write(".Sent/cur/1.mx:2,S", self.post(1))
-        self.write(".Sent/cur/2.mx:2,S", gzip.compress(self.post(2, to="joe@example.org").encode())[:-9])
         (self.folder / "Maildir/new").mkdir(parents=True)
         for received, says in (("Maildir", "the folder Maildir holds no file"), ("empty", "empty is empty")):
             taken = [*command, "--mailing-lists", received, log]
@@ -418,6 +412,12 @@ tail -n "+$((at + 1))" journal
         self.write("Maildir/new/1.mx", "")
         self.check(0, *command, "--mailing-lists", "Maildir", log)
         self.check(EX_NOINPUT, *command, "--allow-empty", "--mailing-lists", "none", log)
+
+    def test_a_folder_s_file_that_cannot_be_read_is_named_and_does_not_end_the_run(self):
+        for folder in ("lists", ".Sent/cur"):
+            (self.folder / folder).mkdir(parents=True, exist_ok=True)
+        self.write(".Sent/cur/1.mx:2,S", self.post(1))
+        self.write(".Sent/cur/2.mx:2,S", gzip.compress(self.post(2, to="joe@example.org").encode())[:-9])
         options = ["--output", "lists", "--own-domain", "ours.example", "--for-all", "--json"]
         out, err = self.check(0, "harvest", *options, ".Sent")
         report = json.loads(out)
@@ -534,7 +534,9 @@ tail -n "+$((at + 1))" journal
                 (EX_USAGE, [*good, "--at-least", "0", log], "--at-least"),
                 (EX_NOINPUT, [*good, "missing"], "missing"),
                 (EX_CANTCREAT, ["--output", "nowhere/lists", *good[2:], log], "nowhere/lists")):
-            self.assertIn(want, self.check(status, "harvest", *arguments)[1])
+            err = self.check(status, "harvest", *arguments)[1]
+            self.assertIn(want, err.splitlines()[-1])  # what others show of it, such as the daemon's status page
+            self.assertEqual("; 'bloomgate harvest --help' shows what it takes" in err, status == EX_USAGE)
         self.assertEqual(os.listdir(self.folder / "lists"), [])
 
 
