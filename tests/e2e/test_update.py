@@ -76,12 +76,15 @@ def test_each_run_renews_the_whitelist_and_keeps_the_last_one(site):
     assert site.lists_now("joe@example.org", "eve@example.org") == [True, False]
 
 
-def test_without_a_log_the_journal_is_read_and_a_run_that_fails_misses_nothing(site):
+# Words for logs of which none is there, or none of today.
+@pytest.mark.parametrize("words", ["mail.log*", "maillog*", "mail.log.1 {}/mail.log", "log/postfix.log {}/maillog"])
+def test_without_a_log_the_journal_is_read_and_a_run_that_fails_misses_nothing(site, words):
     programs = site.folder / "bin"
     programs.mkdir()
     journal, counter = site.folder / "journal", programs / "journalctl"
     counter.write_text(f"""#!/bin/sh
 for word; do case $word in --cursor-file=*) cursor=${{word#*=}} ;; esac; done
+[ -n "$cursor" ] || exit 0
 at=0; [ ! -e "$cursor" ] || at=$(cat "$cursor")
 tail -n "+$((at + 1))" {journal}
 wc -l <{journal} >"$cursor"
@@ -91,13 +94,39 @@ wc -l <{journal} >"$cursor"
     # What an rsyslog that is gone has left is no log of today.
     (site.folder / "mail.log.1").write_text(sent(9, f"bob@{OWN}", "old@example.org"))
     os.utime(site.folder / "mail.log.1", (0, 0))
-    assert "mail.log* that was written to in the last 8 days: the journal is read instead" in site.run(programs).stderr
+    words = f"{site.folder}/{words}".format(site.folder)
+    site.settings["HARVEST"] = f'"--own-domain {OWN} --for-all {words}"'
+    said = f"there is no {words} that was written to in the last 8 days: the journal is read instead\n"
+    assert said in site.run(programs).stderr
     assert site.lists_now("joe@example.org", "eve@example.org", "old@example.org") == [True, False, False]
     with journal.open("a") as log:
         log.write(sent(2, f"bob@{OWN}", "eve@example.org"))
     assert site.run(programs, BUILD_OPTIONS="--no-such-option").returncode == 64
     assert site.run(programs).returncode == 0
     assert site.lists_now("joe@example.org", "eve@example.org") == [True, True]
+
+
+@pytest.mark.parametrize("journalctl", ["exit 1", "exec no-such-program"])
+def test_without_a_log_and_a_journal_the_folders_of_sent_mail_are_read(site, journalctl):
+    programs, sent_mail = site.folder / "bin", site.folder / "home/ann/.Sent/cur"
+    programs.mkdir()
+    (programs / "journalctl").write_text(f"#!/bin/sh\n{journalctl}\n")
+    (programs / "journalctl").chmod(0o755)
+    sent_mail.mkdir(parents=True)
+    (sent_mail / "1").write_text(f"From: ann@{OWN}\nTo: zoe@example.org\n\n")
+    site.log.unlink()
+    options = f"--own-domain {OWN} --for-all {site.folder}/mail.log*"
+    for folder in ("home/%u/.Sent", "home/*/.Sent"):
+        done = site.run(programs, HARVEST=f'"{options} {site.folder}/{folder}"')
+        assert done.returncode == 0 and "no journal that can be read: the other sources are read" in done.stderr, done.stderr
+        assert site.lists_now("zoe@example.org") == [True] and not faults_of(site)
+    assert site.run(programs, HARVEST=f'"{options} {site.folder}/none*"').returncode == 74
+    assert "journalctl ended with exit status" in faults_of(site)[0][4]
+
+
+def test_a_log_that_is_missing_does_not_keep_another_one_from_being_read(site):
+    said = site.update(HARVEST=f'"--own-domain {OWN} --for-all {site.folder}/mail.log.1 {site.log}"')
+    assert f"there is no {site.log}.1\n" in said and site.lists_now("joe@example.org") == [True]
 
 
 def test_a_new_server_on_which_nobody_has_written_yet_has_an_empty_whitelist_night_after_night(site):
@@ -205,6 +234,8 @@ def test_a_night_without_mail_makes_no_layer(site):
 # Settings with which a step fails, and what is said of it.
 FAILING = [
     ({"HARVEST": "'--own-domain example.net --for-all /none'"}, "harvest has failed"),
+    ({"HARVEST": "'--for-all /none'"}, "harvest has failed (64): bloomgate harvest: the option '--own-domain' is required"),
+    ({"HARVEST": "'--own-domain example.net --for-all /none*'"}, "harvest has failed (64): bloomgate harvest: name at least one"),
     ({"HARVEST": "", "LEARNED": "/none"}, "export of what was learned has failed"),
     ({"SIGN_KEY": "/none"}, "the key cannot be used"),
     ({"BUILD_OPTIONS": "'--bits-per-entry 900'"}, "build has failed"),
