@@ -113,8 +113,28 @@ bool has_answering_method(std::string_view text) noexcept {
   return is_answering_method(text.substr(0, static_cast<std::size_t>(end - text.begin())));
 }
 
-// A field as a header check logs it, with more behind it.
+// Whether the text begins with what Postfix has for a client: `unknown[192.0.2.7];`, or `local;` for a program.
+bool begins_with_client(std::string_view text) noexcept {
+  const std::string_view client = text.substr(0, text.find_first_of("; "));
+  if (!text.substr(client.size()).starts_with(';')) return false;
+  const std::size_t address = client.find('[');
+  const std::size_t end = client.find(']');
+  return client == "local" || (address > 0 && address < end && end != std::string_view::npos);
+}
+
+// A field as a header check logs it, without ` from unknown[192.0.2.7]; from=<…> to=<…> …` behind it. The value may
+// have the same form in it, so the last one counts.
+std::string_view without_client(std::string_view text) noexcept {
+  constexpr std::string_view kFrom = " from ";
+  for (std::size_t at = text.rfind(kFrom); at != std::string_view::npos; at = text.rfind(kFrom, at - 1)) {
+    if (begins_with_client(text.substr(at + kFrom.size()))) return text.substr(0, at);
+    if (at == 0) break;
+  }
+  return text;
+}
+
 bool is_automatic_field(std::string_view text) noexcept {
+  text = without_client(text);
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) return false;
   const std::string_view name = text.substr(0, colon);

@@ -80,6 +80,14 @@ TEST_CASE("the lines of Postfix are read as events") {
        LogEventKind::automatic, "", 0},
       {"cleanup", "4F1A2B: info: header List-Id: no more <l.example.org> from local", LogEventKind::automatic, "", 0},
       {"cleanup", "4F1A2B: info: header precedence: bulk from local", LogEventKind::automatic, "", 0},
+      {"cleanup",
+       "4F1A2B: info: header Subject: stop from unknown[1.2.3.4]; from=<a@ours.example> to=<j@example.org> proto=ESMTP "
+       "helo=<pc from pc>",
+       LogEventKind::automatic, "", 0},
+      {"cleanup", "4F1A2B: info: header Subject: Remove from pc.example[2001:db8::1]:25; from=<a@ours.example>",
+       LogEventKind::automatic, "", 0},
+      {"cleanup", "4F1A2B: info: header Subject: unsubscribe dev-list from local; from=<a@ours.example>",
+       LogEventKind::automatic, "", 0},
   }));
   const std::string line = postfix(test.agent, test.text);
   CAPTURE(line);
@@ -110,6 +118,11 @@ TEST_CASE("lines that are not events, or only look like them, are passed over") 
       postfix("qmgr", "4F1A2B: from=<ann@ours.example>, status=expired, returned to sender"),
       postfix("cleanup", "4F1A2B: info: header Auto-Submitted: no from local; from=<ann@ours.example>"),
       postfix("cleanup", "4F1A2B: info: header Subject: Auto-Submitted: auto-replied from local"),
+      postfix("cleanup",
+              "4F1A2B: info: header Subject: stop from x[1.2.3.4]; it from y[1.2.3.4]; from=<a@ours.example>"),
+      postfix("cleanup", "4F1A2B: info: header Subject: stop from [x]; from=<a@ours.example>"),
+      postfix("cleanup", "4F1A2B: info: header Subject: stop from a]b[; from=<a@ours.example>"),
+      postfix("cleanup", "4F1A2B: info: header Subject: stop from pc[1.2.3.4] now"),
       postfix("qmgr", "4F1A2B; removed"),
       postfix("cleanup", "4F1A2B: resent-message-id=<1@ours.example>"),
       std::string(kShortDate) + "mx dovecot: lda(joe): 4F1A2B: removed",
