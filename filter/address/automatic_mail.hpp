@@ -16,7 +16,9 @@ namespace bloomgate {
 // - List-Id (RFC 2919), List-Unsubscribe (RFC 2369): a newsletter goes to all who have subscribed.
 // - Precedence with `bulk`, `list`, `junk` or `auto_reply` (RFC 2076).
 // - a Content-Type of reports or of answers to invitations (RFC 6522; is_calendar_reply(), the message's own type).
-// - a Subject by which one leaves a mailing list, also in an encoded word (RFC 2047).
+// - a Subject by which one leaves a mailing list, also in encoded words (RFC 2047): `unsubscribe`, alone or with one
+// more
+//   word, such as the list's name. A longer Subject is a person's.
 // A comment may stand before or behind a word. Linear in the length of the value.
 bool says_automatic(std::string_view name, std::string_view value) noexcept;
 
@@ -29,7 +31,9 @@ bool says_report(std::string_view name, std::string_view value) noexcept;
 // - addresses by which one leaves a mailing list: `list-unsubscribe+joe`, `leave-123`, `signoff`, `remove`;
 // - programs that keep lists: `dev-request` (RFC 2142), `listserv`, `majordomo`;
 // - addresses that take no answer: `no-reply`, `donotreply`; and the places of bounces: `bounces+joe`, `mailer-daemon`.
-// A person reads `postmaster` and `abuse`.
+// A word that persons have in their names counts alone or between `-`, `+` and `_`, as list software joins it, and not
+// beside a dot: `john.leave`. A person reads `postmaster` and `abuse`. A person may read `quote-request` or
+// `annual-leave`, too, but such a name cannot be told from that of a mailing list, so it counts as one.
 bool is_of_program(std::string_view local_part) noexcept;
 
 }  // namespace bloomgate

@@ -96,6 +96,8 @@ MESSAGES = [
         "X-Autoreply: yes", "X-Autorespond: dinner", "X-Auto-Response-Suppress: All", "Precedence: bulk",
         "Precedence: auto_reply", "List-Id: <dev.example.org>", "Content-Type: multipart/report; boundary=x",
         "Content-Type: text/calendar; method=REPLY", "Subject: unsubscribe", "Subject: stop", "Subject: unsubscribe dev")],
+    with_field("a Subject that begins as one by which a user leaves a mailing list", "Subject: Afmelden training zaterdag",
+               is_listed=True),
     with_field("a Subject that speaks of automatic mail", "Subject: Auto-Submitted: auto-replied", is_listed=True),
     log("a user writes to more than twenty people", client() + sender(recipients=21) + sent() + removed()),
     log("a user writes to a colleague", mail("bob@ours.example")),

@@ -133,16 +133,17 @@ NOT_WRITTEN = [
            ["joe > ann"]),
     *[folder(f"the Subject '{subject}' leaves a mailing list",
              [letter_with("From: ann@ours.example", "To: joe@example.org", f"Subject: {subject}")])
-      for subject in ("unsubscribe", "Unsubscribe me, please", "REMOVE", "Abmelden", "signoff dev", "[unsubscribe]", "unsubscribe_4711",
+      for subject in ("unsubscribe", "Unsubscribe, please", "STOP!", "REMOVE", "Abmelden", "signoff dev", "[unsubscribe]", "unsubscribe_4711",
                       "D\u00e9sinscription", "=?iso-8859-1?Q?D=E9sinscription?=")],
     *[folder(f"the Subject '{subject}' is a person's",
              [letter_with("From: ann@ours.example", "To: joe@example.org", f"Subject: {subject}")], ["joe > ann"])
-      for subject in ("Remove the old server", "How I unsubscribe", "Stop by at ten")],
+      for subject in ("Remove the old server", "How I unsubscribe", "Stop by at ten", "Leave", "Afmelden training zaterdag",
+                      "Abmelden von Max am Freitag", "Unsubscribe link in our newsletter is broken")],
     *[folder(f"mail to {name}@ is for no person", [letter(f"{name}@example.org")])
       for name in ("list-unsubscribe", "unsub-4711", "leave-123=ann", "signoff", "OptOut+x", "dev-request", "listserv", "remove",
                    "no-reply", "bounces+ann", "MAILER-DAEMON")],
     *[folder(f"mail to {name}@ is for a person", [letter(f"{name}@example.org")], [f"{name} > ann"])
-      for name in ("postmaster", "request")],
+      for name in ("postmaster", "request", "john.leave", "bounce.house", "info.bounce", "remove.it")],
     folder("mail to a person whose name has the word in it", [letter("cleaver@example.org")], ["cleaver > ann"]),
     folder("a draft, and a message that is half written",
            {"vmail/ours.example/ann/.Sent/cur/1.mx:2,DS": letter("draft@example.org"),

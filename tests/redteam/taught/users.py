@@ -132,16 +132,17 @@ AUTOMATIC = [
 
 LEAVING = [
     *[by_itself(f"the Subject '{subject}' leaves a mailing list", subject=subject)
-      for subject in ("unsubscribe", "Unsubscribe me, please", "STOP", "Abmelden", "SIGNOFF dev-list",
+      for subject in ("unsubscribe", "Unsubscribe, please", "STOP!", "Abmelden", "SIGNOFF dev-list",
                       "=?utf-8?q?D=C3=A9sinscription?=", "=?UTF-8?B?VW5zdWJzY3JpYmU=?=")],
     *[written(f"the Subject '{subject}' is a person's", subject=subject)
-      for subject in ("Remove the old server", "Re: unsubscribe", "Stop by at ten")],
+      for subject in ("Remove the old server", "Re: unsubscribe", "Stop by at ten", "Leave", "Afmelden training zaterdag",
+                      "Abmelden von Max am Freitag")],
     *[by_itself(f"mail to {name}@ is for no person", recipients=(f"{name}@example.org",))
       for name in ("unsubscribe", "dev-unsubscribe+ann=x", "unsubscribe-abc123", "leave-123", "dev-leave", "signoff", "optout.dev",
                    "remove", "dev-request", "listserv", "majordomo", "no-reply", "shop.noreply", "DoNotReply", "mailer-daemon",
                    "bounces+ann=example.net")],
     *[written(f"mail to {name}@ is for a person", learned=[f"{name} > ann"], recipients=(f"{name}@example.org",))
-      for name in ("postmaster", "abuse", "request", "removers")],
+      for name in ("postmaster", "abuse", "request", "removers", "john.leave", "remove.it")],
     written("mail to a person whose name has the word in it", learned=["cleaver > ann"], recipients=("cleaver@example.org",)),
     written("a person is written to together with such an address", recipients=(JOE, "unsubscribe@example.org")),
 ]
