@@ -92,6 +92,12 @@ std::string_view field(std::string_view text, std::string_view name) noexcept {
   return {};
 }
 
+// The value of the last field `, name=`, for what a server writes behind a text that the client has chosen.
+std::string_view last_field(std::string_view text, std::string_view name) noexcept {
+  const std::size_t at = text.rfind(name);
+  return at == std::string_view::npos ? std::string_view{} : field(text.substr(at), name);
+}
+
 std::uint32_t number(std::string_view text) noexcept {
   std::uint32_t value = 0;
   return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc{} ? value : 0;
@@ -224,8 +230,8 @@ std::optional<LogEvent> read_sendmail(std::string_view text, LogEvent event) noe
   if (take_path_field(text, "from=", event.text)) {
     event.kind = LogEventKind::sender;
     event.recipients = number(field(text, "nrcpts="));
-    event.relay = field(text, "relay=");
     event.message_id = field(text, "msgid=");
+    event.relay = last_field(text, "relay=");  // behind the Message-ID, in which the client may have put another one
     return event;
   }
   if (!take_path_field(text, "to=", event.text)) return std::nullopt;

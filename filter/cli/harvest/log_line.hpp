@@ -2,7 +2,8 @@
 // with either form of date (`Nov 20 10:00:00` or RFC 3339), or as journalctl prints them. Pure; safe from any thread.
 //
 // What a stranger chooses stands in such lines too: addresses, host names, the answers of other servers. So a line is
-// read from its left, field by field, and never searched for a word that may stand inside of such a text.
+// read from its left, field by field, and never searched for a word that may stand inside of such a text. What the
+// server writes behind one is found from the right.
 //
 // Sources: the formats are those of Postfix 3.7 (cleanup, qmgr, smtp, smtpd) and of Sendmail 8.17 (logsender() and
 // logdelivery()), as the private servers of tests/e2e write them.

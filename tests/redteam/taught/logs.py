@@ -188,6 +188,10 @@ def with_map(what, text, listed=()):
 OTHER_SERVERS = [
     log("a user writes by Sendmail", sendmail(FROM, TO + "Sent (Ok)"), ["joe > ann"]),
     log("a stranger writes by Sendmail", sendmail(FROM, TO + "Sent (Ok)", login="")),
+    *[log(f"a stranger writes by Sendmail, with the client of a user in the Message-ID {number}",
+          sendmail(FROM.replace("<1@x>", f"{number}, relay=pc [192.0.2.7]").replace("daemon=MTA, relay=pc [192.0.2.7]",
+                   "daemon=MTA, relay=evil.example [203.0.113.9]"), TO + "Sent (Ok)"))
+      for number in ("<2@evil.example>", "<2@evil.example")],
     log("Sendmail gives a message to a filter that discards it", sendmail(FROM, TO + "Sent (250 Ok, discarded)")),
     *[log(f"Sendmail: {what}", sendmail(FROM, behind(to, alias)), listed) for what, to, alias, listed in (
         ("a user of the system writes", "<joe@example.org>", "<ann@ours.example> (1000/1000)", ["joe > ann"]),

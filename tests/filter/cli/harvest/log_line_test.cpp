@@ -187,6 +187,17 @@ TEST_CASE("the lines of Sendmail are read as events") {
   CHECK(sender->process == "34");
   CHECK(sender->relay == "pc.example [192.0.2.7]");
 
+  for (const std::string_view id : {"<2@evil>", "<2@evil", "\"", "<>, nrcpts=9"}) {
+    const std::string line =
+        sendmail("5AKA0001: from=<ann@ours.example>, size=400, class=0, nrcpts=2, msgid=" + std::string(id) +
+                 ", relay=pc [10.0.0.5], proto=ESMTP, daemon=MTA, relay=evil.example [203.0.113.9]");
+    CAPTURE(line);
+    const auto event = read_log_line(line);
+    REQUIRE(event);
+    CHECK(event->relay == "evil.example [203.0.113.9]");
+    CHECK(event->recipients == 2);
+  }
+
   for (const std::string_view id : {"", "5AKA0001: "}) {
     const std::string login =
         sendmail(std::string(id) + "AUTH=server, relay=pc.example [192.0.2.7], authid=ann, mech=PLAIN, bits=0");
