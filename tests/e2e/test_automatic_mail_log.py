@@ -138,7 +138,7 @@ FIELDS = {
     "Subject: =?utf-8?Q?D=C3=A9sinscription?=": True, "Subject: =?utf-8?B?RMOpc2luc2NyaXB0aW9u?=": True,
     "Subject: =?utf-8?b?VW5zdWJzY3JpYmU=?=": True, "Subject: =?utf-8?q?How_do_I_unsubscribe=3F?=": False,
     "Content-Type: message/delivery-status": False, "Subject: Design": False,
-    "Subject: opt-out": True, "Subject: How do I unsubscribe?": False, "To: List-Id: x": False, "List-Id: x": True,
+    "Subject: opt-out": True, "Subject: Leave": False, "Subject: How do I unsubscribe?": False, "To: List-Id: x": False, "List-Id: x": True,
 }
 
 
