@@ -17,8 +17,7 @@ namespace bloomgate {
 // - Precedence with `bulk`, `list`, `junk` or `auto_reply` (RFC 2076).
 // - a Content-Type of reports or of answers to invitations (RFC 6522; is_calendar_reply(), the message's own type).
 // - a Subject by which one leaves a mailing list, also in encoded words (RFC 2047): `unsubscribe`, alone or with one
-// more
-//   word, such as the list's name. A longer Subject is a person's.
+//   more word, such as the list's name. A longer Subject is a person's.
 // A comment may stand before or behind a word. Linear in the length of the value.
 bool says_automatic(std::string_view name, std::string_view value) noexcept;
 

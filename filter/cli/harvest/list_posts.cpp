@@ -1,5 +1,7 @@
 #include "filter/cli/harvest/list_posts.hpp"
 
+#include <functional>
+
 #include "filter/address/entry_forms.hpp"
 #include "filter/base/ascii.hpp"
 
@@ -9,8 +11,13 @@ namespace {
 // No Message-ID has one, and no key of a mailing list.
 constexpr char kBeforeList = ' ';
 
+// A user can give a message a long identifier and many recipients: by its hash it takes no more room than a short one.
 std::string joined(std::string_view message_id, std::string_view list) {
-  return std::string(message_id) + kBeforeList + std::string(list);
+  constexpr std::size_t kMostBytes = 78;
+  const std::string id = message_id.size() <= kMostBytes
+                             ? std::string(message_id)
+                             : '#' + std::to_string(std::hash<std::string_view>{}(message_id));
+  return id + kBeforeList + std::string(list);
 }
 
 }  // namespace

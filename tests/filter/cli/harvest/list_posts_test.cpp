@@ -64,6 +64,17 @@ TEST_CASE("a list is found if it sends the user's post or an answer to it, in wh
   CHECK(lists_of(text({kPost}), text({kList, "in-reply-to:\n <1@ours.example> (of today)\n"})) == kFound);
 }
 
+TEST_CASE("an identifier that is long joins a post and its copy, and one that is longer than a line joins nothing") {
+  const auto found = [](std::size_t sent_bytes, std::size_t received_bytes) {
+    const auto field = [](std::size_t bytes) { return "Message-ID: <" + std::string(bytes, 'a') + ">\n"; };
+    return lists_of(text({"From: ann@ours.example\nTo: dev@lists.example.org\n", field(sent_bytes)}),
+                    text({kList, field(received_bytes)}));
+  };
+  CHECK(found(500, 500) == kFound);
+  CHECK(found(500, 501).empty());
+  CHECK(found(999, 999).empty());
+}
+
 TEST_CASE("a list is found once for each post, however many users and copies are read") {
   Mail mail;
   for (int times = 0; times < 2; ++times) {
