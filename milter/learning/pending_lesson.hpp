@@ -20,8 +20,8 @@ class PendingLesson {
   // The next bytes of the body. Returns whether more of it is wanted.
   bool add_body(std::string_view bytes) noexcept;
 
-  // At the end of the message: what it teaches. If the body is wanted and there is none, nothing: the mail server did not
-  // send it, as in a session that began before learning was on.
+  // At the end of the message: what it teaches. If the body is wanted and there is none, nothing: the mail server did
+  // not send it, as in a session that began before learning was on.
   Lesson take() noexcept;
 
   void clear() noexcept;

@@ -17,6 +17,7 @@
 #include "tests/milter/fake_libmilter.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
+#include "tests/support/silent_writer.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -78,7 +79,7 @@ class WhitelistFile {
   }
 
  private:
-  TemporaryFolder folder_;
+  TemporaryFolder folder_{SilentWriter::quiet_place()};
 };
 
 // A filter and its store in a folder of their own.

@@ -252,7 +252,7 @@ TEST_CASE_METHOD(
 }
 
 TEST_CASE("a whitelist that was missing at the start is used as soon as it is there") {
-  const TemporaryFolder place;
+  const TemporaryFolder place{SilentWriter::quiet_place()};
   Waiting s(place.file("inner/whitelist.bloom"));
   CHECK(s.reason("<joe@example.org>") == Reason::no_whitelist);
   // Its folder comes first, and something that is no filter yet.
@@ -268,7 +268,7 @@ TEST_CASE("a whitelist that was missing at the start is used as soon as it is th
 }
 
 TEST_CASE("a file that replaces the whitelist in use is loaded, and a bad one is refused once") {
-  const TemporaryFolder place;
+  const TemporaryFolder place{SilentWriter::quiet_place()};
   Waiting s(place.file("whitelist.bloom"), place.file("revoked.txt"));
   std::filesystem::copy_file(s.file.path(), s.whitelist);
   s.await(Reason::listed);
@@ -297,7 +297,7 @@ TEST_CASE("a file that replaces the whitelist in use is loaded, and a bad one is
 }
 
 TEST_CASE("a removed whitelist continues to serve") {
-  const TemporaryFolder place;
+  const TemporaryFolder place{SilentWriter::quiet_place()};
   Waiting s(place.file("whitelist.bloom"), place.file("revoked.txt"));
   std::filesystem::copy_file(s.file.path(), s.whitelist);
   s.await(Reason::listed);
@@ -307,7 +307,7 @@ TEST_CASE("a removed whitelist continues to serve") {
 }
 
 TEST_CASE("a whitelist behind a link to its folder is loaded again when the link leads elsewhere") {
-  const TemporaryFolder place;
+  const TemporaryFolder place{SilentWriter::quiet_place()};
   std::filesystem::create_directory(place.file("monday"));
   std::filesystem::create_directory(place.file("tuesday"));
   std::filesystem::create_directory_symlink("monday", place.file("today"));

@@ -46,7 +46,7 @@ struct Guarded {
     CHECK(reports == count);
   }
 
-  TemporaryFolder folder;
+  TemporaryFolder folder{SilentWriter::quiet_place()};
   std::atomic<int> reports{0};
   FilterGuard guard;
 };
