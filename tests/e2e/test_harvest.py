@@ -1,7 +1,6 @@
 """From a real mail server's log to a whitelist: the recipients of its users, and no others."""
 
 import subprocess
-from contextlib import ExitStack
 
 import list_cases
 import pytest
@@ -112,22 +111,27 @@ RELAY_DOMAIN(`example.org')dnl
 """
 
 
-def test_the_log_of_sendmail_gives_the_recipients_of_users_of_its_own_network(folder, sink):
+def log_of_sendmail(folder, sink, fragment, messages):
+    """The log of a Sendmail that has delivered these."""
     if sendmail.can_run():
         pytest.skip(sendmail.can_run())
     log = SystemLog(folder)
-    with ExitStack() as stack:
-        mta = stack.enter_context(LoggingSendmail(folder, SendmailConfig(sink.port, FRAGMENT)))
+    with LoggingSendmail(folder, SendmailConfig(sink.port, fragment)) as mta:
         with Client(mta.port) as client:
-            sent = [client.send(message) for message in (
-                Message(ANN, recipient="Joe@example.org"),
-                Message(ANN, recipient="joe@example.org"),
-                Message(ANN, recipient="zoe@example.net"),
-                Message("", recipient="bounced@example.org"),
-                Message("ann@example.com", recipient="elsewhere@example.org"))]
+            sent = [client.send(message) for message in messages]
         mta.wait_until_removed(set(sent))
         wait_until(lambda: log.file.read_text().count("stat=Sent") >= len(sent), "Sendmail's log")
-    assert harvested(folder, log.file, "--without-login") == ["joe@example.org"]
+    return log.file
+
+
+def test_the_log_of_sendmail_gives_the_recipients_of_users_of_its_own_network(folder, sink):
+    log = log_of_sendmail(folder, sink, FRAGMENT, (
+        Message(ANN, recipient="Joe@example.org"),
+        Message(ANN, recipient="joe@example.org"),
+        Message(ANN, recipient="zoe@example.net"),
+        Message("", recipient="bounced@example.org"),
+        Message("ann@example.com", recipient="elsewhere@example.org")))
+    assert harvested(folder, log, "--without-login") == ["joe@example.org"]
     assert is_listed(folder, "joe@example.org")
     assert not is_listed(folder, "bounced@example.org")
 
@@ -141,20 +145,16 @@ LOCAL_DOMAIN(`example.net')dnl
 
 
 def test_the_log_of_sendmail_hides_who_is_behind_an_alias(folder, sink):
-    if sendmail.can_run():
-        pytest.skip(sendmail.can_run())
-    log = SystemLog(folder)
     aliases = folder / "own.aliases"
     aliases.write_text(ALIASES)
-    with LoggingSendmail(folder, SendmailConfig(sink.port, WITH_ALIASES.format(aliases=aliases))) as mta:
-        with Client(mta.port) as client:
-            # Of a user of the system, ctladdr is the sender, also behind an alias.
-            for sender, recipient in ((ANN, "info"), (ANN, "both"), ("root@example.net", "info@example.net"),
-                                      ("root@example.net", "joe@example.org")):
-                client.send(Message(sender, recipient=recipient if "@" in recipient else f"{recipient}@example.net"))
-        wait_until(lambda: log.file.read_text().count("stat=Sent") >= 4, "Sendmail's log")
-    assert "to=private@example.org, ctladdr=<root@example.net>" in log.file.read_text()
-    assert harvested(folder, log.file, "--without-login") == ["joe@example.org"]
+    # Of a user of the system, ctladdr is the sender, also behind an alias.
+    log = log_of_sendmail(folder, sink, WITH_ALIASES.format(aliases=aliases), (
+        Message(ANN, recipient="info@example.net"),
+        Message(ANN, recipient="both@example.net"),
+        Message("root@example.net", recipient="info@example.net"),
+        Message("root@example.net", recipient="joe@example.org")))
+    assert "to=private@example.org, ctladdr=<root@example.net>" in log.read_text()
+    assert harvested(folder, log, "--without-login") == ["joe@example.org"]
 
 
 def names_its_post(name):
