@@ -103,9 +103,8 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
       ("address-books", po::bool_switch(&command.address_books),
        "also read the address books in folders; in the folder of a user, they count for that user")  //
       ("allow-empty", po::bool_switch(&command.allow_empty),
-       "skip a named file that is empty, damaged, or of no kind that is known, and an empty folder of received mail, "
-       "and "
-       "name it")  //
+       "skip a named file that is empty, damaged, or of no kind that is known, and an empty folder of received "
+       "mail, and name it")  //
       ("date", po::value(&command.date)->value_name("DAY"),
        "the list's day, such as 2026-11-20 (default: today, in UTC)")  //
       ("memory", po::value(&command.memory)->default_value("256M")->value_name("M"),

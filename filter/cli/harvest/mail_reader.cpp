@@ -1,9 +1,7 @@
 #include "filter/cli/harvest/mail_reader.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
-#include <type_traits>
 
 #include "filter/base/ascii.hpp"
 
@@ -40,18 +38,6 @@ bool begins_message(std::string_view line) noexcept {
 }  // namespace
 
 template <typename Header>
-void HeadersReader<Header>::read_content_length(std::string_view line) noexcept {
-  // In received mail its sender chooses the field, and could hide the messages behind.
-  if (!std::is_same_v<Header, MessageHeader>) return;
-  const HeaderLine field = split_header_line(line);
-  if (!ascii::equal_ignoring_case(field.name, "Content-Length")) return;
-  std::from_chars(field.value.data(), field.value.data() + field.value.size(), body_bytes_);
-  // A wrong number hides messages, but not all of them.
-  constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
-  if (body_bytes_ > kMostBytes) body_bytes_ = 0;
-}
-
-template <typename Header>
 void HeadersReader<Header>::read(std::string_view lines) {
   while (!lines.empty() && wants_more()) {
     const std::string_view rest = lines;
@@ -65,9 +51,9 @@ void HeadersReader<Header>::read(std::string_view lines) {
       if (!header_.add_body_line(line)) finish();
     } else if (in_header && !line.empty()) {
       header_.add_line(line);
-      read_content_length(line);
     } else if (in_header) {
       place_ = Place::body;
+      body_bytes_ = header_.body_bytes();
       if (!header_.end_header()) finish();
     }
     body_bytes_ -= std::min(body_bytes, static_cast<std::uint64_t>(rest.size() - lines.size()));

@@ -27,9 +27,6 @@ class HeadersReader : public SourceReader {
 
   virtual void harvest(Header& header) = 0;
 
-  // Of a header: how many bytes its body has, as some programs write an mbox, in which a text may have any line.
-  void read_content_length(std::string_view line) noexcept;
-
   bool is_mbox_;
   Place place_ = Place::header;
   std::uint64_t body_bytes_ = 0;  // that are still to come, by Content-Length

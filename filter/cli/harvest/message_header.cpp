@@ -3,6 +3,7 @@
 #include <gmime/gmime.h>
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 
 #include "filter/address/address.hpp"
@@ -226,6 +227,11 @@ void MessageHeader::add_line(std::string_view line) {
     last_ = &message_id_;
   } else if (is("Date")) {
     last_ = &date_;
+  } else if (is("Content-Length")) {
+    std::from_chars(value.data(), value.data() + value.size(), body_bytes_);
+    // A wrong number hides messages, but not all of them.
+    constexpr std::uint64_t kMostBodyBytes = std::uint64_t{64} << 20;
+    if (body_bytes_ > kMostBodyBytes) body_bytes_ = 0;
   } else if (is("Return-Path") || is("Delivered-To") || is("X-Original-To")) {
     is_received_ = true;
     is_bounce_ = is_bounce_ || value == "<>";

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,9 @@ class MessageHeader {
   static constexpr std::size_t kMostFieldBytes = 4096;  // that tell whether a person has written
   // The next line, without its end, up to the empty one.
   void add_line(std::string_view line);
+  // How many bytes its body has, as some programs write an mbox, in which a text may have any line; 0: that is not
+  // said.
+  std::uint64_t body_bytes() const noexcept { return body_bytes_; }
   // The header is over. Whether lines of the body are wanted, too.
   bool end_header();
   // The next line of the body, without its end. Whether more are wanted.
@@ -63,6 +67,7 @@ class MessageHeader {
   std::string* last_ = nullptr;  // what a folded line goes on with
   std::string name_;             // of the field that the last lines were of,
   std::string value_;            // and its value, as far as it tells whether a person has written
+  std::uint64_t body_bytes_ = 0;
   std::size_t from_fields_ = 0;
   bool has_lines_ = false;
   bool is_automatic_ = false;

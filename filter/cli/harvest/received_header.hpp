@@ -28,6 +28,8 @@ class ReceivedHeader {
   void add_line(std::string_view line);
   // The body is of no interest.
   static constexpr bool end_header() noexcept { return false; }
+  // Its sender chooses the field that says it, and could hide the messages behind.
+  static constexpr std::uint64_t body_bytes() noexcept { return 0; }
   static constexpr bool add_body_line(std::string_view /*line*/) noexcept { return false; }
   void clear();
   bool empty() const noexcept { return !has_lines_; }

@@ -66,23 +66,24 @@ void SourceFiles::list(const std::vector<std::string>& paths, const std::vector<
       throw error;
     }
   };
-  // With many names for one large file a user could have it read all night. Behind a link is somebody else's file.
   std::set<std::tuple<const std::string*, dev_t, ino_t>> seen;
-  const auto is_first = [&seen](const TimedFile& file, const SourcePlace& place) {
-    struct stat status = {};
-    const bool is_there = (file.named ? stat : lstat)(file.path.c_str(), &status) == 0;
-    return !is_there ||
-           (S_ISREG(status.st_mode) && seen.emplace(place.users.data(), status.st_dev, status.st_ino).second);
-  };
   for (TimedFile& file : files_by_time(paths, skip)) {
     SourcePlace place = places[file.source];
-    // A user may have put a pipe there, which would be waited for.
-    if (std::error_code error; place.is_found && file.named && !std::filesystem::is_regular_file(file.path, error)) {
-      unreadable_.push_back(file.path + " is not a file");
-      continue;
-    }
+    const bool is_place_of_user = place.is_found;
     place.is_found = place.is_found || !file.named;
-    if (place.is_found && (is_unsent(file.path) || !is_first(file, place))) continue;
+    if (place.is_found) {
+      // Behind a link in a folder is somebody else's file, and a pipe would be waited for.
+      struct stat status = {};
+      const bool is_there = (file.named ? stat : lstat)(file.path.c_str(), &status) == 0;
+      const bool is_file = is_there && S_ISREG(status.st_mode);
+      if (is_place_of_user && file.named && !is_file) {
+        unreadable_.push_back(file.path + " is not a file");
+        continue;
+      }
+      // With many names for one large file a user could have it read all night.
+      const bool is_new = is_file && seen.emplace(place.users.data(), status.st_dev, status.st_ino).second;
+      if ((is_there && !is_new) || is_unsent(file.path)) continue;
+    }
     files_.push_back({std::move(file), place});
   }
 }
