@@ -1,6 +1,8 @@
-// The line ends of mail: CR LF (RFC 5322 section 2.3).
+// The line ends of mail: CR LF (RFC 5322 section 2.3). And those of lists, which come from any system. Pure; safe from
+// any thread.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,22 @@ inline std::string with_crlf(std::string_view bytes, char& last) {
   std::string text;
   append_with_crlf(text, bytes, last);
   return text;
+}
+
+// How many bytes the first line of a text takes, with its end: LF, CR LF, or CR alone.
+constexpr std::size_t first_line_bytes(std::string_view text) noexcept {
+  const std::size_t end = text.find_first_of("\r\n");
+  if (end == std::string_view::npos) return text.size();
+  return end + (text.substr(end).starts_with("\r\n") ? 2 : 1);
+}
+
+// Takes that line off the front of `text`, and gives it without its end.
+constexpr std::string_view take_line(std::string_view& text) noexcept {
+  std::string_view line = text.substr(0, first_line_bytes(text));
+  text.remove_prefix(line.size());
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
 }
 
 }  // namespace bloomgate

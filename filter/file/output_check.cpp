@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -12,6 +13,8 @@
 #include "filter/base/file_descriptor.hpp"
 #include "filter/base/file_paths.hpp"
 #include "filter/base/unnamed_file.hpp"
+#include "filter/file/header_fields.hpp"
+#include "filter/file/store_format.hpp"
 
 namespace bloomgate {
 namespace {
@@ -33,6 +36,17 @@ BloomgateError space_error(const std::string& folder, const std::string& path, s
               (free ? ", " + std::to_string(*free / kMiB) + " MiB are free" : std::string()) + "; make room in " +
               folder + ", put it elsewhere (--output), or take fewer --bits-per-entry",
           {.path = path}};
+}
+
+// A slip in the name of the output must not cost another file.
+void require_own_file(const std::string& path) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Magic start = {};
+  const ssize_t count = file.is_open() ? pread(file.get(), start.data(), start.size(), 0) : 0;
+  if (count <= 0 || start == kFilterMagic || start == kStoreMagic) return;
+  throw BloomgateError(ErrorCode::cannot_write,
+                       path + " is neither a filter nor a store; name another output, or remove that file first",
+                       {.path = path});
 }
 
 }  // namespace
@@ -76,6 +90,7 @@ void require_can_write(const std::string& path, std::uint64_t bytes) {
     throw BloomgateError(ErrorCode::not_a_regular_file,
                          target + " exists and is not a regular file; name a file for the filter", {.path = target});
   }
+  require_own_file(target);
   const std::string folder = folder_of(target);
   const FileDescriptor file = unnamed_file(folder);
   if (!file.is_open()) throw folder_error(folder, target, errno);

@@ -11,7 +11,8 @@ namespace bloomgate {
 
 // Tries in the folder of `path`, under no name, what FilterWriter will do: to create a file, and to reserve `bytes`
 // for it (0: the size is not known yet). A quota is seen, too. Leaves nothing behind. Throws
-// BloomgateError{cannot_write} with the remedy, and {not_a_regular_file} if `path` is something else.
+// BloomgateError{cannot_write} with the remedy, also if there is a file that is neither a filter nor a store, and
+// {not_a_regular_file} if `path` is something else.
 void require_can_write(const std::string& path, std::uint64_t bytes);
 
 // Whether the file system has less than `bytes` left, as far as it tells. To be asked before space is reserved: ext4

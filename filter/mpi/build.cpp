@@ -165,13 +165,17 @@ OwnPart Job::read_lists() {
 }
 
 void Job::check_lists(const OwnPart& part) {
+  if (is_first()) rejects_->show_kinds();
+  const LinesRead read = {.lines = communicator_.sum(rejects_->lines()),
+                          .rejected = communicator_.sum(rejects_->count()),
+                          .advice = lists_->format->advice()};
   const std::uint64_t entries = part.addresses + communicator_.sum(part.own_domains.size());
-  if (const auto refusal = refusal_of_lists(command_, communicator_.sum(rejects_->count()), entries)) {
-    rejects_->keep();
-    communicator_.sum(0);  // All have kept theirs, before one of them ends the job.
-    throw *refusal;
-  }
-  if (entries == 0 && is_first()) show(kNobodyWarning);
+  // The first rank decides for all: only there the old filter may be.
+  const auto refusal = refusal_of_lists(command_, read, entries);
+  if (communicator_.of_first(refusal ? 1 : 0) == 0) return;
+  rejects_->keep();
+  communicator_.sum(0);  // All have kept theirs, before one of them ends the job.
+  throw refusal.value_or(BloomgateError(ErrorCode::bad_input, "the first rank refuses the lists"));
 }
 
 // No other rank looks at these, so none would end by itself.

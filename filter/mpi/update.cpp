@@ -201,7 +201,9 @@ void UpdateJob::read_lists() {
   reading_.end();
   rejected_ = communicator_.sum(rejected_of_add.count());
   const std::uint64_t rejected_of_removed = communicator_.sum(rejected_of_remove.count());
-  if (is_first()) require_entries(rejected_, rejected_of_removed, command_.strict);
+  const LinesRead read = {
+      .lines = communicator_.sum(rejected_of_add.lines()), .rejected = rejected_, .advice = add.format->advice()};
+  if (is_first()) require_lines(command_, read, rejected_of_removed);
 }
 
 OwnPart UpdateJob::merge() {
@@ -218,6 +220,7 @@ OwnPart UpdateJob::merge() {
   part.addresses = addresses;
   part.kinds = kinds_after(header.kinds, added_kinds_, counts_.added);
   part.own_domains = old_->domains(counts_);
+  if (is_first()) require_entries_left(command_, header, counts_);
   part.own_sender_domains = std::move(own_sender_domains_);
   if (options_.sender_domains && is_first()) {
     part.own_sender_domains.reserve(part.own_sender_domains.size() + store_->header().sender_domains);

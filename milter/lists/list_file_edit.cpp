@@ -19,6 +19,7 @@
 #include "filter/base/file_descriptor.hpp"
 #include "filter/base/file_io.hpp"
 #include "filter/base/file_stamp.hpp"
+#include "filter/base/line_ends.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/lists/exact_list_file.hpp"
 
@@ -88,7 +89,7 @@ std::string line_of(const Entry& entry) {
 std::string without(std::string_view text, const std::set<std::string_view>& keys, std::set<std::string>& found) {
   std::string kept;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::size_t end = first_line_bytes(text);
     const Entry entry = canonicalize_list_line(text.substr(0, end));
     if (entry.is_key() && keys.contains(entry.key())) {
       found.emplace(entry.key());

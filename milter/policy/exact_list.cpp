@@ -10,6 +10,7 @@
 #include "filter/address/neighbours.hpp"
 #include "filter/address/pair.hpp"
 #include "filter/base/error.hpp"
+#include "filter/base/line_ends.hpp"
 #include "filter/hash/hash.hpp"
 
 namespace bloomgate {
@@ -250,9 +251,7 @@ ExactListReading read_exact_list(std::string_view text) {
   ExactListReading reading;
   ExactListReader reader;
   for (std::uint64_t number = 1; !text.empty(); ++number) {
-    const std::size_t line_end = text.find('\n');
-    const std::string_view line = text.substr(0, line_end == std::string_view::npos ? line_end : line_end + 1);
-    text.remove_prefix(line.size());
+    const std::string_view line = take_line(text);
     const Entry entry = canonicalize_list_line(line);
     if (entry.is_key()) {
       reader.insert(entry);

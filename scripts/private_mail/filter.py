@@ -22,8 +22,8 @@ def built(program):
 
 
 def build_filter(output, list_file, *options):
-    """Builds a filter file from a list of addresses. It replaces an old file in one step."""
-    command = [built("filter/cli/bloomgate"), "build", "--output", output, *options, list_file]
+    """Builds a filter file from a list of addresses, be they few. It replaces an old file in one step."""
+    command = [built("filter/cli/bloomgate"), "build", "--allow-empty", "--allow-shrink", "--output", output, *options, list_file]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"building {output} failed with exit code {done.returncode}:\n"

@@ -145,10 +145,13 @@ std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, 
       ("keep", po::value(&command.keep)->default_value(0)->value_name("N"),
        "keep the filter that is replaced as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
       ("strict", po::bool_switch(&command.strict), "fail if any line is rejected")                                 //
-      ("not-empty", po::bool_switch(&command.not_empty),
-       "fail if the lists hold no entries; the filter in place stays")                                        //
-      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")  //
+      ("replaces", po::value(&command.replaces)->value_name("FILE"),
+       "the filter that this one will take the place of, which --allow-shrink is about (default: that of --output)")  //
+      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")          //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
+  command.limits.add_empty_to(visible);
+  command.limits.add_reading_to(visible);
+  command.limits.add_shrink_to(visible);
   command.broad_files.add_to(visible);
   command.shape.add_layout_to(visible);
   command.shape.add_hash_to(visible);

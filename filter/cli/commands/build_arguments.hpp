@@ -9,6 +9,7 @@
 
 #include "filter/build/builder.hpp"
 #include "filter/cli/command_line.hpp"
+#include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/shape_options.hpp"
 #include "filter/cli/lists/broad_domains.hpp"
 #include "filter/cli/lists/list_options.hpp"
@@ -35,13 +36,17 @@ struct BuildArguments {
   unsigned keep = 0;
   bool no_sender_domains = false;
   bool strict = false;
-  bool not_empty = false;
   bool quiet = false;
   bool json = false;
   std::vector<std::string> inputs;      // without the stores
   std::unique_ptr<StoreInputs> stores;  // never null once parsed
   ShapeOptions shape;
+  LossLimits limits;
+  std::string replaces;  // as given; replaced() is what is meant
   BuildOptions options;
+
+  // The filter that the new one is to take the place of.
+  const std::string& replaced() const noexcept { return replaces.empty() ? output : replaces; }
 };
 
 // `extra` are options of a program that takes others besides. Nothing given: --help was. Throws UsageError, and what

@@ -106,12 +106,12 @@ int run_build(const Arguments& arguments) {
     read_now = &second.emplace(command->inputs, command->format);
     builder = read_into_builder(*second, options, exceptions, broad_domains, strangers, rejects, *command->stores);
   }
+  rejects.show_kinds();
   const std::uint64_t entries = builder->addresses() + builder->domains();
-  if (auto refusal = refusal_of_lists(*command, rejects.count(), entries)) {
+  if (auto refusal = refusal_of_lists(*command, LinesRead::of(rejects, *first.format), entries)) {
     rejects.keep();
     throw BloomgateError(std::move(*refusal));
   }
-  if (entries == 0) progress.show(kNobodyWarning);
   read_now = nullptr;
   const FilterHeader header = builder->write(command->output, stop, written);
   rejects.keep();

@@ -92,17 +92,14 @@ void print_build_json(const BuildReport& report) {
 
 }  // namespace
 
-std::optional<BloomgateError> refusal_of_lists(const BuildArguments& arguments, std::uint64_t rejected,
+std::optional<BloomgateError> refusal_of_lists(const BuildArguments& arguments, const LinesRead& read,
                                                std::uint64_t entries) {
-  if (arguments.strict && rejected != 0) {
-    return BloomgateError(ErrorCode::bad_input,
-                          format_count(rejected) + " lines were rejected and --strict was given; no filter was built");
+  if (arguments.strict && read.rejected != 0) {
+    return BloomgateError(ErrorCode::bad_input, format_count(read.rejected) +
+                                                    " lines were rejected and --strict was given; no filter was built");
   }
-  if (arguments.not_empty && entries == 0) {
-    return BloomgateError(ErrorCode::no_entries,
-                          "the lists hold no entries, so nobody would be listed; nothing was changed");
-  }
-  return std::nullopt;
+  if (auto refusal = arguments.limits.refusal_of(read)) return refusal;
+  return arguments.limits.refusal_of(entries, arguments.replaced());
 }
 
 std::string cost_of_sender_domains(const BuildArguments& arguments, const BuildOptions& options) {

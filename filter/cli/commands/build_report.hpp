@@ -35,11 +35,9 @@ struct BuildReport {
   }
 };
 
-// Why no filter is made of what was read, by --strict and --not-empty: so many lines were rejected, and there are so
-// many entries. Nothing: one is made.
-std::optional<BloomgateError> refusal_of_lists(const BuildArguments& arguments, std::uint64_t rejected,
+// Why no filter is made of what was read, by --strict and LossLimits. Nothing: one is made.
+std::optional<BloomgateError> refusal_of_lists(const BuildArguments& arguments, const LinesRead& read,
                                                std::uint64_t entries);
-inline constexpr std::string_view kNobodyWarning = "warning: the lists hold no entries; nobody will be listed";
 
 // What the domains of all addresses may take, said before the work where it is much. Empty where it is not, with
 // --quiet, or where nobody knows how many addresses there are. `options` are those with which the filter is built.

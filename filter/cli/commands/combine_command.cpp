@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "filter/base/json.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/build/combine.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/numbers.hpp"
@@ -30,16 +33,30 @@ std::vector<std::unique_ptr<MappedFilter>> open_all(const std::vector<std::strin
   return filters;
 }
 
+// What the result has at most.
+std::uint64_t most_entries_of(const std::vector<const MappedFilter*>& filters, Combination combination) {
+  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t sum = 0;
+  for (const MappedFilter* filter : filters) {
+    least = std::min(least, entries_of(filter->header()));
+    sum += entries_of(filter->header());
+  }
+  return combination == Combination::unite ? sum : least;
+}
+
 int run_combine(const Arguments& arguments, Combination combination, const HelpText& help) {
   std::string output;
   std::string sign_key;
   std::vector<std::string> paths;
+  LossLimits limits;
   po::options_description visible("options");
   visible.add_options()  //
       ("output,o", po::value(&output)->required()->value_name("FILE"),
        "where to put the result; it may be one of the filters")  //
       ("sign-key", po::value(&sign_key)->value_name("FILE"),
        "sign the result with the secret key in FILE, as 'bloomgate sign' does, whoever has signed the filters");
+  limits.add_empty_to(visible);
+  limits.add_shrink_to(visible);
   if (!parse_command_line(arguments, visible, &paths, help)) return EX_OK;
   if (paths.size() < 2) throw UsageError("name at least two filters");
   std::optional<SecretKey> key;
@@ -47,6 +64,9 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
   const auto filters = open_all(paths);
   std::vector<const MappedFilter*> views;
   for (const auto& filter : filters) views.push_back(filter.get());
+  if (auto refusal = limits.refusal_of(most_entries_of(views, combination), output)) {
+    throw BloomgateError(std::move(*refusal));
+  }
   const FilterHeader header =
       combine_filters(views, combination, output, default_threads(), stop_flag(), key ? &*key : nullptr);
   std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)

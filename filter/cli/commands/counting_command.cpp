@@ -5,6 +5,8 @@
 #include <chrono>
 #include <csignal>
 #include <iostream>
+#include <optional>
+#include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_paths.hpp"
@@ -12,6 +14,7 @@
 #include "filter/build/counting_update.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/kept_output.hpp"
+#include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/lists/add_entries.hpp"
@@ -47,6 +50,7 @@ struct ChangeCommand {
   bool strict = false;
   bool quiet = false;
   bool json = false;
+  LossLimits limits;
   CountingUpdate::Options options = {};
 
   bool adds() const noexcept { return change == CountingChange::add; }
@@ -69,7 +73,12 @@ void add_options(ChangeCommand& command, po::options_description& visible) {
        command.adds() ? "change nothing if any line is rejected" : "change nothing if any entry is not there")  //
       ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")    //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
-  if (!command.adds()) return;
+  if (!command.adds()) {
+    command.limits.add_empty_to(visible);
+    command.limits.add_shrink_to(visible);
+    return;
+  }
+  command.limits.add_reading_to(visible);
   command.broad_files.add_to(visible);
 }
 
@@ -218,15 +227,30 @@ void print_change_json(const ChangeReport& report) {
   print_report(json);
 }
 
-// Whoever is to be removed by a line that cannot be read would stay listed.
-void require_entries(const ChangeCommand& command, std::uint64_t rejected, RejectLog& rejects) {
-  if (rejected == 0 || (command.adds() && !command.strict)) return;
+// A sender who is to be removed by a line that cannot be read would stay listed.
+void require_lines(const ChangeCommand& command, std::uint64_t rejected, const LinesRead& read, RejectLog& rejects) {
+  if (rejected == 0) return;
+  std::optional<BloomgateError> refusal;
+  if (!command.adds()) {
+    refusal.emplace(ErrorCode::bad_input,
+                    format_count(rejected) +
+                        " lines were rejected, so that whom they name would stay listed; correct them; nothing was "
+                        "changed");
+  } else if (command.strict) {
+    refusal.emplace(ErrorCode::bad_input,
+                    format_count(rejected) + " lines were rejected and --strict was given; nothing was changed");
+  } else {
+    refusal = command.limits.refusal_of(read);
+  }
+  if (!refusal) return;
   rejects.keep();
-  throw BloomgateError(
-      ErrorCode::bad_input,
-      format_count(rejected) + (command.adds() ? " lines were rejected and --strict was given; nothing was changed"
-                                               : " lines were rejected, so that whom they name would stay listed; "
-                                                 "correct them; nothing was changed"));
+  throw BloomgateError(std::move(*refusal));
+}
+
+void require_entries_left(const ChangeCommand& command, const FilterHeader& old, const CountingCounts& counts) {
+  if (command.adds()) return;
+  const std::uint64_t entries = entries_of(old) - counts.addresses - counts.domains;
+  if (auto refusal = command.limits.refusal_of(entries, command.file)) throw BloomgateError(std::move(*refusal));
 }
 
 void require_all_there(const ChangeCommand& command, std::uint64_t not_there, RejectLog& rejects) {
@@ -274,11 +298,13 @@ int run_change(const Arguments& arguments, CountingChange change) {
   RejectLog rejects(command->reject_file, names_of(lists.blocks), show);
   const std::uint64_t not_there = read_changes(*command, lists, old, update, show, rejects);
   const std::uint64_t rejected = rejects.count() - not_there;
-  require_entries(*command, rejected, rejects);
+  rejects.show_kinds();
+  require_lines(*command, rejected, LinesRead::of(rejects, *lists.format), rejects);
   require_all_there(*command, not_there, rejects);
   is_writing = true;
   const FilterHeader header = update.write(command->file, stop, written, [&](const CountingCounts& counts) {
     require_all_there(*command, counts.addresses_not_there + counts.domains_not_there, rejects);
+    require_entries_left(*command, old.header(), counts);
   });
   rejects.keep();
   progress.stop();

@@ -5,12 +5,14 @@
 #include <csignal>
 #include <iostream>
 #include <optional>
+#include <utility>
 
 #include "filter/base/file_paths.hpp"
 #include "filter/base/json.hpp"
 #include "filter/build/counting_update.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/kept_output.hpp"
+#include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/lists/list_options.hpp"
@@ -60,6 +62,7 @@ int run_export(const Arguments& arguments) {
   unsigned keep = 0;
   bool quiet = false;
   bool json = false;
+  LossLimits limits;
   po::options_description visible("options");
   visible.add_options()  //
       ("output,o", po::value(&output)->required()->value_name("FILTER"),
@@ -71,6 +74,8 @@ int run_export(const Arguments& arguments) {
       ("threads", po::value(&threads)->value_name("N"), "use N threads (default: one for each processor)")  //
       ("quiet", po::bool_switch(&quiet), "show no progress")                                                //
       ("json", po::bool_switch(&json), "print the report as JSON, for scripts");
+  limits.add_empty_to(visible);
+  limits.add_shrink_to(visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate export FILE --output FILTER [OPTION...]",
@@ -91,6 +96,8 @@ int run_export(const Arguments& arguments) {
   require_can_write(output, 0);
   if (keep != 0) require_can_keep(resolve_link(output));
   const MappedFilter counting(path);
+  if (auto refusal = limits.refusal_of(entries_of(counting.header()), output))
+    throw BloomgateError(std::move(*refusal));
   WriteProgress written;
   const Progress::Style style = quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(style, [&] { return state_of(written); }, Progress::interval_of(style));

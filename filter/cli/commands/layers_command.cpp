@@ -29,6 +29,7 @@
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/folder_lock.hpp"
 #include "filter/cli/commands/kept_output.hpp"
+#include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
@@ -96,6 +97,8 @@ struct PassedOptions {
          "keep the layers as they were in FOLDER.1, and up to N earlier states; 'bloomgate rollback' puts them back")  //
         ("sign-key", po::value(&sign_key)->value_name("FILE"),
          "sign the layer with the secret key in FILE before it has its name, as 'bloomgate sign' does");
+    limits.add_empty_to(visible);
+    limits.add_reading_to(visible);
   }
 
   Arguments arguments(const po::variables_map& values) const {
@@ -107,6 +110,7 @@ struct PassedOptions {
         all.push_back("--" + std::string(each.name) + "=" + values[each.name].as<std::string>());
       }
     }
+    for (const std::string& limit : limits.given()) all.push_back(limit);
     for (const std::string& list : exceptions) all.push_back("--except=" + list);
     for (const std::string& list : strangers) all.push_back("--not=" + list);
     return all;
@@ -116,6 +120,7 @@ struct PassedOptions {
   std::vector<std::string> strangers;
   std::string sign_key;  // not among arguments(): it also goes with a union
   unsigned keep = 0;     // of all layers
+  LossLimits limits;
 };
 
 void add_sign_key(Arguments& build, const PassedOptions& passed) {
@@ -325,9 +330,10 @@ int run_append(const Arguments& arguments) {
   } else if (!filters.empty()) {
     rate = next_rate(folder, filters, bound_of(filters));
   }
+  // A layer of nobody would take one of the places that a folder has; none is made of lists that may be empty.
+  const bool may_be_none = passed.limits.allow_empty && !layers.empty();
+  if (may_be_none) passed.limits.allow_empty = false;
   Arguments build = passed.arguments(*values);
-  // Nobody is listed by a layer of nobody, and each takes one of the places that a folder has.
-  if (!layers.empty()) build.push_back("--not-empty");
   add_shape(build, *values, rate, filters);
   add_sign_key(build, passed);
   build.push_back("--output=" + next_layer(folder, layers));
@@ -338,7 +344,7 @@ int run_append(const Arguments& arguments) {
   try {
     status = run_build(build);
   } catch (const BloomgateError& error) {
-    if (error.code() != ErrorCode::no_entries) throw;
+    if (!may_be_none || error.code() != ErrorCode::no_entries) throw;
     report_no_layer((*values)["json"].as<bool>());
     return EX_OK;
   }
@@ -350,14 +356,13 @@ int run_fold(const Arguments& arguments) {
   std::vector<std::string> operands;
   std::string bits_per_entry;
   std::string hashes;
-  bool may_be_empty = false;
   PassedOptions passed;
   po::options_description visible("options");
   visible.add_options()  //
       ("bits-per-entry", po::value(&bits_per_entry)->value_name("B"), "size of the new layer, as for build")(
-          "hashes", po::value(&hashes)->value_name("K"), "bits set for each address, as for build")(
-          "allow-empty", po::bool_switch(&may_be_empty), "go on if the lists hold no entries: nobody is listed then");
+          "hashes", po::value(&hashes)->value_name("K"), "bits set for each address, as for build");
   passed.add_to(visible);
+  passed.limits.add_shrink_to(visible);
   const auto values = parse_command_line(arguments, visible, &operands, kFoldHelp);
   if (!values) return EX_OK;
   if (operands.empty()) throw UsageError("name a folder");
@@ -375,8 +380,6 @@ int run_fold(const Arguments& arguments) {
     Arguments build = passed.arguments(*values);
     if (!bits_per_entry.empty()) build.push_back("--bits-per-entry=" + bits_per_entry);
     if (!hashes.empty()) build.push_back("--hashes=" + hashes);
-    // A folder of lists that is empty, or in which all are too old, is more likely a mistake than a wish.
-    if (!may_be_empty) build.push_back("--not-empty");
     add_shape(build, *values, std::nullopt, open_layers(layers));
     add_sign_key(build, passed);
     build.push_back("--output=" + output);
@@ -385,7 +388,7 @@ int run_fold(const Arguments& arguments) {
     if (const int status = run_build(build); status != EX_OK) return status;
   } else {
     const Arguments given = passed.arguments(*values);
-    if (!given.empty() || !bits_per_entry.empty() || !hashes.empty() || may_be_empty) {
+    if (!given.empty() || !bits_per_entry.empty() || !hashes.empty()) {
       throw UsageError("options of a build go with lists or stores; name these");
     }
     usable_layers_in(folder);  // says what to do where there is none

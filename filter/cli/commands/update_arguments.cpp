@@ -64,6 +64,9 @@ void add_options(UpdateArguments& command, po::options_description& visible) {
        "fail if any line of --add or --not is rejected, or an entry among --not")                             //
       ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")  //
       ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
+  command.limits.add_empty_to(visible);
+  command.limits.add_reading_to(visible);
+  command.limits.add_shrink_to(visible);
   command.broad_files.add_to(visible);
   command.shape.add_layout_to(visible);
 }

@@ -8,6 +8,7 @@
 
 #include "filter/build/builder.hpp"
 #include "filter/cli/command_line.hpp"
+#include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/shape_options.hpp"
 #include "filter/cli/lists/broad_domains.hpp"
 #include "filter/file/store_file.hpp"
@@ -34,6 +35,7 @@ struct UpdateArguments {
   bool quiet = false;
   bool json = false;
   ShapeOptions shape;
+  LossLimits limits;
   // Whether the shape was asked for; what was not, is as the old filter has it.
   bool has_layout = false;
   bool has_block_bytes = false;

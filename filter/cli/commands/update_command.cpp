@@ -91,9 +91,12 @@ int run_update(const Arguments& arguments) {
   read_changes(add, update.added(), options, usual_broad_domains(command->broad_files, show), rejected_of_add);
   read_now = &remove;
   read_changes(remove, update.removed(), options, {}, rejected_of_remove);
-  require_entries(rejected_of_add.count(), rejected_of_remove.count(), command->strict);
+  rejected_of_add.show_kinds();
+  rejected_of_remove.show_kinds();
+  require_lines(*command, LinesRead::of(rejected_of_add, *add.lists.format), rejected_of_remove.count());
   read_now = nullptr;
   const UpdateCounts counts = update.count(stop);
+  require_entries_left(*command, old->header(), counts);
   const FilterHeader header = update.write(command->output, stop, written);
   progress.stop();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

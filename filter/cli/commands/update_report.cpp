@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
@@ -77,18 +78,24 @@ void print_update_json(const UpdateReport& report) {
 
 }  // namespace
 
-// Whoever is to be removed by a line that cannot be read would stay listed.
-void require_entries(std::uint64_t added, std::uint64_t removed, bool is_strict) {
-  if (removed != 0) {
+// A sender who is to be removed by a line that cannot be read would stay listed.
+void require_lines(const UpdateArguments& arguments, const LinesRead& added, std::uint64_t rejected_of_remove) {
+  if (rejected_of_remove != 0) {
     throw BloomgateError(ErrorCode::bad_input,
-                         format_count(removed) +
+                         format_count(rejected_of_remove) +
                              " lines of --remove were rejected, so that whom they name would stay "
                              "listed; correct them; nothing was changed");
   }
-  if (is_strict && added != 0) {
-    throw BloomgateError(ErrorCode::bad_input,
-                         format_count(added) + " lines were rejected and --strict was given; nothing was changed");
+  if (arguments.strict && added.rejected != 0) {
+    throw BloomgateError(ErrorCode::bad_input, format_count(added.rejected) +
+                                                   " lines were rejected and --strict was given; nothing was changed");
   }
+  if (auto refusal = arguments.limits.refusal_of(added)) throw BloomgateError(std::move(*refusal));
+}
+
+void require_entries_left(const UpdateArguments& arguments, const StoreHeader& old, const UpdateCounts& counts) {
+  const std::uint64_t entries = old.addresses + old.domains + counts.added - counts.removed;
+  if (auto refusal = arguments.limits.refusal_of(entries, arguments.output)) throw BloomgateError(std::move(*refusal));
 }
 
 void print_report(const UpdateReport& report) {

@@ -20,8 +20,12 @@ struct UpdateReport {
   double seconds;
 };
 
-// So many lines of each option were rejected. Throws BloomgateError{bad_input} where that must not be.
-void require_entries(std::uint64_t rejected_of_add, std::uint64_t rejected_of_remove, bool is_strict);
+// What was read of --add, and how many lines of --remove were rejected. Throws BloomgateError{bad_input} where that
+// must not be.
+void require_lines(const UpdateArguments& arguments, const LinesRead& added, std::uint64_t rejected_of_remove);
+
+// Throws what LossLimits refuses: `old` is the store, `counts` what is to change.
+void require_entries_left(const UpdateArguments& arguments, const StoreHeader& old, const UpdateCounts& counts);
 
 // The report on standard output, for a person or for scripts, and on standard error what is to be said of the size that
 // was asked for. Throws std::filesystem::filesystem_error if the store is gone.

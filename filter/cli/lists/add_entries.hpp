@@ -46,7 +46,10 @@ void add_block(const Block& block, Lane& lane, const Format& format, AddressProf
         report.add_broad(entry, broad_domains.of(entry), number);
       },
       [&](const ListLine& line, std::uint64_t number, std::string_view text) {
-        if (line.entry.kind() != EntryKind::rejected) return;
+        if (line.entry.kind() != EntryKind::rejected) {
+          ++report.blank;
+          return;
+        }
         report.rejected.push_back({number, line.fault, std::string(text.substr(0, kMaxInputBytes + 1))});
       });
   rejects.add(std::move(report));

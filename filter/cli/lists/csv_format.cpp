@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "filter/address/entry_forms.hpp"
 #include "filter/base/error.hpp"
 #include "filter/cli/command_line.hpp"
 
@@ -34,6 +35,11 @@ bool take_bare(std::string_view& rest, std::string& field, char separator) {
   return field.find('"') == std::string::npos;
 }
 
+// A column's name, and no entry in it.
+bool may_be_name(std::string_view field) noexcept {
+  return field.find('@') == std::string_view::npos && !field.starts_with(kMailingListPrefix);
+}
+
 }  // namespace
 
 std::optional<std::vector<std::string>> split_csv_row(std::string_view row, char separator) {
@@ -46,6 +52,15 @@ std::optional<std::vector<std::string>> split_csv_row(std::string_view row, char
     if (row.empty()) return fields;
     row.remove_prefix(1);
   }
+}
+
+char csv_separator_of(std::string_view row) {
+  std::pair<std::size_t, char> most = {0, ','};
+  for (const char separator : {',', ';', '\t'}) {
+    const auto fields = split_csv_row(row, separator);
+    if (fields && fields->size() > most.first) most = {fields->size(), separator};
+  }
+  return most.second;
 }
 
 CsvFormat::Column CsvFormat::column_of(const std::string& text) {
@@ -65,67 +80,67 @@ CsvFormat::CsvFormat(const std::string& columns, std::size_t input_count) : inpu
   if (columns_.back().name.find(',') != std::string::npos) {
     throw UsageError("--format csv: takes at most two columns; give the number of one whose name has a comma");
   }
-  for (const Column& column : columns_) {
-    has_names_ = has_names_ || !column.name.empty();
-    numbers_.push_back(column.number);
-  }
+  for (const Column& column : columns_) has_names_ = has_names_ || !column.name.empty();
 }
 
-CsvFormat::Numbers CsvFormat::find_columns(std::string_view header, const std::string& list) const {
-  if (header.starts_with(kByteOrderMark)) header.remove_prefix(kByteOrderMark.size());
-  const auto fields = split_csv_row(header);
-  if (!fields) {
+std::size_t CsvFormat::find_name(const std::string& name, const std::vector<std::string>& fields,
+                                 const std::string& list) const {
+  const auto found = std::ranges::find(fields, name);
+  if (found != fields.end()) return static_cast<std::size_t>(found - fields.begin());
+  std::string names;
+  for (const std::string& field : fields) names += (names.empty() ? "'" : ", '") + field + "'";
+  throw BloomgateError(
+      ErrorCode::bad_input,
+      list + " has no column '" + name + "': its first line has " + names + "; name one of these, or give a number",
+      {.path = list});
+}
+
+CsvFormat::Found CsvFormat::find_columns(std::string_view first_row, const std::string& list) const {
+  if (first_row.starts_with(kByteOrderMark)) first_row.remove_prefix(kByteOrderMark.size());
+  Found found = {.separator = csv_separator_of(first_row), .has_names = has_names_};
+  const auto fields = split_csv_row(first_row, found.separator);
+  if (!fields && has_names_) {
     throw BloomgateError(ErrorCode::bad_input, list + ":1: " + std::string(kBadQuotes.text), {.path = list});
   }
-  Numbers numbers;
   for (const Column& column : columns_) {
-    const auto found = std::ranges::find(*fields, column.name);
-    if (column.name.empty()) {
-      numbers.push_back(column.number);
-    } else if (found != fields->end()) {
-      numbers.push_back(static_cast<std::size_t>(found - fields->begin()));
-    } else {
-      std::string names;
-      for (const std::string& field : *fields) names += (names.empty() ? "'" : ", '") + field + "'";
-      throw BloomgateError(ErrorCode::bad_input,
-                           list + " has no column '" + column.name + "': its first line has " + names +
-                               "; name one of these, or give a number",
-                           {.path = list});
-    }
+    found.numbers.push_back(column.name.empty() ? column.number : find_name(column.name, *fields, list));
   }
-  return numbers;
+  if (!has_names_ && fields) {
+    found.has_names = std::ranges::all_of(
+        found.numbers, [&](std::size_t number) { return number < fields->size() && may_be_name((*fields)[number]); });
+  }
+  return found;
 }
 
-void CsvFormat::start_block(const Block& block, const std::string& name) {
-  if (!has_names_) return;
+void CsvFormat::begin_block(const Block& block, const std::string& name) {
   Input& input = inputs_[block.input];
   if (block.index != 0) {
     input.columns.wait();
     return;
   }
-  // An empty list has no first line, and none after it.
-  Numbers numbers(columns_.size());
+  Found found;
   try {
     bool in_quotes = false;
+    // An empty list has no first line, and none after it.
     if (!block.text.empty())
-      numbers = find_columns(block.text.substr(0, find_line_end(block.text, true, in_quotes)), name);
+      found = find_columns(block.text.substr(0, find_line_end(block.text, true, in_quotes)), name);
   } catch (...) {
     input.found.set_exception(std::current_exception());
     throw;
   }
-  input.found.set_value(std::move(numbers));
+  input.found.set_value(std::move(found));
 }
 
 ListLine CsvFormat::read(const Block& block, std::string_view line, AddressProfile profile) const {
+  const Found& found = inputs_[block.input].columns.get();
   const bool is_first = block.index == 0 && line.data() == block.text.data();
-  if ((has_names_ && is_first) || line.empty() || line == "\r") return read_text_line({}, profile);
+  if ((found.has_names && is_first) || line.empty() || line == "\r") return read_text_line({}, profile);
   if (is_first && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
-  const Numbers& numbers = has_names_ ? inputs_[block.input].columns.get() : numbers_;
-  const auto fields = split_csv_row(line);
+  const auto fields = split_csv_row(line, found.separator);
   if (!fields) return {.entry = {}, .fault = kBadQuotes};
-  if (std::ranges::max(numbers) >= fields->size()) return {.entry = {}, .fault = kMissingField};
-  if (numbers.size() == 1) return read_text_line((*fields)[numbers[0]], profile);
-  return read_pair((*fields)[numbers[0]], (*fields)[numbers[1]], profile);
+  if (std::ranges::max(found.numbers) >= fields->size()) return {.entry = {}, .fault = kMissingField};
+  if (found.numbers.size() == 1) return read_text_line((*fields)[found.numbers[0]], profile);
+  return read_pair((*fields)[found.numbers[0]], (*fields)[found.numbers[1]], profile);
 }
 
 }  // namespace bloomgate::cli

@@ -9,6 +9,7 @@
 #include "filter/address/address.hpp"
 #include "filter/address/plain_line.hpp"
 #include "filter/address/plain_pair_line.hpp"
+#include "filter/base/line_ends.hpp"
 #include "filter/cli/lists/blocks.hpp"
 #include "filter/cli/lists/format.hpp"
 
@@ -39,14 +40,18 @@ std::uint64_t for_each_text_entry(const Block& block, AddressProfile profile, On
   const char* at = block.text.data();
   const char* const end = at + block.text.size();
   std::uint64_t lines = 0;
-  const auto read_line = [&](std::string_view line) {
-    const ListLine read = read_text_line(line, profile);
-    ++lines;
-    if (read.entry.is_key()) {
-      on_entry(read.entry, lines);
-    } else {
-      on_other(read, lines, line);
-    }
+  // A CR alone ends a line, too.
+  const auto read_line = [&](std::string_view text) {
+    do {
+      const std::string_view line = take_line(text);
+      const ListLine read = read_text_line(line, profile);
+      ++lines;
+      if (read.entry.is_key()) {
+        on_entry(read.entry, lines);
+      } else {
+        on_other(read, lines, line);
+      }
+    } while (!text.empty());
   };
   while (at < end) {
     if (!profile.keep_local_part_case) {

@@ -27,7 +27,10 @@ std::uint64_t gather_block(const Block& block, const Format& format, const Filte
         }
       },
       [&](const ListLine& line, std::uint64_t number, std::string_view text) {
-        if (line.entry.kind() != EntryKind::rejected) return;
+        if (line.entry.kind() != EntryKind::rejected) {
+          ++report.blank;
+          return;
+        }
         report.rejected.push_back({number, line.fault, std::string(text.substr(0, kMaxInputBytes + 1))});
       });
   rejects.add(std::move(report));

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "filter/base/line_ends.hpp"
 #include "filter/cli/command_line.hpp"
 #include "filter/cli/lists/csv_format.hpp"
+#include "filter/cli/lists/list_kind.hpp"
 #include "filter/cli/lists/postfix_map_format.hpp"
 
 namespace bloomgate::cli {
@@ -19,7 +21,19 @@ class TextFormat : public Format {
 
 }  // namespace
 
-void Format::start_block(const Block&, const std::string&) {}
+void Format::start_block(const Block& block, const std::string& name) {
+  if (block.index == 0) {
+    require_list(block.text, is_text(), name);
+    if (is_text()) {
+      const std::string table = format_of_table(block.text);
+      const std::lock_guard lock(mutex_);
+      if (advice_.empty() && !table.empty()) advice_ = name + " looks like a table: try --format " + table;
+    }
+  }
+  begin_block(block, name);
+}
+
+void Format::begin_block(const Block&, const std::string&) {}
 
 namespace {
 
@@ -84,8 +98,15 @@ std::uint64_t for_each_line(const Block& block, const Format& format, AddressPro
     const std::size_t end = std::min(find_line_end(rest, format.quotes_line_ends(), in_quotes), rest.size());
     std::string_view line = rest.substr(0, end);
     if (line.ends_with('\n')) line.remove_suffix(1);
-    visit(format.read(block, line, profile), lines + 1, line);
-    lines += 1 + (format.quotes_line_ends() ? static_cast<std::uint64_t>(std::ranges::count(line, '\n')) : 0);
+    if (format.quotes_line_ends()) {
+      visit(format.read(block, line, profile), lines + 1, line);
+      lines += 1 + static_cast<std::uint64_t>(std::ranges::count(line, '\n'));
+    } else {
+      do {
+        const std::string_view part = take_line(line);
+        visit(format.read(block, part, profile), ++lines, part);
+      } while (!line.empty());
+    }
     rest.remove_prefix(end);
   }
   return lines;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -35,11 +36,22 @@ class Format {
   virtual bool quotes_line_ends() const noexcept { return false; }
 
   // Must be called for every block before its lines are read; `name` is that of its list. Throws
-  // BloomgateError{bad_input} if the list does not begin as the format requires.
-  virtual void start_block(const Block& block, const std::string& name);
+  // BloomgateError{bad_input} if the list begins as another kind of file (list_kind.hpp), or not as the format
+  // requires.
+  void start_block(const Block& block, const std::string& name);
 
   // `line` is one of the block's, without its line end.
   virtual ListLine read(const Block& block, std::string_view line, AddressProfile profile) const = 0;
+
+  // What to do about lists of which many lines are not entries: another format that one of them looks like. Empty: they
+  // look like none. After all blocks.
+  const std::string& advice() const noexcept { return advice_; }
+
+ private:
+  virtual void begin_block(const Block& block, const std::string& name);
+
+  std::mutex mutex_;
+  std::string advice_;
 };
 
 // The format of that name: "text", "csv:COLUMN" (a number from 1, or a name in each list's first line),

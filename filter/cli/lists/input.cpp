@@ -28,6 +28,15 @@ constexpr std::size_t kKeptBytes =
 constexpr std::size_t kPage = DirectFile::kAlignment;
 constexpr std::size_t kStorageBytes = 4 * kPage + Block::kTextBytes + std::max(kKeptBytes, PlainLines::kReadable);
 
+// A line that is longer is none. So text of that length shows how its lines end.
+constexpr std::size_t kLineEndBytes = 2 * kMaxInputBytes;
+
+// Whether text that begins so has CR where others have LF. A CR at its end may be half of a CR LF.
+bool has_cr_alone(std::string_view start) noexcept {
+  const std::size_t cr = start.find('\r');
+  return cr < start.size() - 1 && start.find('\n') == std::string_view::npos;
+}
+
 char* aligned_start(std::vector<char>& storage) noexcept {
   void* start = storage.data();
   std::size_t space = storage.size();
@@ -76,9 +85,10 @@ Input::Input(std::size_t index, const std::string& path, bool quotes, const std:
   if (!is_regular_) return;
   stamp_ = FileStamp(status);
   file_bytes_ = share_end_ = stamp_.size_bytes();
-  std::array<char, kCompressionMarkBytes> start;
-  compression_ = recognise_compression({start.data(), read_at(start.data(), start.size(), 0)}, true);
-  in_parts_ = compression_ == Compression::none && !quotes_;
+  std::array<char, kLineEndBytes> start;
+  const std::string_view begins(start.data(), read_at(start.data(), start.size(), 0));
+  compression_ = recognise_compression(begins.substr(0, kCompressionMarkBytes), true);
+  in_parts_ = compression_ == Compression::none && !quotes_ && !has_cr_alone(begins);
   constexpr std::uint64_t kLargeBytes = std::uint64_t{16} << 20;
   is_cold_ = in_parts_ && file_bytes_ >= kLargeBytes && most_is_missing(fd_, file_bytes_);
   close_file();
@@ -240,6 +250,13 @@ std::size_t Input::read_raw(char* to, std::size_t bytes) {
 }
 
 std::size_t Input::read_text(char* to, std::size_t bytes) {
+  const std::size_t count = read_decompressed(to, bytes);
+  if (!ends_with_cr_) ends_with_cr_ = has_cr_alone({to, std::min(count, kLineEndBytes)});
+  if (*ends_with_cr_) std::replace(to, to + count, '\r', '\n');
+  return count;
+}
+
+std::size_t Input::read_decompressed(char* to, std::size_t bytes) {
   while (!compression_) {
     std::array<char, kCompressionMarkBytes> more;
     const std::size_t count = read_next(more.data(), more.size() - start_.size());

@@ -1,5 +1,6 @@
 // One list, opened and read. Any part of a plain regular file can be read at any time. A stream has to be read in
-// order: a pipe, compressed text, or text with quoted line ends. Blocks hands out its blocks and does the locking.
+// order: a pipe, compressed text, text with quoted line ends, or text whose lines end with CR alone, for which LF is
+// given. Blocks hands out its blocks and does the locking.
 #pragma once
 
 #include <atomic>
@@ -79,6 +80,7 @@ class Input {
   std::size_t read_next(char* to, std::size_t bytes);
   std::size_t read_raw(char* to, std::size_t bytes);
   std::size_t read_text(char* to, std::size_t bytes);
+  std::size_t read_decompressed(char* to, std::size_t bytes);
 
   const std::atomic<bool>& stop_;
   std::size_t index_;
@@ -106,6 +108,7 @@ class Input {
   std::optional<Compression> compression_;  // once its first bytes are there
   std::string start_;                       // those bytes, until they are read as text
   std::unique_ptr<Decompressor> decompressor_;
+  std::optional<bool> ends_with_cr_;  // each line does, with that alone; once the first of the text is there
   std::uint64_t raw_bytes_ = 0;
   std::string started_;       // the start of a line whose end is in the next block
   bool skip_to_end_ = false;  // the rest of a line that was cut

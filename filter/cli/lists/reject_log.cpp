@@ -3,11 +3,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <functional>
+#include <utility>
 
 #include "filter/base/error.hpp"
+#include "filter/base/printable.hpp"
+#include "filter/cli/numbers.hpp"
 
 namespace bloomgate::cli {
+namespace {
+
+// The start of a line, for a person.
+std::string excerpt(std::string_view line) {
+  constexpr std::size_t kMostBytes = 60;
+  return '\'' + printable(line.substr(0, kMostBytes)) + (line.size() > kMostBytes ? "...'" : "'");
+}
+
+}  // namespace
 
 void BlockReport::add_broad(const Entry& entry, Breadth breadth, std::uint64_t line) {
   if (breadth == Breadth::usual) return;
@@ -50,23 +64,33 @@ void RejectLog::add(BlockReport report) {
 
 void RejectLog::log(InputState& input, const BlockReport& report) {
   for (const RejectedLine& rejected : report.rejected) {
-    const std::string reason(rejected.fault.name);
     ++count_;
-    const bool is_shown = !quiet_ && count_ <= BlockReport::kShown;
-    const std::string place = is_shown || !path_.empty() ? place_of(input, rejected.line) : std::string();
-    if (is_shown) {
-      show_(place + reason + ": " + std::string(rejected.fault.text));
-    } else if (!quiet_ && count_ == BlockReport::kShown + 1) {
-      show_("further rejected lines are " + (path_.empty() ? "only counted; --reject-file keeps them" : "in " + path_));
-    }
-    if (!path_.empty()) {
-      file_ << "# " << place << reason << '\n' << rejected.text << '\n';
-    }
+    const bool is_shown = ++kinds_[rejected.fault.name] <= kExamples && !quiet_;
+    if (!is_shown && path_.empty()) continue;
+    const std::string what = place_of(input, rejected.line) + std::string(rejected.fault.name);
+    if (is_shown) show_(what + ": " + std::string(rejected.fault.text) + ": " + excerpt(rejected.text));
+    if (!path_.empty()) file_ << "# " << what << '\n' << rejected.text << '\n';
   }
   log_broad(input, report);
   excepted_ += report.excepted;
+  lines_ += report.lines - report.blank;
   input.lines += report.lines;
   ++input.next_index;
+}
+
+std::string RejectLog::kinds() const {
+  std::vector<std::pair<std::uint64_t, std::string_view>> sorted;
+  for (const auto& [name, count] : kinds_) sorted.emplace_back(count, name);
+  std::ranges::stable_sort(sorted, std::greater{}, [](const auto& each) { return each.first; });
+  std::string text;
+  for (const auto& [count, name] : sorted)
+    text += (text.empty() ? "" : ", ") + format_count(count) + ' ' + std::string(name);
+  return text;
+}
+
+void RejectLog::show_kinds() const {
+  if (std::ranges::all_of(kinds_, [](const auto& kind) { return kind.second <= kExamples; })) return;
+  show_("rejected: " + kinds() + (path_.empty() ? "" : "; the lines are in " + path_));
 }
 
 std::string RejectLog::place_of(InputState& input, std::uint64_t line_of_block) {
@@ -90,7 +114,8 @@ void RejectLog::log_broad(InputState& input, const BlockReport& report) {
 
 void RejectLog::restart() {
   for (InputState& input : inputs_) input = {.name = input.name};
-  count_ = 0;
+  count_ = lines_ = 0;
+  kinds_.clear();
   broad_counts_ = {};
   excepted_ = 0;
   quiet_ = true;

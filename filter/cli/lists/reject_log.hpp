@@ -1,4 +1,4 @@
-// Counts the bad lines of a list, shows the first ones, and keeps all of them in a file if asked.
+// Counts the bad lines of lists by kind, shows the first ones of each kind, and keeps all of them in a file if asked.
 //
 // The reject file is itself a list: each bad line is below a comment that says where it came from and why it was left
 // out. So it can be corrected and given to `bloomgate build` again.
@@ -39,7 +39,7 @@ struct BroadEntry {
 
 // What was found in a block: how many lines, which of them are not entries, and which are broad.
 struct BlockReport {
-  static constexpr std::size_t kShown = 10;  // lines shown of each kind, whatever the number of blocks
+  static constexpr std::size_t kShown = 10;  // broad entries shown, whatever the number of blocks
 
   // Counts an entry, and keeps what is to be shown of it, unless it is a usual one.
   void add_broad(const Entry& entry, Breadth breadth, std::uint64_t line);
@@ -47,6 +47,7 @@ struct BlockReport {
   std::size_t input = 0;
   std::uint64_t index = 0;  // of the block in its input, from 0 without gaps
   std::uint64_t lines = 0;
+  std::uint64_t blank = 0;  // lines without anything, or with a comment alone
   std::vector<RejectedLine> rejected = {};
   std::vector<BroadEntry> broad = {};  // the first ones
   BroadCounts broad_counts = {};       // all of them
@@ -73,7 +74,12 @@ class RejectLog {
   // Entries that another list leaves out of something that has no lines.
   void add_excepted(std::uint64_t entries) noexcept { excepted_ += entries; }
 
-  std::uint64_t count() const noexcept { return count_; }
+  std::uint64_t count() const noexcept { return count_; }  // of rejected lines
+  std::uint64_t lines() const noexcept { return lines_; }  // that are entries, or were rejected
+  // How many there are of each kind: "12,000 missing-at-sign, 3 empty-domain". Empty: there are none.
+  std::string kinds() const;
+  // Shows that, where there are more than the examples. After all reports.
+  void show_kinds() const;
   const BroadCounts& broad_counts() const noexcept { return broad_counts_; }
   std::uint64_t excepted() const noexcept { return excepted_; }
   // Forgets all reports, for another run over the same inputs.
@@ -90,6 +96,8 @@ class RejectLog {
     std::optional<std::uint64_t> lines_before = {};     // the first block
   };
 
+  static constexpr std::uint64_t kExamples = 2;  // of each kind
+
   void log(InputState& input, const BlockReport& report);
   void log_broad(InputState& input, const BlockReport& report);
   std::string place_of(InputState& input, std::uint64_t line_of_block);
@@ -101,6 +109,8 @@ class RejectLog {
   std::mutex mutex_;
   std::vector<InputState> inputs_;
   std::uint64_t count_ = 0;
+  std::uint64_t lines_ = 0;
+  std::map<std::string_view, std::uint64_t> kinds_;  // by the name of the fault
   BroadCounts broad_counts_;
   std::uint64_t excepted_ = 0;
   bool quiet_ = false;  // everything was shown in an earlier run

@@ -5,7 +5,7 @@
 . /checks/checking.sh
 export DEBIAN_FRONTEND=noninteractive
 
-whitelist() { printf '%s\n' "$@" | bloomgate build --quiet --output /var/lib/bloomgate/whitelist.bloom -; }
+whitelist() { printf '%s\n' "$@" | bloomgate build --allow-shrink --quiet --output /var/lib/bloomgate/whitelist.bloom -; }
 apt_offline() { apt-get -q -y --no-install-recommends -o Dpkg::Use-Pty=0 "$@"; }
 installed_version() { dpkg-query -W -f '${Version}' "$1"; }
 conf=/etc/bloomgate/bloomgate-milter.conf

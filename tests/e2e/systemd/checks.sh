@@ -24,7 +24,7 @@ put_back() {
   whitelist listed@example.org
   restart_it
 }
-whitelist() { printf '%s\n' "$@" | bloomgate build --output /var/lib/bloomgate/whitelist.bloom -; }
+whitelist() { printf '%s\n' "$@" | bloomgate build --allow-shrink --output /var/lib/bloomgate/whitelist.bloom -; }
 
 # Sends one message from $1, with more options of smtp-source, and prints where it went: light-path or
 # deep-check.

@@ -4,7 +4,7 @@ import re
 import resource
 import subprocess
 
-from program import EX_DATAERR, EX_USAGE, ProgramTest, limited, main
+from program import EX_DATAERR, EX_USAGE, MEANT, ProgramTest, limited, main
 
 
 class InputTest(ProgramTest):
@@ -31,7 +31,7 @@ class InputTest(ProgramTest):
         self.write("lists/.git/config", "git@example.org\n")
         os.symlink("..", self.folder / "lists" / "loop")
         os.mkfifo(self.folder / "lists" / "fifo")
-        _, err = self.check(0, "build", "-o", "filter", "--threads", "1", "--expected-entries", "1e5", "lists")
+        _, err = self.check(0, "build", "-o", "filter", "--threads", "1", "--expected-entries", "1e5", *MEANT, "lists")
         self.assertEqual(re.findall(r"(?m)^(.*):1: bad-local-part-character", err), ["lists/b/c/x", "lists/b/y"])
         self.check(0, "query", "filter", *(f"{name}@example.org" for name in ("x", "y", "z", "outside")))
         for name in ("hidden", "git"):
@@ -93,8 +93,8 @@ class InputTest(ProgramTest):
 
     def test_text_that_starts_like_a_compressed_file_is_text(self):
         for text in ("BZh9@example.org\n", "BZh", "(\n", "P*M@example.org\n", ""):
-            self.check(0, "build", "-o", "filter", "-", stdin=text.encode())
-            self.check(0, "build", "-o", "filter", self.write("list", text))
+            self.check(0, "build", "-o", "filter", *MEANT, "-", stdin=text.encode())
+            self.check(0, "build", "-o", "filter", *MEANT, self.write("list", text))
         self.build("BZh91A@example.org\n", "--strict")
         self.check(0, "query", "filter", "BZh91A@example.org")
 
@@ -128,7 +128,7 @@ class InputTest(ProgramTest):
                 packer.stdin.write(b"\njoe@example.org\n")
                 packer.stdin.close()
                 self.assertEqual(packer.wait(), 0)
-                used = self.kibibytes_used_by("build", "-o", "filter", "--threads", "2", "--memory", "32M", "bomb")
+                used = self.kibibytes_used_by("build", "-o", "filter", "--threads", "2", "--memory", "32M", *MEANT, "bomb")
                 self.assertLess(used, 400 << 10)  # a sanitizer takes much of it
                 self.check(0, "query", "filter", "joe@example.org")
 
@@ -154,7 +154,7 @@ class InputTest(ProgramTest):
         fifos = [str(self.folder / name) for name in ("first", "second")]
         for fifo in fifos:
             os.mkfifo(fifo)
-        command = ["build", "-o", "filter", "--threads", "2", *fifos]
+        command = ["build", "-o", "filter", "--threads", "2", *MEANT, *fifos]
         process = self.start(*command, stderr=subprocess.PIPE)
         first, second = (open(fifo, "wb") for fifo in fifos)
         second.write(self.compress("gz", "bad,,line@example.org\n"))
@@ -199,7 +199,7 @@ class FormatTest(ProgramTest):
 
     def test_rejected_entries_of_a_postfix_table_are_not_listed(self):
         access = "# access\ngood@example.org OK\n.example.net\tRELAY\nbad@example.org REJECT\nworse.example 550 no\nodd.example ?\n"
-        out, err = self.check(0, "build", "-o", "filter", "--format", "postfix-map", self.write("access", access))
+        out, err = self.check(0, "build", "-o", "filter", "--format", "postfix-map", *MEANT, self.write("access", access))
         self.assertRegex(out, r"(?m)^entries +2$")
         self.assertIn("access:6: map-unknown-value: ", err)
         self.check(0, "query", "filter", "good@example.org", "x@a.example.net", "x@example.net")

@@ -7,7 +7,7 @@ import re
 import subprocess
 import time
 
-from program import EX_NOINPUT, ProgramTest, REPOSITORY, main, read_rest
+from program import EX_NOINPUT, MEANT, ProgramTest, REPOSITORY, main, read_rest
 
 
 class ProgressTest(ProgramTest):
@@ -15,7 +15,7 @@ class ProgressTest(ProgramTest):
 
     def start_build(self, *options, stderr):
         read_end, self.list = os.pipe()
-        command = ["build", "-o", "filter", *options, "-"]
+        command = ["build", "-o", "filter", *MEANT, *options, "-"]
         environment = dict(os.environ, TERM="xterm")
         process = self.start(*command, stdin=read_end, stdout=subprocess.PIPE, stderr=stderr, env=environment)
         os.close(read_end)
@@ -99,7 +99,7 @@ class ProgressTest(ProgramTest):
     def test_closed_output_pipes_fail_the_command_and_keep_the_filter(self):
         read_end, write_end = os.pipe()
         os.close(read_end)
-        command = ["build", "-o", "filter", self.write("list", "nonsense\n")]
+        command = ["build", "-o", "filter", *MEANT, self.write("list", "nonsense\n")]
         result = self.run_program(*command, stdout=write_end, stderr=write_end)
         os.close(write_end)
         self.assertEqual(result.returncode, 74)

@@ -54,7 +54,7 @@ class CountingTest(ProgramTest):
             self.assertEqual(report["spilled_bytes"] > 0, "--memory" in options)
             got.add(self.read("filter"))
         self.assertEqual(len(got), 1)
-        self.change("remove", lines)
+        self.change("remove", lines, "--allow-shrink")
         self.assertEqual(self.read("filter"), old)
 
     def test_an_address_that_is_added_again_must_be_removed_again(self):
@@ -91,7 +91,7 @@ class CountingTest(ProgramTest):
             _, err = self.check(EX_DATAERR, *options)
             self.assertIn("nothing was changed", err)
             self.assertEqual(self.read("filter"), before)
-        self.assertEqual(self.change("add", "no address\nnew@example.org\n")["rejected"], 1)
+        self.assertEqual(self.change("add", "no address\nnew@example.org\n", "--allow-rejects")["rejected"], 1)
 
     def test_entries_whose_shared_counters_are_too_low_for_both_are_counted(self):
         # One hash in a full block: non-members look like entries, and several share a counter.
@@ -104,7 +104,7 @@ class CountingTest(ProgramTest):
         _, err = self.check(EX_DATAERR, "remove", "filter", everybody, "--strict")
         self.assertIn("nothing was changed", err)
         self.assertEqual(self.read("filter"), before)
-        out, err = self.check(0, "remove", "filter", everybody)
+        out, err = self.check(0, "remove", "filter", everybody, "--allow-empty")
         self.assertEqual(err, "")
         self.assertRegex(out, r"(?m)^not there 0 lines, and [\d,]+ addresses that share counters with others of the lists")
         self.assertRegex(out, r"(?m)^removed +200$")

@@ -22,6 +22,7 @@ BLOOMGATE = os.path.abspath(sys.argv.pop(1))
 IS_SANITIZED = bool(os.environ.get("BLOOMGATE_SANITIZE"))
 KILLS = int(os.environ.get("BLOOMGATE_KILLS", 20))  # how often a test kills the program; 500 in scripts/test --all
 EX_USAGE, EX_DATAERR, EX_NOINPUT, EX_CANTCREAT, EX_IOERR, EX_CONFIG = 64, 65, 66, 73, 74, 78
+MEANT = ("--allow-empty", "--allow-rejects", "--allow-shrink")  # see "LISTS THAT ARE REFUSED" in bloomgate(1)
 REPOSITORY = pathlib.Path(__file__).resolve().parents[4]
 
 
@@ -126,10 +127,11 @@ class ProgramTest(TimelyTestCase):
         return usage.ru_maxrss
 
     def build(self, text, *options):
+        """Builds the file "filter" of that list, whatever it holds and whatever was there: it is meant."""
         # With a seed that is drawn, any stranger is a false positive now and then.
         if not {"--seed", "--seed-from"} & set(options):
             options = ("--seed", "1", *options)
-        return self.check(0, "build", "-o", "filter", *options, self.write("list", text))
+        return self.check(0, "build", "-o", "filter", *MEANT, *options, self.write("list", text))
 
     def info(self, name="filter", *options):
         return json.loads(self.check(0, "info", name, *options, "--json")[0])

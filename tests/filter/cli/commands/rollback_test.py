@@ -56,7 +56,7 @@ class GenerationsTest(ProgramTest):
 
     def test_a_damaged_filter_does_not_displace_a_kept_sound_one(self):
         self.build_all("--keep", "1")
-        (self.folder / "filter").write_bytes(b"nonsense")
+        self.flip("filter", 4096)
         _, err = self.build("d@example.org\n", "--keep", "1")
         self.assertIn("warning: the old filter is not kept: ", err)
         self.assertEqual(self.listed("filter.1"), "b")

@@ -1,7 +1,7 @@
 """Mailing lists, `list:HOST`, and entries with a signer, `ENTRY signed-by DOMAIN`, in every command."""
 import json
 
-from program import EX_DATAERR, EX_USAGE, ProgramTest, main
+from program import EX_DATAERR, EX_USAGE, MEANT, ProgramTest, main
 
 
 class SignersTest(ProgramTest):
@@ -111,7 +111,7 @@ class SignersTest(ProgramTest):
         self.assertIn("is a store with signers, and has no addresses", err)
         self.assertNotIn("other", self.names())
         self.build("joe@example.net\n", "--store", "store")
-        self.check(0, "build", "-o", "other", "--except", gone, "store")
+        self.check(0, "build", "-o", "other", "--except", gone, *MEANT, "store")
 
     def test_a_known_stranger_may_be_an_entry_with_a_signer_of_which_build_warns(self):
         known = self.write("known", "spam@shop.example\n@shop.example signed-by esp.example\nlist:users.lists.example.org\n")
@@ -161,11 +161,11 @@ class SignersTest(ProgramTest):
         table = self.write("table", "list,user\nlist:a.example,ann@ours.example\njoe@example.org signed-by esp.example,x@ours.example\n")
         self.check(0, "build", "-o", "filter", "--format", "csv:list", table)
         self.query(0, "list:a.example", "joe@example.org signed-by esp.example")
-        _, err = self.check(0, "build", "-o", "filter", "--format", "csv:list,user", table)
+        _, err = self.check(0, "build", "-o", "filter", "--format", "csv:list,user", *MEANT, table)
         self.assertIn("table:3: trailing-text: ", err)
         self.query(0, "list:a.example > ann@ours.example")
         postfix = self.write("postfix", "list:a.example OK\njoe@example.org signed-by esp.example\nexample.net OK\n")
-        _, err = self.check(0, "build", "-o", "filter", "--format", "postfix-map", postfix)
+        _, err = self.check(0, "build", "-o", "filter", "--format", "postfix-map", *MEANT, postfix)
         self.assertIn("postfix:1: bad-domain-character: ", err)
         self.assertIn("postfix:2: map-unknown-value: ", err)
         self.assertEqual(self.info()["entries"], 1)
