@@ -144,6 +144,7 @@ DaemonOptions merged(const Merger& merger) {
   for (WhitelistSource& whitelist : options.whitelists) whitelist.trusted_keys = trusted_keys;
   merger.set("confirm-timeout", options.confirm_timeout);
   merger.set("allow-missing-whitelist", options.allow_missing_whitelist);
+  merger.set("allow-shrunken-whitelist", options.allow_shrunken_whitelist);
   merger.set("revoked", options.revoked);
   merger.set("extra", options.extra);
   merger.set("recipient-delimiter", options.recipient_delimiter);

@@ -53,6 +53,7 @@ struct DaemonOptions {
   std::vector<WhitelistSource> whitelists;  // at least one; no two of one name
   std::chrono::milliseconds confirm_timeout;
   bool allow_missing_whitelist;
+  bool allow_shrunken_whitelist;
   std::string revoked;              // a path; empty: none
   std::string extra;                // a path; empty: none
   std::string recipient_delimiter;  // characters, as an operator wrote them

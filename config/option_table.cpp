@@ -58,6 +58,11 @@ constexpr std::array kOptions = {
                "the file as soon as it is there and good.",
                true, false, "yes"},
     OptionSpec{
+        "allow-shrunken-whitelist", "yes|no", "no", "take a whitelist of less than a tenth of the entries",
+        "One that replaces another and has less than a tenth of its entries, or none, is most likely a mistake.\n"
+        "So it is refused, and the one in use goes on to serve. With 'yes' it is taken.",
+        true},
+    OptionSpec{
         "revoked", "FILE", "", "entries that are never delivered, whatever the whitelists say",
         "A text file of exact entries, one per line: joe@example.org, @example.org or @.example.org; for one\n"
         "recipient joe@example.org > ann@ours.example. Use it to take out an entry, or a false positive, at once. It\n"

@@ -166,6 +166,7 @@ struct Daemon {
             options.extra,
             options.lock_memory,
             options.allow_missing_whitelist,
+            options.allow_shrunken_whitelist,
             options.recheck_bytes_per_hour,
             policy.identity};
   }

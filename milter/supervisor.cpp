@@ -70,6 +70,27 @@ bool is_about_content(ErrorCode code) {
          code != ErrorCode::bad_input;
 }
 
+std::uint64_t entries_in(const NamedFilter& named) {
+  return named.filter ? entries_of(named.filter->header()) : 0;
+}
+
+// A tenth is no change of a day. Of layers in use the largest one counts: several may hold the same entries. Throws
+// BloomgateError{bad_input}, which says nothing against the file in use.
+void require_not_shrunken(const WhitelistSource& source, const std::vector<NamedFilter>& in_use,
+                          const std::vector<NamedFilter>& loaded) {
+  constexpr std::uint64_t kMostTimesFewer = 10;
+  std::uint64_t before = 0;
+  for (const NamedFilter& each : in_use) before = std::max(before, entries_in(each));
+  std::uint64_t now = 0;
+  for (const NamedFilter& each : loaded) now += entries_in(each);
+  if (now >= before / kMostTimesFewer + (before % kMostTimesFewer == 0 ? 0 : 1)) return;
+  throw BloomgateError(ErrorCode::bad_input,
+                       fmt::format("{} has {} entries, less than a tenth of the {} in use; if that is meant, set "
+                                   "allow-shrunken-whitelist = yes and reload",
+                                   source.path, now, before),
+                       {.path = source.path});
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -245,7 +266,7 @@ std::optional<ListParts> Supervisor::load_again(const ListSources& wanted, std::
     const bool is_new = known == sources_.whitelists.end();
     if (!is_new) filters = filters_of(known->name, before);
     give_name(source.name, filters);
-    const bool is_good = load_again(source, filters, Reuse::none, faults) || !is_new;
+    const bool is_good = load_again(source, filters, Reuse::none, wanted.allow_shrunken, faults) || !is_new;
     are_good = is_good && are_good;
     append(lists.whitelists, std::move(filters));
   }
@@ -264,10 +285,14 @@ std::optional<ListParts> Supervisor::load_again(const ListSources& wanted, std::
 }
 
 bool Supervisor::load_again(const WhitelistSource& source, std::vector<NamedFilter>& filters, Reuse reuse,
-                            std::vector<std::string>& faults) {
+                            bool may_shrink, std::vector<std::string>& faults) {
   log_->info("loading {} again", printable(source.path));
+  const std::size_t told = loaded_.size();
   try {
-    filters = load_whitelist(source, reuse == Reuse::sound_layers ? filters : std::vector<NamedFilter>());
+    std::vector<NamedFilter> loaded =
+        load_whitelist(source, reuse == Reuse::sound_layers ? filters : std::vector<NamedFilter>());
+    if (!may_shrink) require_not_shrunken(source, filters, loaded);
+    filters = std::move(loaded);
     return true;
   } catch (const BloomgateError& error) {
     faults.push_back(printable(error.what()));
@@ -280,6 +305,7 @@ bool Supervisor::load_again(const WhitelistSource& source, std::vector<NamedFilt
     // Neither a bad file nor a lack of memory for it may end a daemon that has a good whitelist.
     faults.push_back(printable(error.what()));
   }
+  loaded_.resize(told);
   if (filters.empty()) filters.push_back({source.name, nullptr});
   for (NamedFilter& each : filters) each.awaits_pair = !source.store.empty();
   return false;
@@ -354,7 +380,7 @@ bool Supervisor::load_replaced(ListParts& lists, std::vector<std::string>& fault
     std::vector<std::string> why;
     if (is_replaced(source)) {
       was_tried = true;
-      load_again(source, filters, Reuse::sound_layers, why);
+      load_again(source, filters, Reuse::sound_layers, sources_.allow_shrunken, why);
     }
     append(lists.whitelists, std::move(filters));
     for (const std::string& fault : why) {

@@ -36,6 +36,7 @@ struct ListSources {
   std::string extra = {};                    // a path; empty: none
   bool lock_memory = false;                  // see LoadedFilter
   bool allow_missing = false;                // start even if a whitelist cannot be used
+  bool allow_shrunken = false;               // take one of less than a tenth of the entries of that in use
   std::uint64_t recheck_bytes_per_hour = 0;  // see FilterGuard
   // For the rate that log and status tell.
   IdentityRule identity = IdentityRule::either;
@@ -111,7 +112,7 @@ class Supervisor {
   std::optional<NewSettings> read_again(std::vector<std::string>& faults) const;
   std::optional<ListParts> load_again(const ListSources& wanted, std::vector<std::string>& faults);
   enum class Reuse : std::uint8_t { none, sound_layers };
-  bool load_again(const WhitelistSource& source, std::vector<NamedFilter>& filters, Reuse reuse,
+  bool load_again(const WhitelistSource& source, std::vector<NamedFilter>& filters, Reuse reuse, bool may_shrink,
                   std::vector<std::string>& faults);
   void take_in(NewSettings settings);
   std::unique_ptr<FilterGuard> make_guard(const ListSources& sources) const;

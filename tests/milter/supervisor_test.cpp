@@ -150,6 +150,39 @@ TEST_CASE_METHOD(Serving, "a reload of a bad file is refused: the old whitelist 
   }
 }
 
+// Addresses that differ.
+std::vector<std::string> so_many(std::size_t count) {
+  std::vector<std::string> entries = {"joe@example.org"};
+  while (entries.size() < count) entries.push_back("user" + std::to_string(entries.size()) + "@example.org");
+  return entries;
+}
+
+TEST_CASE_METHOD(Supervised, "a whitelist that shrinks below a tenth is refused, unless that is allowed") {
+  const bool is_reload = GENERATE(true, false);
+  file.replace(so_many(21));
+  supervisor.load_first();
+  const auto take = [is_reload](Supervisor& each) { is_reload ? each.reload() : each.reload_changed(); };
+  for (const std::size_t entries : {std::size_t{0}, std::size_t{2}}) {
+    file.replace(entries == 0 ? std::vector<std::string>{} : so_many(entries));
+    take(supervisor);
+    CHECK(reason("<user20@example.org>") == Reason::listed);
+    CHECK_THAT(log.text(), Contains("has " + std::to_string(entries) +
+                                    " entries, less than a tenth of the 21 in use; if that is meant, set "
+                                    "allow-shrunken-whitelist = yes"));
+  }
+  CHECK_THAT(log.text(), !Contains("loaded " + file.path() + ": 2 entries"));
+  CHECK_THAT(systemd.last(), !Contains("damaged"));
+  file.replace(so_many(3));
+  take(supervisor);
+  CHECK(reason("<user20@example.org>") == Reason::not_listed);
+  sources.allow_shrunken = true;
+  Supervisor allowing(sources, slot, wakeup, results, log.logger());
+  allowing.load_first();
+  file.replace({});
+  take(allowing);
+  CHECK(reason("<joe@example.org>") == Reason::not_listed);
+}
+
 TEST_CASE_METHOD(Supervised, "a reload gives a whitelist to a daemon that has none, or only a damaged one") {
   SECTION("started without") {
     std::filesystem::remove(file.path());
