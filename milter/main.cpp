@@ -68,7 +68,7 @@ void check_exact_list(std::string_view name, const std::string& path) {
   if (reading.bad_line_count != 0) {
     const BadLine& first = reading.bad_lines.front();
     std::cout << "; " << reading.bad_line_count << " lines are not entries and are left out; the first is line "
-              << first.number << ": " << reject_reason_text(first.reason);
+              << first.number << ": " << first.text;
   }
   std::cout << '\n';
 }

@@ -66,9 +66,8 @@ SpfProves spf_proves(Options::SpfProves proves) noexcept {
 Entry domain_entry(std::string_view option, const std::string& domain, const std::string& config_path) {
   const Entry entry = canonicalize_line("@" + domain);
   if (entry.is_key()) return entry;
-  throw config_error(
-      {config_path}, std::string(option),
-      "expected a domain, got '" + printable(domain) + "': " + std::string(reject_reason_text(entry.reason())));
+  throw config_error({config_path}, std::string(option),
+                     "expected a domain, got '" + printable(domain) + "': " + reject_text(entry));
 }
 
 TagSeparators recipient_delimiter(const std::string& characters, const std::string& config_path) {

@@ -436,7 +436,7 @@ std::shared_ptr<const ExactList> Supervisor::load_exact(std::string_view name, c
   const Clock::time_point start = Clock::now();
   ExactListReading reading = load_exact_list(path);
   for (const BadLine& line : reading.bad_lines) {
-    log_->warn("{}:{}: {}; the line is left out", printable(path), line.number, reject_reason_text(line.reason));
+    log_->warn("{}:{}: {}; the line is left out", printable(path), line.number, line.text);
   }
   if (reading.bad_line_count > reading.bad_lines.size()) {
     log_->warn("{}: {} more lines are not entries and are left out", printable(path),

@@ -5,7 +5,9 @@
 #include "filter/address/characters.hpp"
 #include "filter/address/display_name.hpp"
 #include "filter/address/domain.hpp"
+#include "filter/address/identifier.hpp"
 #include "filter/address/local_part.hpp"
+#include "filter/address/wildcard.hpp"
 #include "filter/base/ascii.hpp"
 
 namespace bloomgate {
@@ -20,6 +22,19 @@ class EntryWriter {
     entry_.kind_ = EntryKind::rejected;
     entry_.reason_ = reason;
     entry_.size_ = 0;
+  }
+  void reject(identifier::Unsuitable found) noexcept {
+    reject(found.reason);
+    entry_.character_ = found.character;
+  }
+  void reject_wildcard(std::string_view prefix, std::string_view domain) noexcept {
+    reject(RejectReason::wildcard);
+    suggest(prefix, domain);
+  }
+  // For the same reason as another entry.
+  void reject_as(const Entry& other) noexcept {
+    reject({other.reason_, other.character_});
+    suggest({}, other.suggestion());
   }
   void accept_keyless(EntryKind kind) noexcept { entry_.kind_ = kind; }
 
@@ -57,6 +72,12 @@ class EntryWriter {
   bool accept_plain_address(std::string_view text, AddressProfile profile) noexcept;
 
  private:
+  void suggest(std::string_view prefix, std::string_view domain) noexcept {
+    char* end = std::copy(prefix.begin(), prefix.end(), entry_.bytes_.begin());
+    std::copy(domain.begin(), domain.end(), end);
+    entry_.suggestion_size_ = static_cast<std::uint16_t>(prefix.size() + domain.size());
+  }
+
   void finish(EntryKind kind, std::size_t domain_at, std::size_t domain_bytes) noexcept {
     entry_.kind_ = kind;
     entry_.domain_at_ = static_cast<std::uint16_t>(domain_at);
@@ -260,8 +281,32 @@ bool write_domain_entry(std::string_view& rest, const DomainForm& form, EntryWri
   return reason == RejectReason::none;
 }
 
+bool is_reason_of_unseen(RejectReason reason) noexcept {
+  return reason == RejectReason::invisible_character || reason == RejectReason::foreign_space;
+}
+
+// Names the character that is at fault in the text of a rejected entry. One that is not seen says more than what the
+// grammar finds wrong because of it.
+void name_character(std::string_view text, const Entry& entry, EntryWriter& out) noexcept {
+  const RejectReason reason = entry.reason();
+  if (reason == RejectReason::too_long || reason == RejectReason::out_of_memory) return;
+  identifier::Unsuitable found = identifier::find_unseen(text, identifier::Joiners::pass);
+  if (found.character == 0) {
+    found.reason = reason;
+    if (reason == RejectReason::invisible_character) {
+      found = identifier::find_unseen(text, identifier::Joiners::count);
+    } else if (reason == RejectReason::compatibility_character) {
+      found.character = identifier::find_unsuitable(text, reason);
+    } else if (reason == RejectReason::disallowed_character || reason == RejectReason::invalid_idn ||
+               reason == RejectReason::control_character) {
+      found.character = identifier::find_unsuitable(text, RejectReason::disallowed_character);
+    }
+  }
+  if (found.character != 0) out.reject(found);
+}
+
+// Of at most kMaxInputBytes.
 void write_path(std::string_view path, AddressProfile profile, EntryWriter& out) noexcept {
-  if (path.size() > kMaxInputBytes) return out.reject(RejectReason::too_long);
   path = ascii::trimmed(path, kSpace);
   if (out.accept_plain_address(without_brackets(path), profile)) return;
   if (has_line_end_or_nul(path)) return out.reject(RejectReason::control_character);
@@ -309,7 +354,7 @@ std::size_t find_pair_sign(std::string_view line) noexcept {
 // Why an entry may not be one side of a pair, or stand before a signer.
 RejectReason reason_of_side(const Entry& side) noexcept {
   if (side.kind() == EntryKind::blank) return RejectReason::incomplete_pair;
-  if (side.kind() == EntryKind::address || side.kind() == EntryKind::rejected) return side.reason();
+  if (side.kind() == EntryKind::address) return RejectReason::none;
   return label_count(side.domain()) > kMaxFormLabels ? RejectReason::too_many_labels : RejectReason::none;
 }
 
@@ -318,6 +363,7 @@ void write_pair(const Entry& sender, const Entry& recipient, EntryWriter& out) n
     return out.accept_keyless(EntryKind::blank);
   }
   for (const Entry* const side : {&sender, &recipient}) {
+    if (side->kind() == EntryKind::rejected) return out.reject_as(*side);
     if (const RejectReason reason = reason_of_side(*side); reason != RejectReason::none) return out.reject(reason);
   }
   out.accept_pair(sender, recipient);
@@ -358,12 +404,38 @@ void take_signer(const Entry& entry, std::string_view& rest, EntryWriter& out) n
 
 Entry canonicalize_side(std::string_view side, AddressProfile profile, Allowed allowed) noexcept;
 
+// Of a line that is neither blank nor a pair, with white space round it taken off.
+void write_single(std::string_view text, AddressProfile profile, Allowed allowed, Entry& entry) noexcept {
+  EntryWriter out(entry);
+  if (text.starts_with("<>")) return out.reject(RejectReason::null_sender_in_list);
+  if (!take_entry(text, profile, allowed, out)) return;
+  if (is_wildcard(entry.local_part())) return;
+  if (allowed == Allowed::all && take_signer_sign(text)) take_signer(entry, text, out);
+  if (entry.kind() == EntryKind::rejected) return;
+  if (const RejectReason reason = check_after_entry(text); reason != RejectReason::none) out.reject(reason);
+}
+
+// Rejects the wildcards among what write_single() has written of the same text, and says more of what it has rejected.
+void review_single(std::string_view text, Entry& entry) noexcept {
+  EntryWriter out(entry);
+  if (is_wildcard(entry.local_part())) return out.reject_wildcard("@", entry.domain());
+  if (entry.kind() != EntryKind::rejected) return;
+  // Only what a name or a comment is itself rejected for is in it.
+  text = text.substr(0, std::min(text.find(" #"), text.find("\t#")));
+  const bool name_is_sound = skip_display_name(text) == RejectReason::none;
+  std::string_view rest = text;
+  const Wildcard wildcard = read_wildcard(take_word(rest));
+  if (!wildcard.prefix.empty()) return out.reject_wildcard(wildcard.prefix, wildcard.domain.view());
+  if (name_is_sound || is_reason_of_unseen(entry.reason())) name_character(text, entry, out);
+}
+
 // Of a line without its end, or of one side of a pair; of at most kMaxInputBytes.
 void write_entry(std::string_view text, AddressProfile profile, Allowed allowed, Entry& entry) noexcept {
   EntryWriter out(entry);
   text = ascii::trimmed(text, characters::kBlanks);
   const bool comment = text.starts_with('#');
-  if (!comment && out.accept_plain_address(without_brackets(text), profile)) return;
+  const bool is_plain = !comment && out.accept_plain_address(without_brackets(text), profile);
+  if (is_plain && !is_wildcard(entry.local_part())) return;
   if (has_line_end_or_nul(text)) return out.reject(RejectReason::control_character);
   if (comment || text.empty()) return out.accept_keyless(EntryKind::blank);
   const std::size_t sign = find_pair_sign(text);
@@ -372,11 +444,8 @@ void write_entry(std::string_view text, AddressProfile profile, Allowed allowed,
                       canonicalize_side(text.substr(sign + 1), profile, Allowed::senders), out);
   }
   if (sign != std::string_view::npos && text.substr(0, sign).find('@') < sign) return out.reject(RejectReason::pair);
-  if (text.starts_with("<>")) return out.reject(RejectReason::null_sender_in_list);
-  if (!take_entry(text, profile, allowed, out)) return;
-  if (allowed == Allowed::all && take_signer_sign(text)) take_signer(entry, text, out);
-  if (entry.kind() == EntryKind::rejected) return;
-  if (const RejectReason reason = check_after_entry(text); reason != RejectReason::none) out.reject(reason);
+  write_single(text, profile, allowed, entry);
+  review_single(text, entry);
 }
 
 Entry canonicalize_side(std::string_view side, AddressProfile profile, Allowed allowed) noexcept {
@@ -405,10 +474,23 @@ Entry entry_of_line(std::string_view line, AddressProfile profile, Allowed allow
 
 }  // namespace
 
+std::string reject_text(const Entry& entry) {
+  std::string text(reject_reason_text(entry.reason()));
+  if (entry.character() != 0) text.append(": ").append(identifier::character_text(entry.character()));
+  if (is_reason_of_unseen(entry.reason())) text.append("; type it again instead of copying it");
+  if (!entry.suggestion().empty()) text.append("; write ").append(entry.suggestion());
+  return text;
+}
+
 Entry canonicalize_path(std::string_view path, AddressProfile profile) noexcept {
   Entry entry;
   EntryWriter writer(entry);
+  if (path.size() > kMaxInputBytes) {
+    writer.reject(RejectReason::too_long);
+    return entry;
+  }
   write_path(path, profile, writer);
+  if (entry.kind() == EntryKind::rejected) name_character(path, entry, writer);
   return entry;
 }
 

@@ -12,20 +12,26 @@
 // allocation; a plain address takes some 30 ns. The time is linear in the length, which is limited to kMaxInputBytes:
 // half a millisecond at worst, for 2 KiB of Unicode.
 //
+// Beyond ASCII, an address has the characters of identifiers (identifier.hpp). So what is not seen, a zero-width space
+// or a mark of direction, gives no key of its own: the text is rejected, and the reason names the character.
+//
 // A key is itself a spelling of its entry, and gives the same key again; of a pair, entry_text() is. In a list, an
-// address that starts with '#' needs angle brackets, or it is a comment.
+// address that starts with '#' needs angle brackets, or it is a comment; and an address `*@` or `%@` is no entry, as
+// its writer means the domain.
 //
 // libunistring and libidn2 define which characters there are, and their cases. If a list has characters that are newer
 // than the daemon's libraries, build it with the same libraries.
 //
 // Sources: RFC 5321 sections 4.1.2 (grammar), 4.1.3 (address literals), 4.5.3.1 (limits); RFC 6531 section 3.3 (UTF-8
-// local parts); RFC 5891 and UTS #46, non-transitional (domains); Unicode 3.13 (full case folding).
+// local parts); RFC 8264 section 9 (their characters); RFC 5891 and UTS #46, non-transitional (domains); Unicode 3.13
+// (full case folding).
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "filter/address/address_profile.hpp"
@@ -63,6 +69,10 @@ class Entry {
  public:
   EntryKind kind() const noexcept { return kind_; }
   RejectReason reason() const noexcept { return reason_; }
+  // Of a rejected entry: the character that is at fault, 0 if it is not known; and the entry that its writer means, as
+  // it stands in a list, if that is known.
+  char32_t character() const noexcept { return character_; }
+  std::string_view suggestion() const noexcept { return {bytes_.data(), suggestion_size_}; }
   bool is_key() const noexcept { return kind_ >= EntryKind::address; }
   bool is_pair() const noexcept { return kind_ >= EntryKind::pair; }
 
@@ -85,7 +95,13 @@ class Entry {
   std::uint16_t domain_at_ = 0;  // where the domain starts in the key
   EntryKind kind_ = EntryKind::rejected;
   RejectReason reason_ = RejectReason::none;
+  std::uint16_t suggestion_size_ = 0;
+  char32_t character_ = 0;
 };
+
+// Why an entry is rejected, for a person: "there is an invisible character, such as …: U+200B (ZERO WIDTH SPACE); type
+// the entry again". Throws std::bad_alloc.
+std::string reject_text(const Entry& entry);
 
 // An envelope path as an MTA gives it: `<a@b>`, `<>`, `a@b`, `<@relay:a@b>`, `<a@b> SIZE=1`; ESMTP parameters after a
 // space are left out. Gives address, null_sender or rejected.

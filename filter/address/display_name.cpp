@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "filter/address/characters.hpp"
+#include "filter/address/identifier.hpp"
 #include "filter/address/local_part.hpp"
 #include "filter/base/ascii.hpp"
 
@@ -41,6 +42,11 @@ Name read_name(std::string_view line) noexcept {
   return name;
 }
 
+// Full width and small: a reader takes them for an '@'.
+bool has_wide_at_sign(std::string_view text) noexcept {
+  return text.find("\uff20") != std::string_view::npos || text.find("\ufe6b") != std::string_view::npos;
+}
+
 }  // namespace
 
 RejectReason skip_display_name(std::string_view& line) noexcept {
@@ -52,8 +58,11 @@ RejectReason skip_display_name(std::string_view& line) noexcept {
   const bool is_address_again = ascii::equal_ignoring_case(ascii::trimmed(text, kBlanksAndQuotes), address);
   if (!is_address_again) {
     if (name.has_at_sign) return RejectReason::none;
+    if (!text.empty() && identifier::is_unseen(text))
+      return identifier::find_unseen(text, identifier::Joiners::count).reason;
     if (const RejectReason reason = characters::check(text); reason != RejectReason::none) return reason;
-    if (name.has_quoted_at_sign || name.needs_quotes) return RejectReason::display_name;
+    if (identifier::changes_direction(text)) return RejectReason::invisible_character;
+    if (name.has_quoted_at_sign || name.needs_quotes || has_wide_at_sign(text)) return RejectReason::display_name;
   }
   line = rest;
   return RejectReason::none;

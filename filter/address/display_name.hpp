@@ -16,8 +16,9 @@ namespace bloomgate {
 //
 // Strangers choose these names, and address books collect them. So a name is rejected if a person, or another program,
 // could see another address in it, `"boss@partner.example" <mallory@evil.example>`, or several entries, `Ann, Joe
-// <joe@example.org>`. The same address twice, `joe@example.org <joe@example.org>`, is common and harmless. Linear, no
-// allocation.
+// <joe@example.org>`, or if it changes the direction of the text around it, or is itself not seen. Whatever else in a
+// name is not seen is harmless, since the name is no part of the key. The same address twice, `joe@example.org
+// <joe@example.org>`, is common and harmless. Linear, no allocation.
 RejectReason skip_display_name(std::string_view& line) noexcept;
 
 }  // namespace bloomgate

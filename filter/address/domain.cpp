@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "filter/address/characters.hpp"
+#include "filter/address/identifier.hpp"
 #include "filter/base/ascii.hpp"
 
 namespace bloomgate {
@@ -151,6 +152,7 @@ RejectReason canonicalize_host_name(std::string_view text, Domain& out) noexcept
   if (text.size() > kMaxInputBytes) return RejectReason::too_long;  // map_label_anew() has room for no more
   if (const RejectReason reason = characters::check(text); reason != RejectReason::none) return reason;
   if (ascii::is_ascii(text)) return canonicalize_ascii(text, out);
+  if (const RejectReason reason = identifier::check_host_name(text); reason != RejectReason::none) return reason;
   MappedName mapped;
   if (const RejectReason reason = map_to_ascii(text, mapped); reason != RejectReason::none) return reason;
   return canonicalize_ascii(mapped.view(), out);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "filter/address/characters.hpp"
+#include "filter/address/identifier.hpp"
 #include "filter/base/ascii.hpp"
 
 namespace bloomgate {
@@ -30,13 +31,15 @@ bool unquote(std::string_view quoted, FixedText<kMaxInputBytes>& content) noexce
   return true;
 }
 
-// NFC of a text, folded to one case unless `keep_case`. A second call changes nothing: folding decomposes first, so
+// A text in NFC, or folded to one case and then in NFC. A second call changes nothing: folding decomposes first, so
 // that no mark hides a letter, and its result for any code point is folded and stays so when composed.
 class Normalized {
  public:
-  Normalized(std::string_view text, bool keep_case) noexcept : size_(kRoomBytes) {
+  enum class Form : bool { composed, folded };
+
+  Normalized(std::string_view text, Form form) noexcept : size_(kRoomBytes) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-    bytes_ = keep_case
+    bytes_ = form == Form::composed
                  ? u8_normalize(UNINORM_NFC, bytes, text.size(), room_.data(), &size_)
                  : u8_casefold(bytes, text.size(), /*iso639_language=*/nullptr, UNINORM_NFC, room_.data(), &size_);
   }
@@ -100,9 +103,15 @@ RejectReason canonicalize_local_part(std::string_view text, AddressProfile profi
     content = unquoted.view();
   }
   if (ascii::is_ascii(content)) return write_untagged(content, profile, out);
-  const Normalized normalized(content, profile.keep_local_part_case);
-  if (normalized.failed()) return RejectReason::out_of_memory;
-  return write_untagged(normalized.view(), profile, out);
+  const Normalized composed(content, Normalized::Form::composed);
+  if (composed.failed()) return RejectReason::out_of_memory;
+  if (const RejectReason reason = identifier::check_local_part(composed.view()); reason != RejectReason::none) {
+    return reason;
+  }
+  if (profile.keep_local_part_case) return write_untagged(composed.view(), profile, out);
+  const Normalized folded(composed.view(), Normalized::Form::folded);
+  if (folded.failed()) return RejectReason::out_of_memory;
+  return write_untagged(folded.view(), profile, out);
 }
 
 }  // namespace bloomgate

@@ -25,19 +25,24 @@ enum class RejectReason : std::uint8_t {
   empty_domain,
   empty_label,  // two dots in a row, or one at the start
   bad_domain_character,
-  label_too_long,       // over kMaxLabelBytes
-  domain_too_long,      // over kMaxDomainBytes
-  invalid_idn,          // not a domain name by IDNA 2008
-  bad_address_literal,  // `[…]` that is neither an IPv4 nor an IPv6 address
-  address_too_long,     // over kMaxAddressBytes
-  display_name,         // list lines only: a name before the address that could be taken for another entry
-  null_sender_in_list,  // list lines only: `<>` cannot be whitelisted
-  pair,                 // list lines only: `sender > recipient` where no pairs are taken
-  incomplete_pair,      // list lines only: a pair without one of its sides
-  too_many_labels,      // list lines only: a domain entry in a pair with more than kMaxFormLabels
-  out_of_memory,        // Unicode only: a library could not allocate
+  label_too_long,           // over kMaxLabelBytes
+  domain_too_long,          // over kMaxDomainBytes
+  invalid_idn,              // not a domain name by IDNA 2008
+  bad_address_literal,      // `[…]` that is neither an IPv4 nor an IPv6 address
+  address_too_long,         // over kMaxAddressBytes
+  display_name,             // list lines only: a name before the address that could be taken for another entry
+  invisible_character,      // beyond ASCII: what is not seen, such as a zero-width space
+  foreign_space,            // a no-break space, and all others beyond ASCII
+  compatibility_character,  // a variant of another character: full-width, a ligature, a superscript
+  disallowed_character,     // in a local part: no letter, digit or mark of one
+  null_sender_in_list,      // list lines only: `<>` cannot be whitelisted
+  wildcard,                 // list lines only: `*@domain`, `%@domain`, `@*.domain` and the like
+  pair,                     // list lines only: `sender > recipient` where no pairs are taken
+  incomplete_pair,          // list lines only: a pair without one of its sides
+  too_many_labels,          // list lines only: a domain entry in a pair with more than kMaxFormLabels
+  out_of_memory,            // Unicode only: a library could not allocate
 };
-inline constexpr std::size_t kRejectReasonCount = 25;
+inline constexpr std::size_t kRejectReasonCount = 30;
 
 // The reason as a stable token ("address-too-long"), for logs and reject files. Never fails.
 std::string_view reject_reason_name(RejectReason reason) noexcept;

@@ -308,7 +308,7 @@ std::vector<Entry> entries_of_words(std::span<const std::string> words) {
   for (const std::string& word : words) {
     const Entry& entry = entries.emplace_back(canonicalize_list_line(word));
     if (entry.is_key()) continue;
-    const std::string why = entry.kind() != EntryKind::blank ? std::string(reject_reason_text(entry.reason()))
+    const std::string why = entry.kind() != EntryKind::blank ? reject_text(entry)
                             : word.find('#') != std::string::npos
                                 ? "it is a comment; write an address that begins with # in angle brackets"
                                 : "it is empty";

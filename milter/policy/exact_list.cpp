@@ -259,7 +259,7 @@ ExactListReading read_exact_list(std::string_view text) {
       ++reading.bad_line_count;
       if (reading.spoiled_line == 0 && !is_text(line)) reading.spoiled_line = number;
       if (reading.bad_lines.size() < ExactListReading::kMostBadLines) {
-        reading.bad_lines.push_back({number, entry.reason()});
+        reading.bad_lines.push_back({number, entry.reason(), reject_text(entry)});
       }
     }
   }

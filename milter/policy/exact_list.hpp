@@ -88,6 +88,7 @@ class ExactList {
 struct BadLine {
   std::uint64_t number = 0;  // from 1
   RejectReason reason = RejectReason::none;
+  std::string text;  // the reason, for a person
 };
 
 // The result of reading a text.

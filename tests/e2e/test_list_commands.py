@@ -82,6 +82,12 @@ def test_nonsense_changes_nothing_and_the_error_names_the_remedy(start_gateway):
     for words, status, said in [
             (("revoke", "good@example.org", "no sender"), EX_DATAERR, "'no sender' is no entry: "),
             (("revoke", "joe@example.org > ann@example.net > eve@example.net"), EX_DATAERR, "Nothing was changed"),
+            (("revoke", "\u200bgood@example.org"), EX_DATAERR, "U+200B (ZERO WIDTH SPACE)"),
+            (("revoke", "good@exam\u00adple.org"), EX_DATAERR, "U+00AD (SOFT HYPHEN)"),
+            (("unrevoke", "good@example.org\u00a0"), EX_DATAERR, "U+00A0 (NO-BREAK SPACE)"),
+            (("add", "good@example.org >\u2003ann@example.net"), EX_DATAERR, "U+2003 (EM SPACE)"),
+            (("revoke", "*@example.org"), EX_DATAERR, "write @example.org"),
+            (("revoke", "%@*.example.org"), EX_DATAERR, "write @.example.org"),
             (("revoke",), EX_USAGE, "name at least one address"),
             (("forgive", "joe@example.org"), EX_USAGE, "--help"),
             (("add", "joe@example.org", "--extra", ""), EX_CONFIG, "extra = /etc/bloomgate/extra.txt"),

@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "filter/address/address.hpp"
+#include "filter/address/identifier.hpp"
+#include "filter/address/wildcard.hpp"
 
 namespace bloomgate {
 namespace {
@@ -60,7 +62,26 @@ void check_address(const Entry& entry) {
   require(entry.local_part().size() + 1 + entry.domain().size() == entry.key().size(), "nothing is between", entry);
 }
 
+bool is_wildcard_entry(const Entry& entry) {
+  return entry.reason() == RejectReason::wildcard || is_wildcard(entry.local_part());
+}
+
+// What is said of a rejected entry.
+void check_rejected(const Entry& entry) {
+  const bool rejected = entry.kind() == EntryKind::rejected;
+  require(rejected || (entry.character() == 0 && entry.suggestion().empty()), "only what is rejected is at fault",
+          entry);
+  require((entry.reason() == RejectReason::wildcard) != entry.suggestion().empty(), "a wildcard means something",
+          entry);
+  if (entry.suggestion().empty()) return;
+  const Entry suggested = canonicalize_line(entry.suggestion());
+  require(suggested.key() == entry.suggestion(), "what is suggested is an entry", entry);
+  require(suggested.kind() == EntryKind::domain || suggested.kind() == EntryKind::domain_tree, "of a domain", entry);
+}
+
 void check_entry(const Entry& entry) {
+  check_rejected(entry);
+  require(identifier::find_unseen(entry.key(), identifier::Joiners::pass).character == 0, "a key is seen", entry);
   require(entry.is_key() == !entry.key().empty(), "an entry with a key has one", entry);
   const bool rejected = entry.kind() == EntryKind::rejected;
   require(rejected == (entry.reason() != RejectReason::none), "what is rejected has a reason", entry);
@@ -88,6 +109,10 @@ void check_same(const Entry& one, const Entry& other, const char* what) {
 void check_same_key(const Entry& entry, AddressProfile profile) {
   if (!entry.is_key()) return;
   const std::string key(entry.key());
+  if (is_wildcard(entry.local_part())) {
+    check_same(entry, canonicalize_path(key, profile), "a key as a path gives itself");
+    return require(canonicalize_line(key, profile).suggestion() == key.substr(1), "its domain is suggested", entry);
+  }
   if (!key.starts_with('#')) check_same(entry, canonicalize_line(key, profile), "a key as a line gives itself");
   if (entry.kind() != EntryKind::address) return;
   check_same(entry, canonicalize_line("<" + key + ">", profile), "a key in brackets as a line gives itself");
@@ -112,7 +137,7 @@ void check_profiles(const Entry& folded, const Entry& kept) {
 // Without its tag it is an address of the same domain, or one that is too long for its quotes.
 void check_untagged(const Entry& whole, const Entry& untagged, AddressProfile profile) {
   check_entry(untagged);
-  if (is_too_long(untagged) || is_too_long(whole)) return;
+  if (is_too_long(untagged) || is_too_long(whole) || is_wildcard_entry(untagged)) return;
   require(whole.kind() == untagged.kind() && whole.reason() == untagged.reason(), "tags change no kind", whole);
   require(whole.domain() == untagged.domain(), "tags change no domain", whole);
   if (whole.kind() != EntryKind::address) return check_same(whole, untagged, "only addresses have tags");

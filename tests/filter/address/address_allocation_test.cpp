@@ -113,12 +113,14 @@ TEST_CASE("Nothing is allocated for ASCII, accepted or rejected, on the fast pat
 TEST_CASE("If a library finds no memory, the entry is rejected for that reason") {
   const std::string inputs[] = {
       "<PELÉ@example.org>",
-      "<" + repeat("\u0149", 600) + "@example.org>",
-      "<" + repeat("\u0149", 80) + "@example.org>",
+      "<" + repeat("\u023a", 600) + "@example.org>",
+      "<" + repeat("\u023a", 80) + "@example.org>",
       "<a" + repeat("\u0301\u0323", 500) + "@example.org>",
       "<joe@müller.example>",
       "<joe@" + repeat("mu\u0308ller.", 10) + "example>",
       "<PELÉ@müller.example>",
+      "<\uff4aoe@example.org>",
+      "<jo\u200be@\u00e9x\u00adample.org>",
   };
   for (const std::string& input : inputs) {
     for (const bool keep : {false, true}) {
@@ -141,7 +143,7 @@ TEST_CASE("A domain and a local part that find no memory at all are rejected for
   Entry entry;
   count_allocations(canonicalize_path, "<joe@müller.example>", {}, entry, 0);
   CHECK(wording(entry) == "rejected: out-of-memory");
-  count_allocations(canonicalize_path, "<" + repeat("\u0149", 600) + "@example.org>", {}, entry, 0);
+  count_allocations(canonicalize_path, "<" + repeat("\u023a", 600) + "@example.org>", {}, entry, 0);
   CHECK(wording(entry) == "rejected: out-of-memory");
 }
 

@@ -31,7 +31,7 @@ const std::vector<Form>& forms() {
       {"four bytes a letter", "\U00010000\U00010000\U00010001"},
       {"decomposed", "mu\u0308ller"},
       {"full width", "ｍｕｅｌｌｅｒ"},
-      {"longer than what it is mapped to", "m\u00ad\u00ad\u00ad\u00ad\u00ad\u00ad\u00ad\u00adü"},
+      {"longer than what it is mapped to", "ｍｍｍｍｍｍｍｍü"},
       {"ligatures, which grow", "\ufb03\ufb03\ufb03"},
   };
   return forms;
@@ -108,8 +108,8 @@ std::vector<std::string> local_parts_of(std::size_t bytes) {
       std::string(bytes - 2, 'a') + "e\u0301",
       repeat("e\u0301", (bytes - 1) / 2) + std::string(2 - bytes % 2, 'a'),
       repeat("中", bytes / 3) + std::string(bytes % 3, 'a'),
-      repeat("🙂", bytes / 4) + std::string(bytes % 4, 'a'),
-      repeat("\u0149", bytes / 3) + std::string(bytes % 3, 'a'),  // two bytes that fold to three
+      repeat("\U00010428", bytes / 4) + std::string(bytes % 4, 'a'),
+      repeat("\u023a", bytes / 3) + std::string(bytes % 3, 'a'),  // two bytes that fold to three
       repeat("\u212a", bytes),                                    // three that fold to one
   };
   if (bytes % 2 == 0) forms.push_back("\"" + repeat("\\\"", (bytes - 2) / 2) + "\"");
@@ -179,7 +179,7 @@ TEST_CASE("a path and a line have at most 2,048 octets") {
       CHECK(canonicalize_line(text + "\r\n").is_key() == is_read);
     }
     // As long as the buffers inside, in every character of which something has to be made.
-    for (const std::string letter : {"a", "é", "中", "🙂", "\u212a", "\u0149", "\ufdfa"}) {
+    for (const std::string letter : {"a", "é", "中", "\U00010428", "\u212a", "\u023a", "\ufdfa"}) {
       const std::string text = repeat(letter, bytes / letter.size());
       for (const std::string& line : {text + "@b", "\"" + text + "\"@b", "a@" + text, "@" + text, "@." + text,
                                       "<@" + text + ":a@b>", text + " <a@b>", "\"" + text + "\" <a@b>"}) {

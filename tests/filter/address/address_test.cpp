@@ -99,13 +99,12 @@ TEST_CASE("The tables above reach every reason at least twice") {
   for (const auto* rows : {&common_rows(), &path_rows(), &line_rows()}) {
     for (const Row& row : *rows) ++rows_by_want[row.want];
   }
-  // Some reasons need more than a plain row: domain_test.cpp, pair_test.cpp and address_allocation_test.cpp have them.
-  const std::set<RejectReason> elsewhere = {RejectReason::none,
-                                            RejectReason::invalid_idn,
-                                            RejectReason::pair,
-                                            RejectReason::incomplete_pair,
-                                            RejectReason::too_many_labels,
-                                            RejectReason::out_of_memory};
+  // Some reasons need more than a plain row: domain_test.cpp, pair_test.cpp, wildcard_test.cpp and
+  // address_allocation_test.cpp have them.
+  const std::set<RejectReason> elsewhere = {
+      RejectReason::none,         RejectReason::invalid_idn,     RejectReason::wildcard,
+      RejectReason::pair,         RejectReason::incomplete_pair, RejectReason::too_many_labels,
+      RejectReason::out_of_memory};
   for (std::size_t i = 0; i < kRejectReasonCount; ++i) {
     const auto reason = static_cast<RejectReason>(i);
     CAPTURE(reject_reason_name(reason));

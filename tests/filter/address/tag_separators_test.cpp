@@ -77,8 +77,8 @@ TEST_CASE("an address loses its tag if the profile has the tag's separator") {
       // Beyond ASCII
       {"+", "PEL\xc3\x89+X@example.org", "pel\xc3\xa9@example.org"},
       {"+", "pele+\xc3\x89@example.org", "pele@example.org"},
-      {"`", "joe\xe1\xbf\xafx@example.org", "joe@example.org"},            // U+1FEF is '`' in NFC
-      {"=", "joe=\xcc\xb8x@example.org", "joe\xe2\x89\xa0x@example.org"},  // a struck-out '=' is another character
+      {"`", "joe\xe1\xbf\xafx@example.org", "joe@example.org"},  // U+1FEF is '`' in NFC
+      {"=", "joe=\xcc\xb8x@example.org", ""},                    // a struck-out '=' is another character
       // Addresses that are one whole
       {"-", "mailer-daemon@example.org", "mailer-daemon@example.org"},
       {"-", "MAILER-DAEMON@example.org", "mailer-daemon@example.org"},

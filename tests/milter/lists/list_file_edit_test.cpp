@@ -150,7 +150,10 @@ TEST_CASE("an error about a word says what is wrong with it, and that nothing wa
   for (const auto& [word, want] : std::vector<Row>{{"nonsense", "there is no '@'"},
                                                    {"# joe@example.org", "it is a comment"},
                                                    {" ", "it is empty"},
-                                                   {"a\x1b@example.org", "a control character"}}) {
+                                                   {"a\x1b@example.org", "a control character"},
+                                                   {"\u200bjoe@partner.example", "U+200B (ZERO WIDTH SPACE)"},
+                                                   {"joe@partner.example\u3000", "U+3000 (IDEOGRAPHIC SPACE)"},
+                                                   {"*@partner.example", "write @partner.example"}}) {
     CHECK_THROWS_WITH(entries_of_words(Words{word}),
                       Contains(want) && Contains("Nothing was changed") && !Contains("\x1b"));
   }

@@ -89,6 +89,15 @@ TEST_CASE("a sender is delivered only if the whitelist has its address, its doma
       {"bad UTF-8", "<j\xff@example.org>", malformed(RejectReason::invalid_utf8)},
       {"a comma", "<joe,doe@example.org>", malformed(RejectReason::bad_local_part_character)},
       {"two addresses", "<joe@example.org><joe@example.org>", malformed(RejectReason::trailing_text)},
+      {"a zero-width space before a listed address", "<\u200bjoe@example.org>",
+       malformed(RejectReason::invisible_character)},
+      {"a soft hyphen in a listed domain", "<joe@cor\u00adp.example>", malformed(RejectReason::invisible_character)},
+      {"a no-break space behind a listed domain", "<anyone@corp.example\u00a0>",
+       malformed(RejectReason::foreign_space)},
+      {"a full-width letter at a listed domain", "<\uff4aoe@corp.example>",
+       malformed(RejectReason::compatibility_character)},
+      {"an emoji at a listed domain", "<\U0001f642@corp.example>", malformed(RejectReason::disallowed_character)},
+      {"a sender that is a wildcard in a list", "<*@corp.example>", deliver(Reason::listed_domain)},
   };
   const MemoryWhitelist whitelist(kList);
   for (const Case& c : cases) {

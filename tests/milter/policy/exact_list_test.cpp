@@ -101,6 +101,17 @@ TEST_CASE("an empty exact list finds nothing") {
   CHECK(list_of("").size() == 0);
 }
 
+TEST_CASE("a character of an exact list that is not seen, and a wildcard, are named and list nobody") {
+  const ExactListReading reading = read_exact_list(
+      "\u200bjoe@example.org\njoe@example.org\u00a0# pasted\n*@corp.example\njoe@example.org > \u2060@ours.example\n");
+  CHECK(reading.list.size() == 0);
+  REQUIRE(reading.bad_lines.size() == 4);
+  CHECK_THAT(reading.bad_lines[0].text, Catch::Contains("U+200B (ZERO WIDTH SPACE)"));
+  CHECK_THAT(reading.bad_lines[1].text, Catch::Contains("U+00A0 (NO-BREAK SPACE)"));
+  CHECK_THAT(reading.bad_lines[2].text, Catch::Contains("write @corp.example"));
+  CHECK_THAT(reading.bad_lines[3].text, Catch::Contains("U+2060 (WORD JOINER)"));
+}
+
 TEST_CASE("bad lines of an exact list are left out and counted, and the first ones are reported") {
   std::string text = "joe@example.org\nnot an address\n<>\n@.[192.0.2.1]\nmary@example.org\n";
   const ExactListReading reading = read_exact_list(text);
@@ -113,6 +124,7 @@ TEST_CASE("bad lines of an exact list are left out and counted, and the first on
   CHECK(reading.bad_lines[1].reason == RejectReason::null_sender_in_list);
   CHECK(reading.bad_lines[2].number == 4);
   CHECK(reading.bad_lines[2].reason == RejectReason::bad_domain_character);
+  CHECK(reading.bad_lines[2].text == std::string(reject_reason_text(RejectReason::bad_domain_character)));
 
   for (int i = 0; i < 1000; ++i) text += "x\n";
   const ExactListReading many = read_exact_list(text);

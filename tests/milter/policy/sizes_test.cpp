@@ -36,7 +36,7 @@ std::string domain_of(std::string_view letter, std::size_t bytes) {
 
 std::vector<std::string> domains() {
   std::vector<std::string> all;
-  for (const std::string_view letter : {"a", "\u00fc", "\u4e2d", "\U0001f600", "\u0149", "xn--"}) {
+  for (const std::string_view letter : {"a", "\u00fc", "\u4e2d", "\U00010428", "\u023a", "xn--"}) {
     for (std::size_t bytes = 1; bytes < 700; bytes += bytes < 50 || (bytes > 240 && bytes < 260) ? 1 : 13) {
       all.push_back(domain_of(letter, bytes));
     }
@@ -110,7 +110,7 @@ TEST_CASE("a rewritten sender of any length is undone to a valid address, or not
     if (undo_rewriting("<prvs=4f2a1b3c5d=joe@" + domain + ">", {}).is_undone()) ++kept;
   }
   CHECK(kept > 100);
-  for (const std::string_view letter : {"a", "\u00fc", "\u4e2d", "\U0001f600", "\u0149"}) {
+  for (const std::string_view letter : {"a", "\u00fc", "\u4e2d", "\U00010428", "\u023a"}) {
     for (std::size_t bytes = 1; bytes < 330; ++bytes) {
       const std::string local_part = repeated(letter, bytes);
       check("<SRS0=HHHH=TT=example.org=" + local_part + "@forwarder.example>");
@@ -127,7 +127,7 @@ TEST_CASE("senders of any length are decided, marked and explained") {
   const test::World world(policy, "bad@example.org\n@.trash.example\n", "vip@extra.example\n");
   std::vector<std::string> addresses;
   for (const std::string& domain : domains()) addresses.push_back("joe@" + domain);
-  for (const std::string_view letter : {"a", "\u00fc", "\u4e2d", "\U0001f600", "\u0149", "\"", "\\a"}) {
+  for (const std::string_view letter : {"a", "\u00fc", "\u4e2d", "\U00010428", "\u023a", "\"", "\\a"}) {
     for (std::size_t bytes = 1; bytes < 330; ++bytes) {
       addresses.push_back(repeated(letter, bytes) + "@example.org");
       addresses.push_back("\"" + repeated(letter, bytes) + "\"@example.org");
