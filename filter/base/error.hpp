@@ -20,7 +20,7 @@ enum class ErrorCode : std::uint8_t {
   not_a_regular_file,   // a directory, FIFO, socket or device where a filter file was expected
   too_short,            // the file is shorter than a header
   bad_magic,            // not a Bloomgate filter at all
-  unsupported_version,  // written by a newer Bloomgate
+  unsupported_version,  // written by another version of Bloomgate
   bad_header_checksum,  // the header was damaged
   bad_header_field,     // a header field is outside its range
   unsupported_layout,   // a layout that this version does not know

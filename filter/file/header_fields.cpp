@@ -74,6 +74,7 @@ void put_common_fields(HeaderBytes out, const Magic& magic, HashFamily family, s
   put(out, kHashFamilyField, static_cast<std::uint32_t>(family));
   put(out, kSeedField, seed);
   put(out, kFlagsField, profile.keep_local_part_case ? kFlagKeepLocalPartCase : 0U);
+  put(out, kKeyFormField, kKeyForm);
   put(out, kTagSeparatorsField, profile.tag_separators.bits());
   put(out, kChunkBytesField, static_cast<std::uint32_t>(kChecksumChunkBytes));
   put(out, kSectionCountField, static_cast<std::uint32_t>(sections.size()));
@@ -117,13 +118,28 @@ void check_common_fields(ConstHeaderBytes bytes, const std::string& path) {
                path);
 }
 
+namespace {
+
+void expect_key_form(std::uint8_t form, const std::string& path) {
+  if (form == kKeyForm) return;
+  const std::string expected = std::to_string(kKeyForm);
+  const std::string got = std::to_string(form);
+  throw BloomgateError(ErrorCode::unsupported_version,
+                       path + ": another version of bloomgate has built it, with keys of form " + got + " instead of " +
+                           expected + " (field key_form); build it again from its lists",
+                       {path, kKeyFormField.offset, expected, got});
+}
+
+}  // namespace
+
 AddressProfile read_profile(ConstHeaderBytes bytes, const std::string& path, std::uint32_t others) {
-  const auto flags = get<std::uint32_t>(bytes, kFlagsField);
+  const std::uint32_t flags = get<std::uint32_t>(bytes, kFlagsField) & kAllFlags;
   if ((flags & ~(kProfileFlags | others)) != 0) {
     reject_field(ErrorCode::bad_header_field, path, kFlagsField,
                  "at most " + std::to_string(kProfileFlags | others) + ", with no other bit set",
                  std::to_string(flags));
   }
+  expect_key_form(get<std::uint8_t>(bytes, kKeyFormField), path);
   const auto tag_separators = get<std::uint32_t>(bytes, kTagSeparatorsField);
   if ((tag_separators & ~TagSeparators::kAllBits) != 0) {
     reject_field(ErrorCode::bad_header_field, path, kTagSeparatorsField, "only bits 0 to 18 set",

@@ -31,7 +31,8 @@ inline constexpr Field kVersionField = {"version", 8};
 inline constexpr Field kHeaderBytesField = {"header_bytes", 12};
 inline constexpr Field kHashFamilyField = {"hash_family", 20};
 inline constexpr Field kSeedField = {"seed", 40};
-inline constexpr Field kFlagsField = {"flags", 48};
+inline constexpr Field kFlagsField = {"flags", 48};  // three bytes
+inline constexpr Field kKeyFormField = {"key_form", 51};
 inline constexpr Field kTagSeparatorsField = {"tag_separators", 52};
 inline constexpr Field kChunkBytesField = {"chunk_bytes", 72};
 inline constexpr Field kSectionCountField = {"section_count", 76};
@@ -106,7 +107,9 @@ void expect_magic(ConstHeaderBytes bytes, const Magic& magic, const std::string&
 void check_common_fields(ConstHeaderBytes bytes, const std::string& path);
 // The flags that every file may have, which are those of the profile.
 inline constexpr std::uint32_t kProfileFlags = 1U << 0;
-// Throws BloomgateError{bad_header_field}, also for flags beside those of the profile and `others`.
+inline constexpr std::uint32_t kAllFlags = (1U << 24) - 1;
+// Throws BloomgateError{bad_header_field}, also for flags beside those of the profile and `others`;
+// BloomgateError{unsupported_version} for keys in another form than kKeyForm.
 AddressProfile read_profile(ConstHeaderBytes bytes, const std::string& path, std::uint32_t others = 0);
 
 // The flags that say that pairs, and entries with a signer, are among the domain entries; and beside these the number

@@ -57,7 +57,7 @@ enum {
   BLOOMGATE_NOT_A_REGULAR_FILE = 4,   /* a folder, FIFO, socket or device */
   BLOOMGATE_TOO_SHORT = 5,            /* shorter than a header */
   BLOOMGATE_BAD_MAGIC = 6,            /* not a file of Bloomgate */
-  BLOOMGATE_UNSUPPORTED_VERSION = 7,  /* written by a newer Bloomgate */
+  BLOOMGATE_UNSUPPORTED_VERSION = 7,  /* written by another version of Bloomgate */
   BLOOMGATE_BAD_HEADER_CHECKSUM = 8,  /* the header was damaged */
   BLOOMGATE_BAD_HEADER_FIELD = 9,     /* a field of the header is outside its range */
   BLOOMGATE_UNSUPPORTED_LAYOUT = 10,  /* a layout that is unknown, or that cannot do what was asked */

@@ -30,7 +30,7 @@ constexpr std::array kErrors = {
     ErrorText{"not_a_regular_file", "not a regular file"},
     ErrorText{"too_short", "the file is shorter than a header"},
     ErrorText{"bad_magic", "not a file of Bloomgate"},
-    ErrorText{"unsupported_version", "the file was written by a newer Bloomgate"},
+    ErrorText{"unsupported_version", "the file was written by another version of Bloomgate"},
     ErrorText{"bad_header_checksum", "the file's header is damaged"},
     ErrorText{"bad_header_field", "a field of the file's header is outside its range"},
     ErrorText{"unsupported_layout", "the layout is unknown, or cannot do that"},

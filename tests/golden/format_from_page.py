@@ -27,6 +27,7 @@ SECTION = struct.Struct("<IIQQQQ24x")
 SECTION_TABLE = 128
 SIGNER, CONTENT, SIGNATURE, SIGNATURE_END = 3936, 3968, 4000, 4064
 BITS, DOMAINS, EXCLUDED, PAGES, INDEX, STORED_DOMAINS, SENDER_DOMAINS, STORED_SENDER_DOMAINS = 1, 2, 3, 4, 5, 6, 7, 8
+KEY_FORM = 1  # the fourth byte of the flags
 SEPARATORS = "!#$%&'*+-/=?^_`{|}~"
 
 
@@ -433,7 +434,7 @@ def build(keys, seed, layout=PAGE, family=XXH3, hashes=6, bits_per_entry=8, bloc
     entries, content = place_sections(sections)
     header = HEADER.pack(
         bytes.fromhex("89424C4D0D0A1A0A"), 1, 4096, layout, family, hashes, block_bytes, block_count, seed,
-        flags if store_seed is None else flags | 2,
+        (flags if store_seed is None else flags | 2) | KEY_FORM << 24,
         sum(1 << SEPARATORS.index(character) for character in separators), expected,
         sum(map(bool, counters)) or sum(byte.bit_count() for byte in body), 2**20, len(sections), store_identity, *counts,
         store_seed or 0, counters.count(15),
@@ -482,7 +483,7 @@ def build_store(keys, seed, family=XXH3, with_sender_domains=False):
     magic = bytes.fromhex("89424C530D0A1A0A")
 
     def header(identity):
-        packed = STORE_HEADER.pack(magic, 1, 4096, 4096, family, low_bits, seed, flags, 0, identity, 2**20, len(sections))
+        packed = STORE_HEADER.pack(magic, 1, 4096, 4096, family, low_bits, seed, flags | KEY_FORM << 24, 0, identity, 2**20, len(sections))
         return (packed + entries).ljust(4080, b"\0") + struct.pack("<Q", pairs)
 
     identity = max(1, xxhash.xxh3_64_intdigest(header(0)))
@@ -650,7 +651,7 @@ def check_header(header, pairs, sections, array_bytes):
     units = 2 if layout == COUNTING else 8
     for holds in (
         header["header_bytes"] == 4096,
-        flags & ~15 == 0,
+        flags & 0xFFFFF0 == 0,
         not flags & 2 or layout in (PAGE, LINE, RIBBON),
         not flags & 12 or DOMAINS in items,
         header["tag_separators"] >> len(SEPARATORS) == 0,
@@ -667,6 +668,7 @@ def check_header(header, pairs, sections, array_bytes):
         pairs <= inserted,
     ):
         require(holds, "bad_header_field")
+    require(flags >> 24 == KEY_FORM, "unsupported_version")
 
 
 def check_sections(sections, array_bytes):

@@ -163,6 +163,7 @@ Json json_of(const MappedFilter& filter, ShownInfo shown) {
   Json json = {
       {"file", filter.path()},
       {"format_version", kFormatVersion},
+      {"key_form", kKeyForm},
       {"file_bytes", file_bytes(header)},
       {"body_bytes", body_bytes(shape)},
       {"sections", sections},
@@ -282,6 +283,7 @@ void print_info_json(const StoreFile& store, ShownInfo shown) {
   Json json = {
       {"store", store.path()},
       {"format_version", kFormatVersion},
+      {"key_form", kKeyForm},
       {"file_bytes", store.file_bytes()},
       {"sections", sections},
       {"hash_family", hash_family_name(header.shape.hash_family)},

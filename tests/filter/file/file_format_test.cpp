@@ -98,6 +98,19 @@ TEST_CASE_METHOD(Encoded, "every single damaged byte of a header is noticed") {
   }
 }
 
+TEST_CASE_METHOD(Encoded, "a file with keys of another form is refused, and the error says what to do") {
+  encode_header(header, sections_with_checksums(header), bytes);
+  CHECK(bytes[51] == std::byte{1});
+  bytes[51] = std::byte{0};
+  store_little_endian(bytes.data() + kHeaderBytes - 8, checksum(std::span(bytes).first<kHeaderBytes - 8>()));
+  const BloomgateError error = error_of([&] { decode_header(bytes, "/some/filter"); });
+  CHECK(error.code() == ErrorCode::unsupported_version);
+  CHECK(error.details().offset == 51);
+  CHECK(std::string(error.what()) ==
+        "/some/filter: another version of bloomgate has built it, with keys of form 0 instead of 1 (field key_form); "
+        "build it again from its lists");
+}
+
 TEST_CASE_METHOD(Encoded, "an error names the file, the place, and what was expected and found") {
   header.shape.hashes = 33;
   encode_header(header, sections_of(header), bytes);

@@ -81,7 +81,7 @@ TEST_CASE_METHOD(InFolder, "a filter of 3,000 entries with a domain each has the
   build_filter(folder.file("filter"), lines, {.seed = 7, .sender_domains = true});
   const std::string bytes = read_file(folder.file("filter"));
   // The same number stands in tests/golden/format_test.py, which comes to it by itself.
-  CHECK(checksum(std::as_bytes(std::span(bytes))) == 0x0cb13283a756103b);
+  CHECK(checksum(std::as_bytes(std::span(bytes))) == 0x26df714f26af23ab);
 }
 
 TEST_CASE_METHOD(InFolder,
@@ -115,8 +115,8 @@ TEST_CASE_METHOD(InFolder,
 
 TEST_CASE("in every layout but counting a filter of 5,000 entries and 1,010 excluded senders has the frozen checksum") {
   // The same numbers stand in tests/golden/format_test.py, which comes to them by itself.
-  const std::vector<std::uint64_t> want = {0x8b2d82227076daf2, 0x348499676350144d, 0xa825eb684f300d61,
-                                           0xfa1f2ef0f4c111bb, 0x2860ef466d4125a7};
+  const std::vector<std::uint64_t> want = {0x194cb5a22fb036ef, 0x677087316b1378fb, 0x07af5e270063249e,
+                                           0x0b3cd5d500442996, 0x8227558edec14a3e};
   std::vector<std::uint64_t> got;
   const TemporaryFolder folder;
   for (const Layout layout : kLayouts) {
@@ -133,7 +133,7 @@ TEST_CASE_METHOD(InFolder, "a store of 5,000 entries has the frozen checksum") {
   build_filter(folder.file("filter"), numbered_addresses(0, 5000), {.seed = 7, .store_path = folder.file("store")});
   const std::string bytes = read_file(folder.file("store"));
   // The same number stands in tests/golden/format_test.py.
-  CHECK(checksum(std::as_bytes(std::span(bytes))) == 0x68443684442b02a2);
+  CHECK(checksum(std::as_bytes(std::span(bytes))) == 0x5dd697feba8a26c9);
 }
 
 TEST_CASE("the golden files are read and every entry is found") {
@@ -197,10 +197,10 @@ TEST_CASE("the keys of mailing lists, signers and their pairs have the frozen ha
 TEST_CASE("in every layout and hash family a filter of 5,000 entries has the frozen checksum") {
   // The same numbers stand in tests/golden/format_test.py, which comes to them by itself.
   const std::vector<std::uint64_t> want = {
-      0x7e738544dd0ac392, 0x5866edb79f38a617, 0x0fdd61d26b865611, 0xbb39c150ffb053bf, 0xb08a514f847322cf,
-      0xd2fa93a8dfb0e88c, 0x16d30e65bfd15c22, 0xcba1ae473c0c8d68, 0xb330bd85f75f90d7, 0x3786fbf538d15060,
-      0xf43950e83608fc11, 0x5ad4361963657644, 0x138bb13a1408db82, 0x5539c1d9097de9ab, 0xade57fca4667c7d9,
-      0xd289487e85ee5ffa, 0x3c14a28dcc602174, 0x7b5fab2af1e097c5,
+      0x89c6ce7f8b33ac63, 0xc43b9a6fc4523afc, 0xe4b4553cd857e5b0, 0xf9d88df1adb68084, 0x2ac5cde1ddb91726,
+      0x94b3e6d86fbd7e17, 0xf4d6611d6174dd3c, 0x00bae5edb1192e51, 0x0210db470506edfe, 0xe6931b6b79f50997,
+      0x80d507a01a6eace3, 0xf97ece8d441aea7f, 0x3b35f95bba05c3ce, 0x7a25a7da253a04fd, 0xddc7b02123538783,
+      0x0a163d756fba42b3, 0x2e9dd5fd47a7b411, 0x074dc5eff58d432b,
   };
   std::vector<std::uint64_t> got;
   const TemporaryFolder folder;
@@ -222,7 +222,7 @@ TEST_CASE("in every layout and hash family a filter of 5,000 entries has the fro
 TEST_CASE_METHOD(InFolder, "a filter of 50,000 entries has the frozen checksum and the frozen false positives") {
   build_filter(folder.file("filter"), numbered_addresses(0, 50'000), {.seed = 7});
   const std::string bytes = read_file(folder.file("filter"));
-  CHECK(checksum(std::as_bytes(std::span(bytes))) == 0x870ac23943f0752f);
+  CHECK(checksum(std::as_bytes(std::span(bytes))) == 0x73a946e610e8d3eb);
 
   const MappedFilter filter(folder.file("filter"));
   std::vector<std::uint64_t> false_positives;

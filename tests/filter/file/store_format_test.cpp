@@ -26,6 +26,7 @@ constexpr std::size_t kPageBytes = 16;
 constexpr std::size_t kHashFamily = 20;
 constexpr std::size_t kLowBits = 24;
 constexpr std::size_t kSeed = 40;
+constexpr std::size_t kKeyFormPlace = 51;
 constexpr std::size_t kIdentity = 56;
 constexpr std::size_t kChunkBytes = 72;
 constexpr std::size_t kSectionCount = 76;
@@ -119,6 +120,9 @@ TEST_CASE("an invalid field of a store's header is refused by its place, even wi
   CHECK(refused_with(kPageBytes, std::uint32_t{8192}) == bad_at(kPageBytes));
   CHECK(refused_with(kChunkBytes, std::uint32_t{4096}) == bad_at(kChunkBytes));
   CHECK(refused_with(8, std::uint32_t{2}) == Refusal{ErrorCode::unsupported_version, 8});
+  for (const std::uint8_t form : std::initializer_list<std::uint8_t>{0, 2, 255}) {
+    CHECK(refused_with(kKeyFormPlace, form) == Refusal{ErrorCode::unsupported_version, kKeyFormPlace});
+  }
   CHECK(refused_with(kHashFamily, std::uint32_t{4}) == Refusal{ErrorCode::unsupported_hash, kHashFamily});
   CHECK(refused_with(kLowBits, std::uint32_t{63}) == std::nullopt);
   CHECK(refused_with(kLowBits, std::uint32_t{64}) == bad_at(kLowBits));

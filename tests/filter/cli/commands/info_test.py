@@ -12,6 +12,7 @@ class InfoTest(ProgramTest):
         self.build("a@example.org\nb@example.org\n@example.net\n", "--seed", "5")
         text, _ = self.check(0, "info", "filter")
         info = self.info()
+        self.assertEqual((info["format_version"], info["key_form"]), (1, 1))
         self.assertEqual(info["entries"], 3)
         self.assertEqual(info["distinct_entries"], 3)
         self.assertEqual(info["file_bytes"], (self.folder / "filter").stat().st_size)
