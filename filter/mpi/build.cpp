@@ -220,7 +220,8 @@ int Job::run() {
   rejects_->keep();
   const BroadCounts& own = rejects_->broad_counts();
   const BroadCounts broad = {communicator_.sum(own.public_suffixes), communicator_.sum(own.free_mail_domains),
-                             communicator_.sum(own.lists_without_signer), communicator_.sum(own.shared_signers)};
+                             communicator_.sum(own.lists_without_signer), communicator_.sum(own.shared_signers),
+                             communicator_.sum(own.dotless_domains)};
   const std::uint64_t rejected = communicator_.sum(rejects_->count());
   const std::uint64_t excepted = communicator_.sum(rejects_->excepted());
   progress_->stop();

@@ -28,6 +28,9 @@ void print_build(const BuildReport& report) {
     if (report.broad.shared_signers != 0) {
       std::cout << ", " << format_count(report.broad.shared_signers) << " shared signers";
     }
+    if (report.broad.dotless_domains != 0) {
+      std::cout << ", " << format_count(report.broad.dotless_domains) << " domains without a dot";
+    }
   }
   print_strangers(header, report.strangers);
   const double fpr = expected_fpr_of(header);
@@ -71,6 +74,7 @@ void print_build_json(const BuildReport& report) {
       {"free_mail_domains", report.broad.free_mail_domains},
       {"lists_without_signer", report.broad.lists_without_signer},
       {"shared_signers", report.broad.shared_signers},
+      {"dotless_domains", report.broad.dotless_domains},
       {"known_strangers", strangers},
       {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
       {"file_bytes", file_bytes(header)},

@@ -101,6 +101,9 @@ std::string breadth_text(Breadth breadth, std::string_view key) {
     case Breadth::free_mail_signer:
       return entry + ": " + std::string(signer_of(key)) +
              " is a free-mail domain, which signs for anybody; ask the sender for a signature of its own domain";
+    case Breadth::dotless:
+      return entry +
+             " has a domain without a dot, as only a network of its own has; if it was cut short, write it whole";
   }
   return entry;
 }
@@ -123,6 +126,9 @@ void BroadCounts::add(Breadth breadth) noexcept {
     case Breadth::free_mail_signer:
       ++shared_signers;
       return;
+    case Breadth::dotless:
+      ++dotless_domains;
+      return;
   }
 }
 
@@ -131,6 +137,7 @@ BroadCounts& BroadCounts::operator+=(const BroadCounts& more) noexcept {
   free_mail_domains += more.free_mail_domains;
   lists_without_signer += more.lists_without_signer;
   shared_signers += more.shared_signers;
+  dotless_domains += more.dotless_domains;
   return *this;
 }
 
@@ -198,7 +205,8 @@ Breadth BroadDomains::of_key(std::string_view key) const noexcept {
   if (!key.starts_with('@')) return Breadth::usual;
   const std::string_view domain = key.substr(key.starts_with("@.") ? 2 : 1);
   if (free_mail_.contains(domain)) return Breadth::free_mail;
-  return is_public_suffix(domain) ? Breadth::public_suffix : Breadth::usual;
+  if (is_public_suffix(domain)) return Breadth::public_suffix;
+  return label_count(domain) == 1 && !domain.starts_with('[') ? Breadth::dotless : Breadth::usual;
 }
 
 BroadDomains usual_broad_domains(BroadFiles files, const BroadDomains::Show& show) {

@@ -27,6 +27,7 @@ enum class Breadth : std::uint8_t {
   shared_signer,
   public_suffix_signer,
   free_mail_signer,
+  dotless,  // a domain of one label: meant, where the own network has such names, or cut short
 };
 
 // "@.co.uk is a public suffix: …", without a full stop. The entry must not be a usual one.
@@ -38,9 +39,10 @@ struct BroadCounts {
   std::uint64_t free_mail_domains = 0;
   std::uint64_t lists_without_signer = 0;
   std::uint64_t shared_signers = 0;  // of any of the three kinds
+  std::uint64_t dotless_domains = 0;
 
   std::uint64_t sum() const noexcept {
-    return public_suffixes + free_mail_domains + lists_without_signer + shared_signers;
+    return public_suffixes + free_mail_domains + lists_without_signer + shared_signers + dotless_domains;
   }
 
   void add(Breadth breadth) noexcept;

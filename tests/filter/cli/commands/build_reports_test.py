@@ -127,8 +127,21 @@ class BroadEntryTest(ProgramTest):
         self.check(0, "query", "filter", "x@gmail.com", "x@shop.co.uk", "x@outlook.com")
 
     def test_other_domain_entries_get_no_warning(self):
-        text = "@example.co.uk\n@.example.com\n@intranet\n@.unheard-of\n@[192.0.2.1]\n@mail.gmail.com\nco.uk@example.org\n"
+        text = "@example.co.uk\n@.example.com\n@mail.intranet\n@[192.0.2.1]\n@mail.gmail.com\nco.uk@example.org\n"
         self.assertEqual(self.report(text), (0, 0, ""))
+
+    def test_a_domain_without_a_dot_gets_a_warning_and_stays_listed(self):
+        text = "@intranet\n@.unheard-of\n@localhost > ann@ours.example\n@example signed-by esp.example\n@example.org\n@com\n"
+        out, err = self.build(text, "--json")
+        report = json.loads(out)
+        self.assertEqual((report["dotless_domains"], report["public_suffixes"]), (4, 1))
+        self.assertIn("list:1: warning: @intranet has a domain without a dot, as only a network of its own has; if it was cut "
+                      "short, write it whole\n", err)
+        self.assertIn("list:2: warning: @.unheard-of has a domain without a dot", err)
+        self.assertIn("list:3: warning: @localhost > ann@ours.example has a domain without a dot", err)
+        self.assertIn("list:4: warning: @example signed-by esp.example has a domain without a dot", err)
+        self.check(0, "query", "filter", "joe@intranet")
+        self.assertIn("0 free-mail domains, 1 domains without a dot\n", self.build("@intranet\n")[0])
 
     def test_public_suffixes_are_recognised_in_every_spelling(self):
         for entry in ("@com", "@.com", "@.github.io", "@.\u516c\u53f8.cn", "@.xn--55qx5d.cn", "@.KAWASAKI.jp", "@.ck"):
