@@ -63,10 +63,10 @@ class Configuration:
         return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
                        for line in lines)
 
-    def apply(self, wanted, put_in, check):
+    def apply(self, wanted, put_in, check, chosen=None):
         """Puts `wanted` in place and calls check(). If check() raises, everything is put back. put_in: the pieces
-        that wanted consists of; none for an undo."""
-        new_state = self._remember(wanted, put_in) if put_in else None
+        that wanted consists of; none for an undo. chosen: the options that made them."""
+        new_state = self._remember(wanted, put_in, chosen) if put_in else None
         try:
             self._write(wanted)
             check()
@@ -83,7 +83,7 @@ class Configuration:
             if read(Path(path)) != content:
                 replace(Path(path), content)
 
-    def _remember(self, wanted, put_in):
+    def _remember(self, wanted, put_in, chosen):
         new = Path(tempfile.mkdtemp(prefix=STATE_FOLDER + ".", dir=self.folder))
         for part, files in (("before", self.original), ("after", wanted)):
             (new / part).mkdir()
@@ -91,7 +91,14 @@ class Configuration:
                 if content is not None:
                     (new / part / kept_name(path)).write_bytes(content)
         (new / "edits.json").write_text(json.dumps([edits.to_json(edit) for edit in put_in], indent=1) + "\n")
+        (new / "options.json").write_text(json.dumps(chosen, indent=1) + "\n")
         return new
+
+
+def chosen_before(folder):
+    """The options of the last --apply in that configuration; None if nothing is applied."""
+    found = read(Path(folder) / STATE_FOLDER / "options.json")
+    return None if found is None else json.loads(found)
 
 
 def kept_name(path):

@@ -1,5 +1,6 @@
 """The command line that setup-postfix and setup-sendmail share, and what they do."""
 
+import argparse
 import json
 import os
 import re
@@ -7,14 +8,18 @@ import shlex
 import sys
 
 from . import machine
-from .changes import Refused
+from .changes import Refused, chosen_before
 from .edits import to_json
+from .milters import CHECKERS, program_of
 
 EX_CONFIG = 78
 
 # These values go from the command line into the mail server's configuration, and must not break out of their
 # place there.
 ADDRESS = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}")
+# What --apply remembers: a later run that names no recipe does the same again.
+CHOSEN = ("recipe", "checker", "deep_check", "light_path", "reinjection", "keep_content_filter", "when_down", "with_clamav",
+          "socket", "after_milter", "no_automatic_mail_log", "with_opendkim")
 SOCKET = re.compile(r"unix:/[A-Za-z0-9._/+-]+|inet:[A-Za-z0-9.-]+:[0-9]{1,5}")
 
 
@@ -28,17 +33,18 @@ def checked(form, what):
     return check
 
 
-def add_common_options(parser, config_dir, recipes, default_recipe, when_default=""):
-    """when_default: what --help says of the default; empty if it always is that recipe."""
+def add_common_options(parser, config_dir, recipes, when_default):
+    """when_default: what --help says of the recipe where none is named and none is in force."""
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--apply", action="store_true", help="make the changes, after a backup")
     action.add_argument("--undo", action="store_true", help="take out what --apply put in")
     action.add_argument("--list", action="store_true", help="list what --apply has put in, for a configuration "
                                                             "management that is to do the same")
     parser.add_argument("--json", action="store_true", help="say it as JSON")
-    parser.add_argument("--recipe", choices=recipes, default=default_recipe,
-                        help=f"what checks the mail (default: {when_default or default_recipe}); config/mta/README.md "
-                             "compares them")
+    parser.add_argument("--recipe", choices=recipes,
+                        help=f"what checks the mail; config/mta/README.md compares them. Without this option, the recipe in "
+                             f"force stays, with all options of the last --apply (at first: {when_default}). With it, "
+                             "only the options of this run count, and 'none' takes out a check that --apply has put in")
     parser.add_argument("--when-down", choices=["accept", "tempfail"], default="accept",
                         help="what happens to mail while a check that this script puts in is down: it goes on without "
                              "that check (accept, the default), or its sender is asked to try again later (tempfail: "
@@ -61,16 +67,31 @@ def add_common_options(parser, config_dir, recipes, default_recipe, when_default
                              "to do")
 
 
-def main(parser, arguments, make_setup):
-    options = parser.parse_args(arguments)
+def main(parser, arguments, make_setup, implied=lambda options: None):
+    """implied(options): the recipe that options without --recipe ask for; None if any recipe would do."""
     try:
-        return run(options, make_setup)
+        return run(chosen(parser, arguments, implied), make_setup)
     except Refused as reason:
         print(f"{parser.prog}: nothing was changed: {reason}", file=sys.stderr)
         return EX_CONFIG
     except PermissionError as error:
         print(f"{parser.prog}: {error}: run it as root", file=sys.stderr)
         return os.EX_NOPERM
+
+
+def chosen(parser, arguments, implied):
+    """The options of this run, and where it names no recipe, those of the last --apply."""
+    options = parser.parse_args(arguments)
+    before = chosen_before(options.config_dir)
+    if options.recipe is None:
+        wanted = implied(options)
+        if before and wanted not in (None, before["recipe"]) and not (options.undo or options.list):
+            raise Refused(f"the recipe {before['recipe']} is in force, and one of these options is for the recipe {wanted}. To "
+                          f"replace what checks the mail, say so: --recipe {wanted}")
+        if before:
+            options = parser.parse_args(arguments, argparse.Namespace(**before))
+        options.recipe = options.recipe or wanted or "none"
+    return options
 
 
 def run(options, make_setup):
@@ -108,8 +129,9 @@ def plan(options, setup):
     difference = configuration.diff(setup.wanted)
     has_changes = bool(difference) or setup.pieces != configuration.applied
     if not has_changes and not in_the_way:
-        say(options, "nothing to change: the configuration is as it should be", [])
+        say(options, f"nothing to change: the configuration is as the recipe {options.recipe} wants it", [])
         return 0
+    setup.notes[:0] = checks_that_go(setup)
     say(options, f"The recipe {options.recipe}, for the configuration in {configuration.folder}:", setup.pieces,
         notes=setup.notes, in_the_way=in_the_way)
     if not options.json:
@@ -121,9 +143,35 @@ def plan(options, setup):
             print(f"\nNothing was changed. To do this: {shlex.join([*sys.argv, '--apply'])}")
         return 0
     check_before(setup)
-    configuration.apply(setup.wanted, setup.pieces, setup.check)
+    configuration.apply(setup.wanted, setup.pieces, setup.check,
+                        {name: value for name, value in vars(options).items() if name in CHOSEN})
     finish(options, "Done.", setup, machine.join, [piece for piece in setup.pieces if piece.kind == "group"])
     return 0
+
+
+def checks_that_go(setup):
+    stay = set(checks_in(setup.pieces))
+    for program, place in dict.fromkeys(checks_in(setup.configuration.applied)):
+        if (program, place) not in stay:
+            yield (f"this takes {program} out of {place}, where an earlier --apply has put it: from then on it does not check "
+                   "mail there. To keep it, leave --recipe out")
+
+
+def checks_in(pieces):
+    """(program, place) of each check that the pieces let mail go through."""
+    for piece in pieces:
+        if piece.kind == "item" and piece.parameter == "smtpd_milters" and CHECKERS.search(piece.identity):
+            yield program_of(piece.identity), "smtpd_milters"
+        elif piece.kind == "service-milters":
+            yield from ((program_of(milter), f"the milters of {piece.service}") for milter in piece.identities
+                        if CHECKERS.search(milter))
+        elif piece.kind in ("item", "setting") and piece.parameter == "content_filter":
+            yield "the deep check", "content_filter"
+        elif piece.kind == "block" and "deep-check =" in piece.lines:
+            yield "the checker that Bloomgate asks", piece.file
+        elif piece.kind == "block":
+            yield from ((name, piece.file) for name in re.findall(r"INPUT_MAIL_FILTER\(`([^']*)'", piece.lines)
+                        if CHECKERS.search(name) or name == "spamassassin")
 
 
 def show(notes, in_the_way, difference):

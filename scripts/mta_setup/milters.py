@@ -12,6 +12,13 @@ CHECKERS = re.compile(r"(?i)rspamd|\b11332\b|spamass|amavis|clamav|clmilter|mime
 SPAM_CHECKERS = re.compile(r"(?i)rspamd|\b11332\b|spamass|amavis|mimedefang")
 VIRUS_CHECKERS = re.compile(r"(?i)clamav|clmilter")
 BLOOMGATE = re.compile(r"(?i)bloomgate")
+PROGRAMS = {"rspamd": re.compile(r"(?i)rspamd|\b11332\b"), "SpamAssassin": re.compile(r"(?i)spamass"),
+            "ClamAV": VIRUS_CHECKERS}
+
+
+def program_of(milter):
+    """What a person calls it."""
+    return next((name for name, form in PROGRAMS.items() if form.search(milter)), milter)
 
 
 def same_kind(milter, other):

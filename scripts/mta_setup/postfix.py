@@ -15,7 +15,7 @@ from .changes import Configuration, Refused
 from .edits import Block, Chroot, Command, Item, Marks, NewFile, Service, ServiceMilters, Setting, marked
 from .milters import SPAM_CHECKERS, Chain, same_kind
 from .other_programs import OtherPrograms
-from .postfix_recipe import FOLDERS, SHARED_TABLES, TABLES, Recipe, choose, is_logging
+from .postfix_recipe import FOLDERS, SHARED_TABLES, TABLES, Recipe, fill_in, is_logging
 
 # By default these two are the same as header_checks; our tables are not meant for them.
 PARTS_OF_MESSAGES = ("mime_header_checks", "nested_header_checks")
@@ -30,7 +30,7 @@ class PostfixSetup:
     left_to_do: what this script does not do."""
 
     def __init__(self, options):
-        choose(options)
+        fill_in(options)
         self.options = options
         self.folder = Path(options.config_dir).resolve()
         self.main_cf, self.master_cf = (str(self.folder / name) for name in ("main.cf", "master.cf"))

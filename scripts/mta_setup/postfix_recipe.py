@@ -21,11 +21,12 @@ OF_CONTENT_FILTER = {"deep_check": "127.0.0.1:10024", "reinjection": "127.0.0.1:
                      "keep_content_filter": False}  # its own options -> their defaults
 
 
-def choose(options):
-    """Fills in the recipe and the options of content-filter where the command line does not give them."""
-    if options.recipe is None:
-        given = any(getattr(options, name) for name in OF_CONTENT_FILTER)
-        options.recipe = "content-filter" if given else "none"
+def implied(options):
+    return "content-filter" if any(getattr(options, name) for name in OF_CONTENT_FILTER) else None
+
+
+def fill_in(options):
+    """The options of content-filter that the command line does not give."""
     for name, default in OF_CONTENT_FILTER.items():
         setattr(options, name, getattr(options, name) or default)
 

@@ -54,13 +54,14 @@ def setup(deep_check):
                 (folder / "other" / other).mkdir(parents=True)
             (folder / "other/bloomgate/bloomgate-milter.conf").write_text("#deep-check = none\n")
             return SimpleNamespace(
-                etc=etc, other=folder / "other", run=lambda *options, **more: run(etc, deep_check, *options, **more))
+                etc=etc, other=folder / "other", run=lambda *options, **more: run(etc, deep_check, *options, **more),
+                run_plain=lambda *options: run(etc, None, *options))
 
         yield start
 
 
 def run(etc, deep_check, *options, environment=None):
-    command = [SCRIPT, "-c", etc, "--deep-check", f"127.0.0.1:{deep_check.port}", "--files-only",
+    command = [SCRIPT, "-c", etc, *(["--deep-check", f"127.0.0.1:{deep_check.port}"] if deep_check else []), "--files-only",
                "--etc", etc.parent / "other", *options]
     return subprocess.run([str(word) for word in command], capture_output=True, text=True,
                           env={**os.environ, **(environment or {})})
@@ -261,9 +262,35 @@ def test_a_service_that_could_not_see_the_socket_leaves_its_chroot(setup):
     before = files_of(postfix.etc)
     assert postfix.run("--apply", "--socket", "inet:127.0.0.1:8895").returncode == 0
     assert chrooted in (postfix.etc / "master.cf").read_text()
-    assert postfix.run("--apply").returncode == 0
+    assert postfix.run("--apply", "--socket", BLOOMGATE).returncode == 0
     assert chrooted not in (postfix.etc / "master.cf").read_text()
     assert postfix.run("--undo").returncode == 0
+    assert files_of(postfix.etc) == before
+
+
+def test_a_checker_stays_until_a_recipe_is_named(setup):
+    postfix = setup(f"smtpd_milters = {OPENDKIM}\n")
+    before = files_of(postfix.etc)
+    asked = ("--recipe", "rspamd", "--when-down", "tempfail", "--parts-come-later")
+    assert postfix.run_plain("--apply", *asked).returncode == 0
+    after = files_of(postfix.etc)
+    again = postfix.run_plain("--apply", "--parts-come-later")
+    assert (again.returncode, files_of(postfix.etc)) == (0, after), again.stderr
+    assert again.stdout == "nothing to change: the configuration is as the recipe rspamd wants it\n"
+
+    # One thing is to be different: the rest stays.
+    assert postfix.run_plain("--apply", "--parts-come-later", "--socket", "inet:127.0.0.1:8895").returncode == 0
+    value = value_of(postfix.etc, "smtpd_milters")
+    assert [word in value for word in ("8895", BLOOMGATE, "11332", "=tempfail")] == [True, False, True, True]
+    refused = postfix.run_plain("--deep-check", "127.0.0.1:9")
+    assert (refused.returncode, "say so: --recipe content-filter" in refused.stderr) == (78, True), refused.stderr
+
+    shown = postfix.run_plain("--recipe", "none")
+    assert "  - this takes rspamd out of smtpd_milters, where an earlier --apply has put it" in shown.stdout
+    assert postfix.run_plain("--recipe", "none", "--apply").returncode == 0
+    assert "11332" not in (postfix.etc / "main.cf").read_text()
+    assert "nothing to change" in postfix.run_plain("--apply").stdout
+    assert postfix.run_plain("--undo").returncode == 0
     assert files_of(postfix.etc) == before
 
 

@@ -231,6 +231,14 @@ def test_later_edits_are_kept_and_all_of_our_lines_are_removed(setup, makes):
     assert conf.read_text() == "#deep-check = none\n"
 
 
+def test_a_checker_stays_until_a_recipe_is_named(setup):
+    folder, run_script = setup()
+    assert run_script("--apply", "--recipe", "rspamd").returncode == 0
+    assert run_script("--apply").stdout == "nothing to change: the configuration is as the recipe rspamd wants it\n"
+    shown = run_script("--recipe", "none").stdout
+    assert f"  - this takes rspamd out of {folder}/sendmail.mc, where an earlier --apply has put it" in shown
+
+
 def test_lines_that_were_edited_inside_our_block_go_with_it(setup):
     folder, run_script = setup()
     before = (folder / "sendmail.mc").read_text()
