@@ -13,7 +13,7 @@ from pathlib import Path
 from . import machine, postfix_text
 from .changes import Configuration, Refused
 from .edits import Block, Chroot, Command, Item, Marks, NewFile, Service, ServiceMilters, Setting, marked
-from .milters import SPAM_CHECKERS, Chain, same_kind
+from .milters import SPAM_CHECKERS, Chain, program_of, same_kind
 from .other_programs import OtherPrograms
 from .postfix_recipe import FOLDERS, SHARED_TABLES, TABLES, Recipe, fill_in, is_logging
 
@@ -98,19 +98,27 @@ class PostfixSetup:
                 raise Refused(f"smtpd_milters refers to another parameter ({milter}): write the milters themselves "
                               "there, then try again")
         place = f"smtpd_milters of {self.main_cf}"
-        self._refuse_other_checks(chain)
         position = Chain(tuple(chain), place).position(self.options.after_milter)
+        self._look_at_other_checks(chain, position, place)
         self._put_items("smtpd_milters", [self.recipe.bloomgate], position)
         self._put_items("smtpd_milters", self._missing(chain), len(chain) + 1)
 
     def _missing(self, chain):
         return [milter for milter in self.recipe.behind if not any(same_kind(milter, present) for present in chain)]
 
-    def _refuse_other_checks(self, chain):
+    def _look_at_other_checks(self, chain, position, place):
         spam_checkers = [milter for milter in chain if SPAM_CHECKERS.search(milter)]
-        if spam_checkers and not any(SPAM_CHECKERS.search(milter) for milter in self.recipe.behind):
-            raise Refused(f"smtpd_milters has a spam check ({spam_checkers[0]}): with the recipe {self.options.recipe} "
+        if not spam_checkers or any(SPAM_CHECKERS.search(milter) for milter in self.recipe.behind):
+            return
+        if self.options.recipe != "none":
+            raise Refused(f"{place} has a spam check ({spam_checkers[0]}): with the recipe {self.options.recipe} "
                           "Postfix would still ask it about every message. Recipes: " + ", ".join(FOLDERS))
+        for milter in spam_checkers:
+            program = program_of(milter)
+            spares = {"rspamd": "rspamd", "SpamAssassin": "spamassassin"}.get(program)
+            self.notes.append(f"{program} stays in {place} as it is, and checks all mail as before. Bloomgate is asked "
+                              + ("before it" if position <= chain.index(milter) else "after it")
+                              + (f". With --recipe {spares} it spares listed mail" if spares else ""))
 
     def _plan_settings(self):
         own_tables = self._value("header_checks")
@@ -227,8 +235,9 @@ class PostfixSetup:
         if not chain or any("$" in milter for milter in chain):
             raise Refused(f"the service {key} in {self.master_cf} sets {argument.text}, so Bloomgate would not be "
                           "asked about incoming mail: take that out, or write the milters themselves there")
-        self._refuse_other_checks(chain)
-        position = Chain(tuple(chain), f"{key} of {self.master_cf}").position(self.options.after_milter)
+        place = f"{key} of {self.master_cf}"
+        position = Chain(tuple(chain), place).position(self.options.after_milter)
+        self._look_at_other_checks(chain, position, place)
         missing = self._missing(chain)
         chain.insert(position, self.recipe.bloomgate)
         after = postfix_text.milters_option(chain + missing)

@@ -118,6 +118,10 @@ UNDERSTOOD = {
     "rspamd as a milter already": (
         f"smtpd_milters = {OPENDKIM}, inet:localhost:11332\n", "", ["--recipe", "rspamd"],
         {"smtpd_milters": [OPENDKIM, BLOOMGATE, "inet:localhost:11332"]}),
+    "rspamd as a milter already, and mail is only marked": (
+        f"smtpd_milters = {OPENDKIM}, inet:localhost:11332\n",
+        "192.0.2.7:25 inet n - n - - smtpd\n  -o smtpd_milters=inet:localhost:11332\n", ["--recipe", "none"],
+        {"smtpd_milters": [OPENDKIM, BLOOMGATE, "inet:localhost:11332"], "non_smtpd_milters": []}),
     "a virus check already, and SpamAssassin to come": (
         "smtpd_milters = unix:/x/clamav.ctl\n", "", ["--recipe", "spamassassin", "--with-clamav"],
         {"smtpd_milters": [BLOOMGATE, "unix:/x/clamav.ctl", "spamass.sock"]}),
@@ -142,7 +146,7 @@ UNDERSTOOD = {
 
 
 # Those that scripts/test runs without --all.
-QUICK = {"other header checks", "header checks for parts, and an empty list of them", "both, over several lines with a comment", "Bloomgate asks the checker itself", "another content filter",
+QUICK = {"rspamd as a milter already, and mail is only marked", "other header checks", "header checks for parts, and an empty list of them", "both, over several lines with a comment", "Bloomgate asks the checker itself", "another content filter",
          "a milter that is not known", "a deep check that is not there", "a port for other servers that asks no milter"}
 
 
@@ -292,6 +296,14 @@ def test_a_checker_stays_until_a_recipe_is_named(setup):
     assert "nothing to change" in postfix.run_plain("--apply").stdout
     assert postfix.run_plain("--undo").returncode == 0
     assert files_of(postfix.etc) == before
+
+
+def test_a_checker_that_the_site_has_is_named_where_mail_is_only_marked(setup):
+    shown = setup("smtpd_milters = inet:localhost:11332\n").run_plain()
+    assert shown.returncode == 0, shown.stderr
+    assert re.search("rspamd stays in smtpd_milters of .*main.cf as it is, and checks all mail as before. Bloomgate is asked "
+                     "before it. With --recipe rspamd it spares listed mail", shown.stdout)
+    assert "takes rspamd out" not in shown.stdout
 
 
 @pytest.mark.all_only
