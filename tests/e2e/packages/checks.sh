@@ -88,7 +88,8 @@ check_after_removal_nothing_runs_and_the_configuration_stays() {
 }
 
 check_after_purging_only_the_whitelist_stays() {
-  apt_offline purge bloomgate bloomgate-milter
+  apt_offline purge bloomgate bloomgate-milter >purged
+  grep 'your data stays in /var/lib/bloomgate: whitelist.bloom$' purged
   [[ ! -e /etc/bloomgate ]]
   [[ -z $(find /etc/systemd /lib/systemd /usr/lib/systemd /var/lib/systemd -name '*bloomgate*') ]]
   [[ $(ls -A /var/lib/bloomgate) == whitelist.bloom ]]

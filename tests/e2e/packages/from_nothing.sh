@@ -115,8 +115,11 @@ check_it_says_what_it_has_done_and_keeps_the_lists_from_others() {
 
 check_taken_out_it_leaves_the_whitelists_and_what_they_were_made_of() {
   setup-postfix --undo
-  DEBIAN_FRONTEND=noninteractive apt-get -q -y purge bloomgate bloomgate-milter
-  [[ $(ls -A /var/lib/bloomgate) == lists$'\n'whitelist.bloom$'\n'whitelist.bloom.1 ]]
+  DEBIAN_FRONTEND=noninteractive apt-get -q -y purge bloomgate bloomgate-milter >purged
+  grep 'your data stays in /var/lib/bloomgate: learned lists whitelist.bloom whitelist.bloom.1$' purged
+  grep 'to delete all of it: rm -r /var/lib/bloomgate$' purged
+  [[ -s $learned && $(stat -c '%U %a' "$learned") == 'root 600' ]]
+  [[ $(ls -A /var/lib/bloomgate) == learned$'\n'lists$'\n'whitelist.bloom$'\n'whitelist.bloom.1 ]]
   [[ $(ls -A /etc/bloomgate) == update.conf ]]
   [[ -z $(find /etc/systemd /lib/systemd /var/lib/systemd -name '*bloomgate*') ]]
 }
