@@ -32,6 +32,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     ++counts.lines;
     const auto daemon = read_daemon_line(line);
+    if (const auto unasked = read_unasked_line(line)) {
+      if (const auto time = times.read(unasked->date)) figures.add({.time = *time, .unasked = unasked});
+    }
     if (!daemon) continue;
     ++counts.daemon_lines;
     const auto time = times.read(daemon->date);

@@ -44,7 +44,8 @@ std::optional<ReportCommand> parse_report(const Arguments& arguments) {
   po::options_description visible("options");
   visible.add_options()  //
       ("journal", po::bool_switch(&command.journal),
-       "read the daemon's part of the journal, by journalctl; without --since, of the last 24 hours")  //
+       "read the daemon's and the mail server's part of the journal, by journalctl; without --since, of the last 24 "
+       "hours")  //
       ("since", po::value(&command.since)->value_name("WHEN"),
        "leave out what is older: 24h, 7d, 2026-11-20, '2026-11-20 06:00'")  //
       ("top", po::value(&command.top)->default_value(10)->value_name("N"),
@@ -59,8 +60,9 @@ std::optional<ReportCommand> parse_report(const Arguments& arguments) {
       {.synopsis = "bloomgate report [OPTION...] LOG...\n       bloomgate report [OPTION...] --journal",
        .purpose =
            "Shows what bloomgate-milter decided, a day in a page: the shares of deliver and check, the reasons, the\n"
-           "domains, forged marks, slow decisions, what the checkers were spared, and warnings. LOG is a log of\n"
-           "syslog's, plain or compressed, what journalctl --output=short-iso has printed, or - for standard input.",
+           "domains, forged marks, slow decisions, what the checkers were spared, warnings, and the mail that\n"
+           "bypassed a milter. LOG is a log of syslog's, plain or compressed, what journalctl "
+           "--output=short-iso has printed, or - for standard input.",
        .examples = "  bloomgate report --journal --since 7d\n"
                    "  bloomgate report --html --since 24h /var/log/mail.log.1 /var/log/mail.log > report.html\n"
                    "  bloomgate report /var/log/mail.log*\n"});
@@ -103,7 +105,9 @@ void read_all(const ReportCommand& command, std::optional<LogTime> since, LogTim
               const std::vector<TimedFile>& files, LogReading& reading) {
   if (command.journal) {
     const LogTime from = since.value_or(now - std::chrono::hours(24));
-    Journal journal({"--unit=bloomgate-milter", "--since=@" + std::to_string(from.time_since_epoch().count())});
+    // The mail server's lines have syslog's facility 2 (mail).
+    Journal journal({"_SYSTEMD_UNIT=bloomgate-milter.service", "+", "SYSLOG_FACILITY=2",
+                     "--since=@" + std::to_string(from.time_since_epoch().count())});
     reading.read(journal.path());
     journal.finish();
   }
@@ -134,7 +138,7 @@ int run_report(const Arguments& arguments) {
   read_all(*command, since, now, files, reading);
   progress.stop();
   const Figures& figures = reading.figures();
-  if (figures.messages == 0 && figures.warnings.size() == 0) {
+  if (figures.messages == 0 && figures.warnings.size() == 0 && figures.unasked.empty()) {
     tell_of_nothing(*command, reading);
     return kNothingFound;
   }

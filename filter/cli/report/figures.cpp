@@ -69,6 +69,10 @@ NeededSigner needed_signer_of(const std::string& word) {
 }
 
 void Figures::add(const ReportEvent& event) {
+  if (event.unasked) {
+    add_unasked(*event.unasked, event.time);
+    return;
+  }
   first = first ? std::min(*first, event.time) : event.time;
   last = last ? std::max(*last, event.time) : event.time;
   if (event.decision) {
@@ -78,6 +82,18 @@ void Figures::add(const ReportEvent& event) {
   } else {
     add_other(event);
   }
+}
+
+void Figures::add_unasked(const UnaskedLine& line, LogTime time) {
+  std::string name(line.milter.substr(0, SpaceSaving::kMostWordBytes));
+  if (unasked.size() >= kMostNames && !unasked.contains(name)) name = "(others)";
+  UnaskedMilter& milter = unasked[name];
+  milter.first = milter.sessions == 0 ? time : std::min(milter.first, time);
+  if (milter.sessions == 0 || time >= milter.last) {
+    milter.last = time;
+    milter.why = line.why.substr(0, kMostTextBytes);
+  }
+  ++milter.sessions;
 }
 
 void Figures::add_message(const DecisionLine& line, LogTime time) {

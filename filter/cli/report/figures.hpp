@@ -15,16 +15,19 @@
 #include "filter/cli/report/log_times.hpp"
 #include "filter/cli/report/space_saving.hpp"
 #include "filter/cli/report/time_counts.hpp"
+#include "filter/cli/report/unasked_line.hpp"
 
 namespace bloomgate::cli {
 
-// One line of the daemon that counts. The texts are parts of a block.
+// One line that counts: of the daemon, or of the mail server that could not ask a milter. The texts are parts of a
+// block.
 struct ReportEvent {
   LogTime time;
   DaemonLevel level = DaemonLevel::info;
   std::string_view text = {};
   std::optional<DecisionLine> decision = {};
   std::optional<SampleLine> sample = {};
+  std::optional<UnaskedLine> unasked = {};
 };
 
 // What the daemon's line says.
@@ -44,6 +47,14 @@ struct NeededSigner {
   std::string entry;
 };
 NeededSigner needed_signer_of(const std::string& word);
+
+// Sessions of the mail server that could not ask a milter.
+struct UnaskedMilter {
+  std::uint64_t sessions = 0;
+  LogTime first;
+  LogTime last;
+  std::string why;  // of the last one
+};
 
 using OutcomeCounts = std::array<std::uint64_t, kOutcomes>;  // messages, by Outcome
 
@@ -93,7 +104,8 @@ struct Figures {
   SpaceSaving samples{kMostNames};         // the checkers' answers
   SpaceSaving spam_senders{kMostSenders};  // listed, and what the checker called spam; the note: whitelist and score
 
-  SpaceSaving warnings{kMostWarnings};  // without numbers and queue IDs; the note is the last one as it is
+  SpaceSaving warnings{kMostWarnings};           // without numbers and queue IDs; the note is the last one as it is
+  std::map<std::string, UnaskedMilter> unasked;  // by the milter; of more than kMostNames, "(others)"
   std::uint64_t starts = 0;
   std::uint64_t lost_lines = 0;  // the daemon has said that its log lacks so many
 
@@ -119,6 +131,7 @@ struct Figures {
   void add_needed_signer(const DecisionLine& line);
   void add_times(const DecisionLine& line, LogTime time);
   void add_sample(const SampleLine& line);
+  void add_unasked(const UnaskedLine& line, LogTime time);
   void add_other(const ReportEvent& event);
 };
 

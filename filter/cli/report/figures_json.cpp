@@ -128,6 +128,18 @@ Json warnings_json(const Figures& figures, std::size_t most) {
   return json;
 }
 
+Json unasked_json(const Figures& figures) {
+  Json json = Json::array();
+  for (const auto& [name, milter] : figures.unasked) {
+    json.push_back({{"milter", printable(name)},
+                    {"sessions", milter.sessions},
+                    {"first", utc(milter.first)},
+                    {"last", utc(milter.last)},
+                    {"why", printable(milter.why)}});
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string figures_json(const Figures& figures, const ReadCounts& counts, std::size_t most) {
@@ -164,6 +176,7 @@ std::string figures_json(const Figures& figures, const ReadCounts& counts, std::
   json["spared"] = {{"messages", figures.spared_messages()}, {"estimated_seconds", spared ? Json(*spared) : Json()}};
   json["samples"] = samples_json(figures, most);
   json["warnings"] = warnings_json(figures, most);
+  json["unasked_milters"] = unasked_json(figures);
   return json.dump(2) + '\n';
 }
 

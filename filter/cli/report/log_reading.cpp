@@ -19,7 +19,13 @@ struct EventBlock {
 void read_line(std::string_view line, LogTime since, LogTimes& times, EventBlock& read) {
   ++read.counts.lines;
   const std::optional<DaemonLine> daemon = read_daemon_line(line);
-  if (!daemon) return;
+  if (!daemon) {
+    const std::optional<UnaskedLine> unasked = read_unasked_line(line);
+    if (!unasked) return;
+    const std::optional<LogTime> time = times.read(unasked->date);
+    if (time && *time >= since) read.events.push_back({.time = *time, .unasked = unasked});
+    return;
+  }
   ++read.counts.daemon_lines;
   const std::optional<LogTime> time = times.read(daemon->date);
   if (!time) {

@@ -211,6 +211,22 @@ ReportSection warnings_section(const Figures& figures, std::size_t most) {
   return section;
 }
 
+ReportSection unasked_section(const Figures& figures) {
+  ReportSection section = {.title = "Mail that bypassed a milter", .needs_action = true};
+  section.columns = {{"milter"}, {"sessions", true}, {"first"}, {"last"}, {"the mail server said"}};
+  for (const auto& [name, milter] : figures.unasked) {
+    section.rows.push_back({printable(name), format_count(milter.sessions), format_local(milter.first),
+                            format_local(milter.last), printable(milter.why)});
+  }
+  section.notes.emplace_back(
+      "In these sessions the mail server could not ask the milter. Where that is Bloomgate's, the mail had no mark, "
+      "and "
+      "nothing was learned of it. 'bloomgate-milter --doctor' says whether the daemon runs and each service of the "
+      "mail "
+      "server can reach its socket.");
+  return section;
+}
+
 DecisionBar& operator+=(DecisionBar& bar, const OutcomeCounts& counts) {
   bar.delivered += counts[static_cast<std::size_t>(Outcome::deliver)];
   bar.checked += counts[static_cast<std::size_t>(Outcome::check)];
@@ -290,6 +306,7 @@ std::vector<ReportSection> sections_of(const Figures& figures, std::size_t most)
   std::vector<ReportSection> sections;
   sections.push_back(messages_section(figures));
   if (figures.warnings.size() != 0) sections.push_back(warnings_section(figures, most));
+  if (!figures.unasked.empty()) sections.push_back(unasked_section(figures));
   if (figures.samples.size() != 0) sections.push_back(samples_section(figures, most));
   sections.push_back(reasons_section(figures));
   const auto add_table = [&](const char* title, const char* name, const SpaceSaving& words, std::size_t rows) {

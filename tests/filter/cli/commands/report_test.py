@@ -59,6 +59,15 @@ class ReportTest(ProgramTest):
             self.assertEqual(out, "")
             self.assertRegex(err, re.compile(f"no decision found in {re.escape(arguments[-1])}: .*{want}", re.DOTALL))
 
+    def test_mail_that_bypassed_a_milter_is_reported_although_the_daemon_said_nothing(self):
+        said = "mx postfix/smtpd[1]: warning: connect to Milter service unix:/run/bloomgate/milter.sock: Connection refused\n"
+        log = self.write("log", "".join(f"2026-11-{day}T10:00:00+01:00 {said}" for day in (20, 21, 22)))
+        out, _ = self.check(0, "report", "--since", "2026-11-21", log)
+        self.assertRegex(out, r"Mail that bypassed a milter\n.*\n  unix:/run/bloomgate/milter.sock +2  2026-11-21 10:00  "
+                              r"2026-11-22 10:00  Connection refused\n")
+        [milter] = json.loads(self.check(0, "report", "--json", log)[0])["unasked_milters"]
+        self.assertEqual((milter["sessions"], milter["first"]), (3, "2026-11-20T09:00:00Z"))
+
     def test_journalctl_is_started_with_arguments_and_not_through_a_shell(self):
         (self.folder / "bin").mkdir()
         asked = self.folder / "asked"
@@ -76,7 +85,8 @@ class ReportTest(ProgramTest):
         self.assertEqual(json.loads(done.stdout)["messages"], 1)
         since = asked.read_text().splitlines()[-1]
         self.assertEqual(asked.read_text().splitlines()[:-1],
-                         ["--output=short-iso", "--no-pager", "--quiet", "--unit=bloomgate-milter"])
+                         ["--output=short-iso", "--no-pager", "--quiet", "_SYSTEMD_UNIT=bloomgate-milter.service", "+",
+                          "SYSLOG_FACILITY=2"])
         self.assertRegex(since, r"^--since=@\d+$")
         self.assertEqual(report(0, "--journal").returncode, 0)
         self.assertAlmostEqual(int(asked.read_text().splitlines()[-1].split("@")[1]), time.time() - 86400, delta=600)
