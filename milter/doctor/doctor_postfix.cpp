@@ -160,6 +160,8 @@ class Postfix {
   // The services of master.cf by name and type, such as smtp/inet.
   std::map<std::string, Service> services() {
     std::map<std::string, Service> found;
+    // The default, which is written as a dash (master(5)).
+    const bool is_default = value("compatibility_level") == "0";
     std::istringstream lines(run_program({"postconf", "-c", folder_, "-F", "*/*/command", "*/*/chroot"}).output);
     for (std::string line; std::getline(lines, line);) {
       const std::size_t equals = line.find(" = ");
@@ -167,7 +169,8 @@ class Postfix {
       const std::string_view name = std::string_view(line).substr(0, equals);
       Service& service = found[std::string(name.substr(0, name.rfind('/')))];
       if (name.ends_with("/command")) service.command = line.substr(equals + 3);
-      if (name.ends_with("/chroot")) service.in_chroot = line.ends_with(" = y");
+      if (name.ends_with("/chroot"))
+        service.in_chroot = line.ends_with(" = y") || (is_default && line.ends_with(" = -"));
     }
     return found;
   }
@@ -184,8 +187,9 @@ class Postfix {
         problem(name + " of master.cf has smtpd_milters of its own, and does not ask Bloomgate",
                 std::string(kSetupPostfix));
       } else if (service.in_chroot && address_of(*ours).starts_with("unix:/") && !hands_mail_back(name)) {
-        problem(name + " of master.cf runs in a chroot and cannot see " + options_.socket.path,
-                "postconf -F " + name + "/chroot=n && postfix reload");
+        problem(name + " of master.cf runs in a chroot and cannot see " + options_.socket.path +
+                    ": its mail has no mark, and nothing is learned of it",
+                "run setup-postfix --apply again, or: postconf -F " + name + "/chroot=n && postfix reload");
       }
     }
   }

@@ -145,7 +145,8 @@ def plan(options, setup):
     check_before(setup)
     configuration.apply(setup.wanted, setup.pieces, setup.check,
                         {name: value for name, value in vars(options).items() if name in CHOSEN})
-    finish(options, "Done.", setup, machine.join, [piece for piece in setup.pieces if piece.kind == "group"])
+    done = f"Done. But {setup.unchecked}." if setup.unchecked else "Done."
+    finish(options, done, setup, machine.join, [piece for piece in setup.pieces if piece.kind == "group"])
     return 0
 
 

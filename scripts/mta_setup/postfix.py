@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 
 from . import machine, postfix_text
-from .changes import Configuration, Refused
+from .changes import Configuration, Refused, read
 from .edits import Block, Chroot, Command, Item, Marks, NewFile, Service, ServiceMilters, Setting, marked
-from .milters import SPAM_CHECKERS, Chain, program_of, same_kind
+from .milters import AUTHENTICATORS, SPAM_CHECKERS, Chain, program_of, same_kind
 from .other_programs import OtherPrograms
 from .postfix_recipe import FOLDERS, SHARED_TABLES, TABLES, Recipe, fill_in, is_logging
 
@@ -27,7 +27,7 @@ INCOMING = re.compile(r"^(.*:)?(smtp|25)/inet$|/pass$")  # where mail comes in f
 class PostfixSetup:
     """configuration: what there is. wanted: what there is to be, consisting of pieces (of edits). obstacles: why it
     must not be applied. notes: what a person ought to know. checks: where the checks listen that mail is to go through.
-    left_to_do: what this script does not do."""
+    unchecked: that nothing checks mail, if so. left_to_do: what this script does not do."""
 
     def __init__(self, options):
         fill_in(options)
@@ -42,6 +42,7 @@ class PostfixSetup:
         self.configuration = Configuration(self.folder, [self.main_cf, self.master_cf, *tables, *self.others.paths])
         self.wanted = dict(self.configuration.original)
         self.pieces, self.obstacles, self.notes, self.checks = [], [], [], []
+        self.unchecked = ""
         self.left_to_do = [] if options.undo or options.list else ["bloomgate-milter --doctor"]
         if not options.undo and not options.list:
             self._plan()
@@ -207,6 +208,10 @@ class PostfixSetup:
         for key in self._smtpd_services():
             if not self._hands_mail_back(key):
                 self.attempt(self._plan_incoming, key)
+        if any(piece.kind == "chroot" for piece in self.pieces):
+            self.notes.append(f"a service that you enable in {self.master_cf} later, submission for instance, may be in a "
+                              "chroot, too: then its mail has no mark, and nothing is learned of it. Run this script "
+                              "again after each such change; bloomgate-milter --doctor finds such a service")
 
     def _plan_incoming(self, key):
         own = self._overrides(key)
@@ -304,6 +309,11 @@ class PostfixSetup:
             self.notes.append("the recipe none only marks mail: what checks it now goes on checking all of it. Recipes "
                               "that let listed mail pass the check by: "
                               + ", ".join(name for name in FOLDERS if name != "none"))
+        if self._nothing_checks():
+            self.unchecked = ("nothing checks the mail that is not listed: there is no content_filter, no milter after "
+                              "Bloomgate, and no deep-check in bloomgate-milter.conf. If you have a spam checker, name its "
+                              "recipe: --recipe rspamd, spamassassin, deep-check or content-filter")
+            self.notes.append(self.unchecked)
         for milter in self.recipe.behind:
             address = address_of(milter)
             self.checks.append(address)
@@ -314,6 +324,15 @@ class PostfixSetup:
                 raise Refused(f"nothing listens on {self.options.deep_check}, where mail would go for the deep check, "
                               "so it would wait in the queue. Start the spam checker first, or say where it is: "
                               "--deep-check; or say --parts-come-later")
+
+    def _nothing_checks(self):
+        """As the doctor finds it afterwards."""
+        daemon_conf = read(Path(self.options.etc) / "bloomgate/bloomgate-milter.conf") or b""
+        asks_itself = self.options.recipe == "deep-check" or re.search(rb"(?m)^[ \t]*deep-check[ \t]*=", daemon_conf)
+        if asks_itself or self._value("content_filter") or self.recipe.settings.get("content_filter"):
+            return False
+        chain = postfix_text.ITEM.findall(self._value("smtpd_milters"))
+        return all(AUTHENTICATORS.search(milter) for milter in chain) and not self.recipe.behind
 
     def missing_check(self, what):
         if self.options.when_down == "tempfail" and not self.options.parts_come_later:

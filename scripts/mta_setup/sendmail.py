@@ -42,7 +42,7 @@ REFUSED = {
 class SendmailSetup:
     """configuration: what there is. wanted: what there is to be, consisting of pieces (of edits). obstacles: why it
     must not be applied. notes: what a person ought to know. checks: where the checks listen that mail is to go through.
-    left_to_do: what this script does not do."""
+    unchecked: that nothing checks mail, if so. left_to_do: what this script does not do."""
 
     def __init__(self, options):
         self.options = options
@@ -56,6 +56,7 @@ class SendmailSetup:
         self._take_out_of_cf()
         self.wanted = dict(self.configuration.original)
         self.pieces, self.obstacles, self.notes, self.checks, self.left_to_do = [], [], [], [], []
+        self.unchecked = ""
         if not options.undo and not options.list:
             self._plan()
 

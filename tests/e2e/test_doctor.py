@@ -325,11 +325,13 @@ def add_service(etc, line):
         master_cf.write(line)
 
 
-@pytest.mark.parametrize("options", ["", " -o {{ smtpd_milters = {socket} }}"], ids=["as main.cf", "of its own"])
-def test_a_chroot_that_hides_the_socket_is_found(world, postfix, options):
-    etc = postfix(main_cf=f"smtpd_milters = {world.daemon.mta_socket}\n")
+@pytest.mark.parametrize("options, chroot, main_cf", [
+    ("", "y", ""), (" -o {{ smtpd_milters = {socket} }}", "y", ""), ("", "-", "compatibility_level = 0\n")],
+    ids=["as main.cf", "of its own", "by default"])
+def test_a_chroot_that_hides_the_socket_is_found(world, postfix, options, chroot, main_cf):
+    etc = postfix(main_cf=f"smtpd_milters = {world.daemon.mta_socket}\n{main_cf}")
     assert not any("chroot" in text for text in texts(world.findings(postfix=etc)))
-    add_service(etc, BEHIND_POSTSCREEN.format(chroot="y", options=options.format(socket=world.daemon.mta_socket)))
+    add_service(etc, BEHIND_POSTSCREEN.format(chroot=chroot, options=options.format(socket=world.daemon.mta_socket)))
     assert_found(world.findings(postfix=etc), "smtpd/pass of master.cf runs in a chroot and cannot see")
 
 

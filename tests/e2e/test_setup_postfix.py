@@ -306,6 +306,32 @@ def test_a_checker_that_the_site_has_is_named_where_mail_is_only_marked(setup):
     assert "takes rspamd out" not in shown.stdout
 
 
+def test_a_service_that_is_enabled_later_is_found_by_the_next_run(setup):
+    postfix = setup(change=lambda text: text.replace("smtp inet n - n - - smtpd", "smtp inet n - y - - smtpd"))
+    master_cf = postfix.etc / "master.cf"
+    before = master_cf.read_text()
+    applied = postfix.run_plain("--apply")
+    assert "a service that you enable in" in applied.stdout
+    # What the doctor would find is not hidden by a Done.
+    assert "\nDone. But nothing checks the mail that is not listed: " in applied.stdout
+    later = "submission inet n - y - - smtpd\n"
+    master_cf.write_text(master_cf.read_text() + later)
+    assert "submission/inet leaves its chroot" in postfix.run_plain("--apply").stdout
+    assert later.replace(" y ", " n ") in master_cf.read_text()
+    assert "nothing to change" in postfix.run_plain("--apply").stdout
+    assert postfix.run_plain("--undo").returncode == 0
+    assert master_cf.read_text() == before + later
+
+
+@pytest.mark.parametrize("main_cf, options, conf", [
+    ("content_filter = scan:[127.0.0.1]:10024\n", ["--recipe", "none"], ""), ("", ["--recipe", "rspamd"], ""),
+    ("smtpd_milters = inet:localhost:11332\n", [], ""), ("", [], "deep-check = spamd:inet:783@127.0.0.1\n")])
+def test_where_something_checks_mail_done_is_done(setup, main_cf, options, conf):
+    postfix = setup(main_cf)
+    (postfix.other / "bloomgate/bloomgate-milter.conf").write_text(conf)
+    assert "\nDone. What is left to do:" in postfix.run_plain("--apply", *options).stdout
+
+
 @pytest.mark.all_only
 def test_other_options_take_the_place_of_the_first_ones(setup):
     postfix = setup()
