@@ -1,5 +1,6 @@
 // What --doctor examines of the daemon itself: that it listens, as whom, and what it is to read.
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +28,8 @@ using Level = DoctorFinding::Level;
 constexpr std::chrono::hours kOldAfter{24 * 7};
 // Each layer is one more draw for a stranger, and the folder takes kMostLayers.
 constexpr std::size_t kManyLayers = kMostLayers * 3 / 4;
+// Of the disk of what is learned: what is refused for want of room leaves a little of it free.
+constexpr std::uint64_t kLeastRoomBytes = 1 << 20;
 constexpr const char* kAsRoot = "run this as root: sudo bloomgate-milter --doctor";
 
 std::string days(std::chrono::seconds age) {
@@ -262,6 +265,19 @@ void examine_learning(const DaemonOptions& options, const std::string& user, std
         {Level::problem, "learn",
          folder + " cannot be written to by " + user + ", the user that the daemon runs as: nothing is learned",
          make_folder});
+    return;
+  }
+  struct statvfs disk = {};
+  const bool is_known = statvfs(folder.c_str(), &disk) == 0;
+  const bool is_read_only = is_known && (disk.f_flag & ST_RDONLY) != 0;
+  if (is_read_only || (is_known && disk.f_bavail * disk.f_frsize < kLeastRoomBytes)) {
+    findings.push_back(
+        {Level::problem, "learn",
+         "the disk of " + folder +
+             (is_read_only ? " is read-only: nothing is learned, and mail continues"
+                           : " has less than 1 MiB of room: nothing is learned while it is full, and mail "
+                             "continues"),
+         "make room there, or let it be written to; the daemon tries again every few seconds"});
     return;
   }
   if (stat(path.c_str(), &info) != 0) {

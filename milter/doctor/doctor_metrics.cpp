@@ -111,6 +111,10 @@ class Reader {
       add(Level::problem, "none of the last 1000 messages had trusted results of authentication: none is delivered",
           "let a milter before Bloomgate write them, and set trusted-authserv-id to its name");
     }
+    if (figures_.value("learning_stopped").value_or(0) != 0) {
+      add(Level::problem, "nothing is learned from outgoing mail: the database cannot be used",
+          "see why on the status page or in the log; mail continues, and the daemon tries again every few seconds");
+    }
     if (const double lost = figures_.value("log_lines_lost_total").value_or(0); lost > 0) {
       add(Level::warning, fmt::format("the log has lost {:.0f} lines since the daemon started", lost),
           "see whether its disk is full or slow; log-level = warning writes fewer lines");

@@ -331,10 +331,15 @@ def test_on_a_full_disk_mail_continues_and_learning_continues_when_there_is_room
     assert "disk is full" in daemon.log()[before:]
     assert figures(page)["bloomgate_learning_stopped", ""] == 1
     assert "disk is full" in get(page, "/")[1]
+    # The daemon tries again after some seconds, and the doctor takes as long to the end.
+    doctor = subprocess.Popen(daemon.command("--doctor", "--json"), stdout=subprocess.PIPE, text=True)
     # New recipients are not learned; listed senders stay listed, and all mail is accepted.
     world.write(ANN, OTHER_STRANGER)
     assert world.answer(ANN, sender=OTHER_STRANGER) == "check not-listed"
     assert world.answer(ANN) == "deliver learned"
+    found = json.loads(doctor.communicate()[0])
+    assert [(finding["subject"], finding["level"]) for finding in found
+            if "nothing is learned" in finding["text"]] == [("learn", "problem"), ("metrics", "problem")], found
     daemon.kill()
     daemon.start()
     assert world.answer(BOB) == "check not-listed"

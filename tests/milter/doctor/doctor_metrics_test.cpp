@@ -100,6 +100,7 @@ TEST_CASE("each figure that needs action is a finding with its remedy") {
       {"bloomgate_trusted_results_missing 1\n", Level::problem, "trusted results", "trusted-authserv-id"},
       {"bloomgate_sessions_limit 20\nbloomgate_sessions_turned_away_total 4\n", Level::warning,
        "4 connections of the mail server were turned away", "raise max-connections"},
+      {"bloomgate_learning_stopped 1\n", Level::problem, "nothing is learned", "the status page"},
       {"bloomgate_log_lines_lost_total 3\n", Level::warning, "lost 3 lines", "log-level"},
       {"bloomgate_deep_checks_total{answer=\"ham\",action=\"tag\"} 94\n"
        "bloomgate_deep_checks_total{answer=\"failed\",action=\"tag\"} 6\n",
