@@ -69,6 +69,17 @@ void read_config_line(GivenOptions& given, const std::string& line, const po::op
   }
 }
 
+// `--send` without a recipient: the one that every mail server has (RFC 5321 section 4.5.1).
+std::vector<std::string> with_recipient(const std::vector<std::string>& arguments) {
+  std::vector<std::string> whole;
+  for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
+    whole.push_back(*argument);
+    const auto next = std::next(argument);
+    if (*argument == "--send" && (next == arguments.end() || next->starts_with('-'))) whole.emplace_back("postmaster");
+  }
+  return whole;
+}
+
 }  // namespace
 
 GivenCommandLine read_command_line(const std::vector<std::string>& arguments) {
@@ -79,7 +90,7 @@ GivenCommandLine read_command_line(const std::vector<std::string>& arguments) {
   words.add(kWords, -1);
   GivenCommandLine given;
   try {
-    const auto parsed = po::command_line_parser(arguments)
+    const auto parsed = po::command_line_parser(with_recipient(arguments))
                             .options(options)
                             .positional(words)
                             .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)

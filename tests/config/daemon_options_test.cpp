@@ -305,6 +305,16 @@ TEST_CASE("actions come from the command line, and help and version need no conf
   CHECK(doctor.doctor.postfix_config == "/p");
   CHECK(doctor.doctor.sendmail_config == "/etc/mail");
   CHECK(doctor.doctor.json);
+  CHECK(doctor.doctor.send.empty());
+  const auto recipient = [](const Words& send) {
+    Words words = {"--config", "/dev/null", "--doctor"};
+    words.insert(words.end(), send.begin(), send.end());
+    return read_daemon_command(words).doctor.send;
+  };
+  CHECK(recipient({"--send"}) == "postmaster");
+  CHECK(recipient({"--send", "--json"}) == "postmaster");
+  CHECK(recipient({"--send", "ann@b.example", "--json"}) == "ann@b.example");
+  CHECK(recipient({"--send=ann@b.example"}) == "ann@b.example");
   CHECK(read_daemon_command({"--config", "/nonexistent", "--help"}).action == Action::help);
   CHECK(read_daemon_command({"--version", "--config", "/nonexistent"}).action == Action::version);
 }
