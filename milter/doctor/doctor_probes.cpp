@@ -108,6 +108,14 @@ std::string queue_id_of(std::string_view reply) {
   return plain_word(reply.substr(kSendmail.size()));
 }
 
+std::string unreached_milter(std::string_view log) {
+  constexpr std::string_view kWords = "warning: connect to Milter service ";
+  const std::size_t at = log.rfind(kWords);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = log.substr(at + kWords.size());
+  return std::string(rest.substr(0, rest.find_first_of("\r\n")));
+}
+
 MessageFate fate_of(std::string_view log, std::string_view queue_id) {
   MessageFate fate;
   const std::string of_daemon = "queue_id=" + std::string(queue_id) + " ";

@@ -33,6 +33,10 @@ struct MessageFate {
   std::string delivery;  // "relay=… status=…" of Postfix
 };
 
+// What the last line of the log says in which Postfix could not reach a milter: `unix:/run/bloomgate/milter.sock:
+// Connection refused`. Empty if there is none.
+std::string unreached_milter(std::string_view log);
+
 // From all lines of `log` that have the queue ID.
 MessageFate fate_of(std::string_view log, std::string_view queue_id);
 

@@ -83,10 +83,10 @@ class Logs {
     for (const std::string& file : files_) sizes_.push_back(size_of(file));
   }
 
-  // All that was added about a message.
-  std::string about(const std::string& queue_id) const {
+  // All that was added about a message, or with other words in it. The files come whole.
+  std::string about(const std::string& words) const {
     std::string text = run_program({"journalctl", "--since=@" + std::to_string(since_), "--output=cat", "--no-pager",
-                                    "--quiet", "--grep=" + queue_id})
+                                    "--quiet", "--grep=" + words})
                            .output;
     for (std::size_t i = 0; i < files_.size(); ++i) text += text_of(files_[i], sizes_[i]);
     return text;
@@ -196,6 +196,16 @@ class Sending {
 
   void judge(const std::string& name, const std::string& queue_id, const MessageFate& fate, bool is_good) {
     std::string text = name + " (" + queue_id + "): ";
+    if (const std::string unreached =
+            fate.decision.empty() ? unreached_milter(logs_.about("connect to Milter service")) : "";
+        !unreached.empty()) {
+      add(Level::problem,
+          text + "the mail server could not reach a milter, so its mail went on without it: " + unreached,
+          "see the findings on the socket and on the mail server; bloomgate report --journal, or with the mail "
+          "server's "
+          "log, shows how much mail has bypassed the milter, and since when");
+      return;
+    }
     if (fate.decision.empty()) {
       add(Level::problem, text + "no log has a decision on it: the mail server did not ask, or the log is elsewhere",
           "name the daemon's log with --log FILE; log-level has to be info; then see the findings on the mail server");

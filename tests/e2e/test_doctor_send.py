@@ -66,6 +66,13 @@ def test_no_mail_server_no_message_and_no_log_are_problems(gateway):
     assert missing["level"] == "problem" and "is no message with a sender" in missing["text"]
 
 
+def test_a_daemon_that_the_mail_server_cannot_reach_is_named(gateway):
+    gateway.daemon.kill()
+    unlisted, *_ = sent(gateway)
+    assert unlisted["level"] == "problem" and "bloomgate report" in unlisted["remedy"]
+    assert f"could not reach a milter, so its mail went on without it: {gateway.daemon.mta_socket}: " in unlisted["text"]
+
+
 def test_forgeries_that_pass_are_a_problem(gateway):
     """Where senders are taken at their word, the doctor shows what that means."""
     gateway.daemon.restart({"authentication": "off", "dmarc-fail-veto": "no"})

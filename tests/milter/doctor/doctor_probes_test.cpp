@@ -63,6 +63,14 @@ TEST_CASE("queue IDs are found in the replies of Postfix and Sendmail, and in no
   }
 }
 
+TEST_CASE("a milter that Postfix could not reach is read from the last line that says so") {
+  CHECK(unreached_milter(
+            "warning: connect to Milter service unix:/a: Permission denied\nx\n"
+            "Nov 20 mx postfix/smtpd[1]: warning: connect to Milter service unix:/b: Connection refused\ny") ==
+        "unix:/b: Connection refused");
+  CHECK(unreached_milter("Nov 20 mx postfix/smtpd[1]: connect from x\n").empty());
+}
+
 TEST_CASE("the fate of a message is read from the lines with its queue ID, and from no others") {
   constexpr std::string_view kLog =
       "[info] queue_id=ABC1 sender=<a@b.example> decision=check reason=not-listed time_us=1.0\n"
