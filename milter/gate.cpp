@@ -47,7 +47,15 @@ std::string logged_signature(const Facts& facts, const Decision& decision) {
                                    : shown != nullptr ? shown->outcome
                                                       : signatures.fault;
   std::string text = " dkim=" + std::string(signature_outcome_name(outcome));
-  if (shown == nullptr) return text;
+  if (shown == nullptr) {
+    // Whose signatures there are, which may not speak for the sender.
+    if (outcome != SignatureOutcome::no_signature || facts.grounds == nullptr || !decision.child_signer.is_none())
+      return text;
+    for (const std::string_view signer : facts.grounds->signers()) {
+      text += " signed_by=" + printable_word(signer, kMaxDomainBytes);
+    }
+    return text;
+  }
   text += fmt::format(" domain={} selector={}", shown->domain, word_or_dash(shown->selector, kMaxDomainBytes));
   if (shown->key_bits != 0) text += fmt::format(" key_bits={}", shown->key_bits);
   if (shown->key_milliseconds != 0) text += fmt::format(" key_ms={:.1f}", shown->key_milliseconds);

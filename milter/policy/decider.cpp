@@ -84,6 +84,9 @@ void Decider::trace_signatures() const noexcept {
     if (each.key_bits != 0) note("key-bits", each.selector, each.key_bits);
   }
   if (signatures.all.empty()) note("signature", {}, {}, signature_outcome_name(signatures.fault));
+  if (signatures.all.empty() && signatures.fault == SignatureOutcome::no_signature && facts_.grounds != nullptr) {
+    for (const std::string_view signer : facts_.grounds->signers()) note("signed-by", {}, signer, "not-aligned");
+  }
   for (const OwnerRule& each : signatures.owner_rules) {
     note("owner-rule", each.signer, each.domain, signature_outcome_name(each.outcome));
   }

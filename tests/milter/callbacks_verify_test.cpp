@@ -131,6 +131,19 @@ TEST_CASE_METHOD(Verifying, "a child of a listed sender's domain that signs is n
   CHECK_THAT(log.text(), Contains("reason=not-authenticated") && Contains(" child_signer=mg.example.org"));
 }
 
+TEST_CASE_METHOD(Verifying, "other domains that have signed a listed sender's message are named in the log") {
+  outcome = {};
+  server.connect();
+  server.mail("<joe@example.org>");
+  server.header("From", "joe@example.org");
+  server.header("DKIM-Signature", fresh_signature("esp.example"));
+  server.header("DKIM-Signature", fresh_signature("other.example"));
+  server.end_of_header();
+  REQUIRE(server.end_of_message() == SMFIS_CONTINUE);
+  CHECK_THAT(log.text(), Contains(" dkim=no-signature signed_by=esp.example signed_by=other.example\n"));
+  CHECK_THAT(server.edits().back(), !Contains("esp.example"));
+}
+
 TEST_CASE_METHOD(Verifying,
                  "if the mail server removes the space after a colon, the verifier gets fields with one space") {
   REQUIRE(server.negotiate(SMFI_CURR_ACTS, SMFI_CURR_PROT & ~static_cast<unsigned long>(SMFIP_HDR_LEADSPC)) ==

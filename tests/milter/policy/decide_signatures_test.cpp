@@ -245,7 +245,7 @@ std::vector<std::string> steps(const World& world, const Facts& facts) {
   std::vector<std::string> found;
   for (const TraceStep& step : trace.steps()) {
     const bool is_wanted = step.name == "signature" || step.name == "key-bits" || step.name == "needs-signature" ||
-                           step.name == "owner-rule" || step.name == "child-signer";
+                           step.name == "owner-rule" || step.name == "child-signer" || step.name == "signed-by";
     if (is_wanted) found.push_back(std::string(step.name) + " " + step.subject + " " + step.key + " " + step.outcome);
   }
   return found;
@@ -396,6 +396,17 @@ TEST_CASE("an explanation has a step for the signer below the sender's domain") 
   facts.grounds = &grounds;
   CHECK(steps(World(verifying()), facts) ==
         std::vector<std::string>{"signature   no-signature", "child-signer example.org mg.example.org not-counted"});
+}
+
+TEST_CASE("an explanation names the other domains that have signed a listed sender's message") {
+  Facts facts = with(facts_of("<x@other.example>", "joe@example.org"), {});
+  Grounds grounds;
+  grounds.begin("", "<x@other.example>");
+  grounds.add_signature("v=1; a=rsa-sha256; d=esp.example; s=s1; h=from; bh=x; b=y");
+  grounds.end_header({}, {});
+  facts.grounds = &grounds;
+  CHECK(steps(World(verifying()), facts) ==
+        std::vector<std::string>{"signature   no-signature", "signed-by  esp.example not-aligned"});
 }
 
 }  // namespace
