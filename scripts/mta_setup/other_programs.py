@@ -1,13 +1,27 @@
 """What the recipes put into the configurations of rspamd, SpamAssassin and Bloomgate itself."""
 
+import re
 from pathlib import Path
 
 from . import machine
+from .changes import read
 from .edits import Block, Command, NewFile, marked
 from .postfix_recipe import RECIPES_FOLDER
 
 RSPAMD, RSPAMD_SOCKET_OF_CLAMD = "_rspamd", "/run/clamav/clamd.ctl"
 CHECKERS = {"rspamd": "127.0.0.1:11333", "spamd": "127.0.0.1:783"}
+
+
+def asks_itself(options):
+    """Whether Bloomgate asks a checker: by this recipe, or by its configuration."""
+    present = read(Path(options.etc) / "bloomgate/bloomgate-milter.conf") or b""
+    return options.recipe == "deep-check" or bool(re.search(rb"(?m)^[ \t]*deep-check[ \t]*=", present))
+
+
+def unchecked(what_is_missing, recipes):
+    """The words for a mail server where nothing checks mail, as the doctor finds it."""
+    return (f"nothing checks the mail that is not listed: there is {what_is_missing}, and no deep-check in "
+            f"bloomgate-milter.conf. If you have a spam checker, name its recipe: --recipe {recipes}")
 
 
 class OtherPrograms:

@@ -11,10 +11,10 @@ import tempfile
 from pathlib import Path
 
 from . import machine, postfix_text
-from .changes import Configuration, Refused, read
+from .changes import Configuration, Refused
 from .edits import Block, Chroot, Command, Item, Marks, NewFile, Service, ServiceMilters, Setting, marked
 from .milters import AUTHENTICATORS, SPAM_CHECKERS, Chain, program_of, same_kind
-from .other_programs import OtherPrograms
+from .other_programs import OtherPrograms, asks_itself, unchecked
 from .postfix_recipe import FOLDERS, SHARED_TABLES, TABLES, Recipe, fill_in, is_logging
 
 # By default these two are the same as header_checks; our tables are not meant for them.
@@ -310,9 +310,8 @@ class PostfixSetup:
                               "that let listed mail pass the check by: "
                               + ", ".join(name for name in FOLDERS if name != "none"))
         if self._nothing_checks():
-            self.unchecked = ("nothing checks the mail that is not listed: there is no content_filter, no milter after "
-                              "Bloomgate, and no deep-check in bloomgate-milter.conf. If you have a spam checker, name its "
-                              "recipe: --recipe rspamd, spamassassin, deep-check or content-filter")
+            self.unchecked = unchecked("no content_filter, no milter after Bloomgate",
+                                       "rspamd, spamassassin, deep-check or content-filter")
             self.notes.append(self.unchecked)
         for milter in self.recipe.behind:
             address = address_of(milter)
@@ -326,10 +325,7 @@ class PostfixSetup:
                               "--deep-check; or say --parts-come-later")
 
     def _nothing_checks(self):
-        """As the doctor finds it afterwards."""
-        daemon_conf = read(Path(self.options.etc) / "bloomgate/bloomgate-milter.conf") or b""
-        asks_itself = self.options.recipe == "deep-check" or re.search(rb"(?m)^[ \t]*deep-check[ \t]*=", daemon_conf)
-        if asks_itself or self._value("content_filter") or self.recipe.settings.get("content_filter"):
+        if asks_itself(self.options) or self._value("content_filter") or self.recipe.settings.get("content_filter"):
             return False
         chain = postfix_text.ITEM.findall(self._value("smtpd_milters"))
         return all(AUTHENTICATORS.search(milter) for milter in chain) and not self.recipe.behind

@@ -13,7 +13,7 @@ from . import machine
 from .changes import Configuration, Refused
 from .edits import BEGIN, Block, Command, Made
 from .milters import AUTHENTICATORS, Chain, same_kind
-from .other_programs import OtherPrograms
+from .other_programs import OtherPrograms, asks_itself, unchecked
 from .postfix_recipe import RECIPES_FOLDER
 
 CLAMAV = "sendmail/clamav-milter.mc"
@@ -136,6 +136,10 @@ class SendmailSetup:
                           "INPUT_MAIL_FILTER(`name', `equates')")
         milters = tuple(f"{found.group(1)} {found.group(2)}" for found in filters)
         position = Chain(milters, f"{self.folder}/sendmail.mc").position(self.options.after_milter)
+        checks = [milter for milter in milters if not AUTHENTICATORS.search(milter)]
+        if not checks and self.options.recipe == "none" and not asks_itself(self.options):
+            self.unchecked = unchecked("no milter after Bloomgate", "rspamd, spamassassin or deep-check")
+            self.notes.append(self.unchecked)
         place = self._place(active, filters, position)
         block = Block(self.mc, self._block(milters), "these milters and rules: " + ", ".join(
             found.group(1) for found in FILTER.finditer(self._block(milters))), "dnl")

@@ -237,6 +237,7 @@ def test_a_checker_stays_until_a_recipe_is_named(setup):
     assert run_script("--apply").stdout == "nothing to change: the configuration is as the recipe rspamd wants it\n"
     shown = run_script("--recipe", "none").stdout
     assert f"  - this takes rspamd out of {folder}/sendmail.mc, where an earlier --apply has put it" in shown
+    assert "  - nothing checks the mail that is not listed: " in shown
 
 
 def test_lines_that_were_edited_inside_our_block_go_with_it(setup):
