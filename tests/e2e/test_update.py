@@ -173,6 +173,19 @@ def test_an_empty_whitelist_replaces_no_existing_one(site):
     assert site.whitelist.read_bytes() == before
 
 
+def test_a_whitelist_of_less_than_half_replaces_no_existing_one_unless_that_is_allowed(site):
+    site.log.write_text("".join(sent(number, f"ann@{OWN}", f"friend{number}@example.org") for number in range(10)))
+    site.update()
+    shutil.rmtree(site.lists)
+    site.log.write_text(sent(1, f"ann@{OWN}", "friend1@example.org"))
+    before = site.whitelist.read_bytes()
+    said = site.update(status=65)
+    assert "would be left; nothing was changed. If that is meant, give --allow-shrink" in said
+    assert site.whitelist.read_bytes() == before
+    site.update(BUILD_OPTIONS="--allow-shrink")
+    assert site.lists_now("friend1@example.org", "friend2@example.org") == [True, False]
+
+
 def test_lists_of_old_runs_are_deleted_and_no_others(site):
     site.update()
     run, = site.lists.iterdir()
