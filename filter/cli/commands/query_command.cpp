@@ -121,7 +121,7 @@ class Query {
     } else if (entry.is_key()) {
       writer.write_key(entry.key(), entry.kind(), confirmation_.find(filter_.view(), entry));
     } else {
-      writer.write_other(entry.kind(), {reject_reason_name(entry.reason()), reject_reason_text(entry.reason())});
+      writer.write_other(entry.kind(), {reject_reason_name(entry.reason()), reject_text(entry)});
     }
     return answers;
   }

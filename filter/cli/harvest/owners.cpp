@@ -120,7 +120,7 @@ void OwnerAddresses::add_line(std::string_view line, const std::string& place) {
   }
   const Entry entry = address.starts_with('@') ? canonicalize_line(address) : canonicalize_path(address);
   if (entry.kind() != EntryKind::address && entry.kind() != EntryKind::domain) {
-    return skip_line(place, "not an address: " + std::string(reject_reason_text(entry.reason())));
+    return skip_line(place, "not an address: " + reject_text(entry));
   }
   if (!own_domains_.contains(entry.domain())) return;
   while (!logins.empty()) {

@@ -64,9 +64,9 @@ void read_domains(const std::string& path, std::string_view what, const BroadDom
     const Entry entry = canonicalize_line(line[start] == '@' ? line : "@" + line.substr(start));
     if (use(entry)) continue;
     const std::string place = path + ":" + std::to_string(number);
-    const std::string_view why =
-        entry.kind() == EntryKind::rejected ? reject_reason_text(entry.reason()) : "it is not the name of one domain";
-    show(place + ": not a " + std::string(what) + ": " + std::string(why));
+    const std::string why =
+        entry.kind() == EntryKind::rejected ? reject_text(entry) : "it is not the name of one domain";
+    show(place + ": not a " + std::string(what) + ": " + why);
   }
   if (file.bad()) throw system_error(ErrorCode::cannot_read, "read", path, errno);
 }

@@ -11,8 +11,8 @@
 namespace bloomgate::cli {
 namespace {
 
-constexpr LineFault kBadQuotes = {"csv-bad-quotes", "the quotes in the row do not follow RFC 4180"};
-constexpr LineFault kMissingField = {"csv-missing-field", "the row ends before the column"};
+const LineFault kBadQuotes = {"csv-bad-quotes", "the quotes in the row do not follow RFC 4180"};
+const LineFault kMissingField = {"csv-missing-field", "the row ends before the column"};
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // Takes a field in quotes off the start of `rest`, which then starts after the closing quote.
@@ -100,7 +100,7 @@ CsvFormat::Found CsvFormat::find_columns(std::string_view first_row, const std::
   Found found = {.separator = csv_separator_of(first_row), .has_names = has_names_};
   const auto fields = split_csv_row(first_row, found.separator);
   if (!fields && has_names_) {
-    throw BloomgateError(ErrorCode::bad_input, list + ":1: " + std::string(kBadQuotes.text), {.path = list});
+    throw BloomgateError(ErrorCode::bad_input, list + ":1: " + kBadQuotes.text, {.path = list});
   }
   for (const Column& column : columns_) {
     found.numbers.push_back(column.name.empty() ? column.number : find_name(column.name, *fields, list));

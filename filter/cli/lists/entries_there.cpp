@@ -8,7 +8,7 @@
 namespace bloomgate::cli {
 namespace {
 
-constexpr LineFault kNotThere = {"not-there", "this entry is not in the filter, so it cannot be removed"};
+const LineFault kNotThere = {"not-there", "this entry is not in the filter, so it cannot be removed"};
 
 std::uint64_t gather_block(const Block& block, const Format& format, const FilterView& view,
                            GatheredEntries::Lane& lane, RejectLog& rejects) {

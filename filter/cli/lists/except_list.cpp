@@ -16,8 +16,7 @@ ExceptList::ExceptList(const std::vector<std::string>& files, AddressProfile pro
           for_each_line(block, *format, profile, [&](const ListLine& line, std::uint64_t number, std::string_view) {
             if (line.entry.kind() == EntryKind::rejected) {
               throw BloomgateError(ErrorCode::bad_input,
-                                   blocks.name(0) + ':' + std::to_string(before + number) + ": " +
-                                       std::string(line.fault.text) +
+                                   blocks.name(0) + ':' + std::to_string(before + number) + ": " + line.fault.text +
                                        "; correct the line, or whom it leaves out stays listed",
                                    {.path = file});
             }

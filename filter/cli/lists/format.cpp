@@ -37,9 +37,9 @@ void Format::begin_block(const Block&, const std::string&) {}
 
 namespace {
 
-void explain(ListLine& result) noexcept {
+void explain(ListLine& result) {
   if (result.entry.kind() == EntryKind::rejected) {
-    result.fault = {reject_reason_name(result.entry.reason()), reject_reason_text(result.entry.reason())};
+    result.fault = {reject_reason_name(result.entry.reason()), reject_text(result.entry)};
   }
 }
 

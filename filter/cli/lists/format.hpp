@@ -18,7 +18,7 @@ namespace bloomgate::cli {
 // Why a line is not an entry: a stable token for logs and reject files, and a sentence for a person.
 struct LineFault {
   std::string_view name;
-  std::string_view text;
+  std::string text;
 };
 
 struct ListLine {

@@ -9,9 +9,9 @@
 namespace bloomgate::cli {
 namespace {
 
-constexpr LineFault kNoValue = {"map-no-value", "no value follows the key on its line"};
-constexpr LineFault kUnknownValue = {"map-unknown-value", "the value does not say that mail from there is good"};
-constexpr LineFault kNetwork = {"map-network", "the key is a network address, which says nothing about senders"};
+const LineFault kNoValue = {"map-no-value", "no value follows the key on its line"};
+const LineFault kUnknownValue = {"map-unknown-value", "the value does not say that mail from there is good"};
+const LineFault kNetwork = {"map-network", "the key is a network address, which says nothing about senders"};
 constexpr std::string_view kSpace = " \t\r\v\f";
 
 bool all_digits(std::string_view text) noexcept {

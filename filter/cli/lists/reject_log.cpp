@@ -68,7 +68,7 @@ void RejectLog::log(InputState& input, const BlockReport& report) {
     const bool is_shown = ++kinds_[rejected.fault.name] <= kExamples && !quiet_;
     if (!is_shown && path_.empty()) continue;
     const std::string what = place_of(input, rejected.line) + std::string(rejected.fault.name);
-    if (is_shown) show_(what + ": " + std::string(rejected.fault.text) + ": " + excerpt(rejected.text));
+    if (is_shown) show_(what + ": " + rejected.fault.text + ": " + excerpt(rejected.text));
     if (!path_.empty()) file_ << "# " << what << '\n' << rejected.text << '\n';
   }
   log_broad(input, report);

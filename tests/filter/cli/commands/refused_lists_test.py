@@ -117,6 +117,14 @@ class RefusedListTest(ProgramTest):
         self.assertIn(": 'joe'\n", said)
         self.assertIn("rejected: 4 missing-at-sign, 3 empty-domain, 1 empty-label\n", said)
 
+    def test_what_cannot_be_seen_is_named(self):
+        self.write("it", users(range(100)) + "\u200bjoe@example.org\n*@example.net\n")
+        said = self.check(0, "build", "-o", "filter", "it")[1]
+        self.assertIn("it:101: invisible-character: ", said)
+        self.assertIn("U+200B (ZERO WIDTH SPACE); type it again instead of copying it: '\\xe2\\x80\\x8bjoe@example.org'\n", said)
+        self.assertRegex(said, r"it:102: wildcard: .*; write @example.net: ")
+        self.assertIn("ZERO WIDTH SPACE", self.check(1, "query", "filter", "\u200bjoe@example.org")[0])
+
     def test_an_update_is_refused_for_the_same_reasons(self):
         update = ("update", "--store", "store", "-o", "filter")
         self.write("it", TABLE)
