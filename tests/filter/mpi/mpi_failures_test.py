@@ -6,13 +6,13 @@ import gzip
 import os
 import re
 
-from mpi_job import BLOOMGATE_MPI, MpiTest, mpirun, mpirun_each, run_tests, with_files_of
+from mpi_job import BLOOMGATE_MPI, MpiTest, OLD, mpirun, mpirun_each, run_tests, with_files_of
 
 
 class FailuresTest(MpiTest):
     def test_a_rank_that_cannot_read_its_list_ends_the_job_with_its_reason(self):
         some = self.addresses("some.txt", 200_000)
-        self.output.write_text("the old one")
+        self.output.write_bytes(OLD)
 
         def two(first, second):
             """Two ranks with a list each."""
@@ -35,16 +35,16 @@ class FailuresTest(MpiTest):
     def test_a_rank_that_is_killed_ends_the_job_and_leaves_the_old_filter(self):
         some = self.addresses("some.txt", 300_000)
         for victim in ("0", "1", "2"):
-            self.output.write_text("the old one")
+            self.output.write_bytes(OLD)
             self.kill_rank([*mpirun("-n", 3), BLOOMGATE_MPI, "build", "--bits-per-entry", 64, "--output",
                             self.output, some],
                            victim)
-            self.assertEqual(self.output.read_text(), "the old one")
+            self.assertEqual(self.output.read_bytes(), OLD)
             self.assertEqual(list(self.folder.glob("whitelist*")), [self.output])
 
     def test_a_full_disk_is_reported_by_the_rank_that_writes(self):
         some = self.addresses("some.txt", 1_500_000)
-        self.output.write_text("the old one")
+        self.output.write_bytes(OLD)
         # A filter of 12 MB, and files of 10 MB at most: MPI has some of its own. It is noticed before the work where the
         # size is known by then, and else when the filter is written.
         for size in ([], ["--expected-entries", 1_500_000]):
@@ -52,7 +52,7 @@ class FailuresTest(MpiTest):
                                      *size, "--bits-per-entry", 64, "--output", self.output, some])
             self.assertEqual(done.returncode, os.EX_CANTCREAT, done.stderr)
             self.assertRegex(done.stderr, r"rank 0 on \S+: .*" + re.escape(str(self.output)))
-            self.assertEqual(self.output.read_text(), "the old one")
+            self.assertEqual(self.output.read_bytes(), OLD)
             self.assertEqual(list(self.folder.glob("whitelist*")), [self.output])
 
     def limited(self, limits, *arguments):
@@ -65,13 +65,13 @@ class FailuresTest(MpiTest):
     def assert_only_the_old_ones_are_there(self, *names):
         self.assertEqual(sorted(path.name for path in self.folder.iterdir() if "whitelist" in path.name), sorted(names))
         for name in names:
-            self.assertEqual((self.folder / name).read_text(), "the old one")
+            self.assertEqual((self.folder / name).read_bytes(), OLD)
 
     def test_a_full_disk_is_reported_by_any_rank_that_writes_its_part(self):
         some = self.addresses("some.txt", 1_500_000)
         store = self.folder / "whitelist.store"
         for path in (self.output, store):
-            path.write_text("the old one")
+            path.write_bytes(OLD)
         # The second of two writes behind the tenth MB of a filter of 12 MB.
         for arguments in (["--store", store], []):
             done = self.limited([None, 20_000], "--bits-per-entry", 64, *arguments, some)
@@ -92,7 +92,7 @@ class FailuresTest(MpiTest):
         store = self.folder / "whitelist.store"
         for victim in ("1", "2"):
             for path in (self.output, store):
-                path.write_text("the old one")
+                path.write_bytes(OLD)
             # So large that it is not written before this rank is stopped.
             command = [*mpirun("-n", 3), BLOOMGATE_MPI, "build", "--threads", 1, "--expected-entries", 150_000_000, "--output",
                        self.output, "--store", store, some]

@@ -18,6 +18,8 @@ import unittest
 from pathlib import Path
 
 BLOOMGATE, BLOOMGATE_MPI = map(os.path.abspath, sys.argv[1:3])
+OLD = b"\x89BLM\r\n\x1a\nthe old one"  # a filter or a store, by its first bytes: another file is not replaced
+MEANT = ("--allow-empty", "--allow-rejects", "--allow-shrink")  # see "LISTS THAT ARE REFUSED" in bloomgate(1)
 SECONDS = 30 if "BLOOMGATE_FAULT" in os.environ else 120  # that a run may take; a fault of tests/mutation may hang it
 
 # One machine, its processors shared as may be, nothing on its network, and no memory of another process read, which
@@ -72,13 +74,13 @@ class MpiTest(unittest.TestCase):
                               check=False, **options)
 
     def build(self, ranks, *arguments, output=None):
-        return self.run_command([*mpirun("-n", ranks), BLOOMGATE_MPI, "build", "--threads", 2, "--output",
+        return self.run_command([*mpirun("-n", ranks), BLOOMGATE_MPI, "build", "--threads", 2, *MEANT, "--output",
                                  output or self.output, *arguments])
 
     def reference(self, *arguments):
         """What one machine makes, and what it says on standard error."""
         path = self.folder / "one.bloom"
-        done = self.run_command([BLOOMGATE, "build", "--output", path, *arguments])
+        done = self.run_command([BLOOMGATE, "build", *MEANT, "--output", path, *arguments])
         self.assertEqual(done.returncode, 0, done.stderr)
         return path.read_bytes(), done.stderr
 
@@ -169,7 +171,7 @@ class PairTest(MpiTest):
         self.old = (self.folder / "old.bloom", self.folder / "old.store")
 
     def make_old(self, *arguments):
-        done = self.run_command([BLOOMGATE, "build", "--seed", 3, "--output", self.old[0], "--store", self.old[1], *arguments])
+        done = self.run_command([BLOOMGATE, "build", *MEANT, "--seed", 3, "--output", self.old[0], "--store", self.old[1], *arguments])
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def put_old(self, *places):
@@ -188,7 +190,7 @@ class PairTest(MpiTest):
         self.assertTrue(self.pair() == self.old_pair())
 
     def command(self, *arguments):
-        return [BLOOMGATE_MPI, "update", "--threads", 2, "--store", self.store, "--output", self.output, *arguments]
+        return [BLOOMGATE_MPI, "update", "--threads", 2, *MEANT, "--store", self.store, "--output", self.output, *arguments]
 
     def update(self, ranks, *arguments):
         """Of the old pair."""
@@ -199,7 +201,7 @@ class PairTest(MpiTest):
         """The pair that one machine makes of the old one, and what it says."""
         places = (self.folder / "one.bloom", self.folder / "one.store")
         self.put_old(*places)
-        done = self.run_command([BLOOMGATE, "update", "--json", "--store", places[1], "--output", places[0], *arguments])
+        done = self.run_command([BLOOMGATE, "update", *MEANT, "--json", "--store", places[1], "--output", places[0], *arguments])
         self.assertEqual(done.returncode, 0, done.stderr)
         return tuple(path.read_bytes() for path in places), done
 

@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 
-from mpi_job import BLOOMGATE_MPI, MpiTest, inside, mpirun_each, run_tests
+from mpi_job import BLOOMGATE_MPI, MpiTest, OLD, inside, mpirun_each, run_tests
 
 
 class StoreTest(MpiTest):
@@ -65,12 +65,12 @@ class StoreTest(MpiTest):
 
     def test_a_store_that_another_program_changes_is_left_alone(self):
         some = self.addresses("some.txt", 1000)
-        self.store.write_text("the old one")
+        self.store.write_bytes(OLD)
         with self.store.open() as held:
             fcntl.flock(held, fcntl.LOCK_EX)
             done = self.build(2, "--store", self.store, some)
         self.assertEqual(done.returncode, os.EX_CANTCREAT, done.stderr)
-        self.assertEqual(self.store.read_text(), "the old one")
+        self.assertEqual(self.store.read_bytes(), OLD)
         self.assertFalse(self.output.exists())
 
     def test_the_replaced_pair_can_be_kept(self):
@@ -115,7 +115,7 @@ class SharingTest(MpiTest):
         self.assertEqual([os.listdir(self.folder / rank) for rank in "12"], [[], []])
 
     def test_the_file_has_the_permissions_of_the_one_that_it_replaces(self):
-        self.output.write_text("the old one")
+        self.output.write_bytes(OLD)
         self.output.chmod(0o640)
         done = self.build(3, "--bits-per-entry", 64, self.addresses("some.txt", 400_000))
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -6,7 +6,7 @@ import json
 import os
 import random
 
-from mpi_job import BLOOMGATE, BLOOMGATE_MPI, MpiTest, mpirun, run_tests
+from mpi_job import BLOOMGATE, BLOOMGATE_MPI, MpiTest, OLD, mpirun, run_tests
 
 
 class BytesTest(MpiTest):
@@ -113,11 +113,11 @@ class BytesTest(MpiTest):
                     told = json.loads(done.stdout)["known_strangers"]
                     self.assertEqual((told["rejected"], told["by_domain"]), (1, 3))
                     self.assertGreater(told["excluded"], 10)
-        self.output.write_text("the old one")
+        self.output.write_bytes(OLD)
         done = self.build(3, "--strict", *known, lists[0])
         self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
         self.assertRegex(done.stderr, r"rank 0 on \S+: of what the lists of --not name, 1 are entries and 1 are no addr")
-        self.assertEqual(self.output.read_text(), "the old one")
+        self.assertEqual(self.output.read_bytes(), OLD)
 
 
 class OptionsTest(MpiTest):

@@ -102,12 +102,12 @@ class SlurmTest(unittest.TestCase):
         self.assertTrue(self.output.read_bytes() == wanted.read_bytes(), said)
 
     def test_a_job_that_fails_says_why_and_leaves_the_old_filter(self):
-        self.output.write_text("the old one")
+        self.output.write_bytes(b"\x89BLM\r\n\x1a\nthe old one")
         (self.lists / "1.txt").write_text("this is no address\n")
         status, said = self.submit(OPTIONS="--strict")
         self.assertNotEqual(status, 0, said)
         self.assertIn("1 lines were rejected and --strict was given", said)
-        self.assertEqual(self.output.read_text(), "the old one")
+        self.assertEqual(self.output.read_bytes(), b"\x89BLM\r\n\x1a\nthe old one")
 
 
 if __name__ == "__main__":

@@ -198,7 +198,7 @@ class FaultTest(ProgramTest):
 
     def test_losing_the_terminal_stops_the_build(self):
         process = self.start("build", "-o", "filter", "-", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-        process.stdin.write(b"bad,,line@example.org\n")
+        process.stdin.write(b"bad,,line@example.org\n" + users(range(20)).encode())
         process.stdin.flush()
         process.stderr.readline()
         process.send_signal(signal.SIGHUP)

@@ -18,7 +18,8 @@ class UpdateTest(ProgramTest):
     SEEDS = ("--seed", "7", "--store-seed", "5")
 
     def build_pair(self, text, name="filter", *options):
-        return self.check(0, "build", "-o", name, "--store", name + ".store", *options, self.write(name + ".txt", text))
+        return self.check(0, "build", "-o", name, "--store", name + ".store", *MEANT, *options,
+                          self.write(name + ".txt", text))
 
     def update(self, *options, status=0):
         output, errors = self.check(status, "update", "--store", "filter.store", "-o", "filter", *options)

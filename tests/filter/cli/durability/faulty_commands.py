@@ -21,7 +21,7 @@ from timely import TimelyTestCase  # noqa: E402
 
 BLOOMGATE, FAULTY_CALLS = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 EX_DATAERR, EX_NOINPUT, EX_CANTCREAT, EX_IOERR = 65, 66, 73, 74
-OLD = b"the old file"
+OLD = b"\x89BLM\r\n\x1a\nthe old file"  # a filter, by its first bytes: another file is not replaced
 
 
 def run_program(folder, *arguments, **settings):
