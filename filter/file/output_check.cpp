@@ -5,12 +5,15 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <system_error>
 
 #include "filter/base/file_descriptor.hpp"
+#include "filter/base/file_io.hpp"
 #include "filter/base/file_paths.hpp"
 #include "filter/base/unnamed_file.hpp"
 #include "filter/file/header_fields.hpp"
@@ -38,12 +41,13 @@ BloomgateError space_error(const std::string& folder, const std::string& path, s
           {.path = path}};
 }
 
-// A slip in the name of the output must not cost another file.
-void require_own_file(const std::string& path) {
+// A slip in the name of the output must not cost another file. What cannot be read is judged by who writes.
+void require_own_file(const std::string& path, std::uint64_t bytes) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   Magic start = {};
-  const ssize_t count = file.is_open() ? pread(file.get(), start.data(), start.size(), 0) : 0;
-  if (count <= 0 || start == kFilterMagic || start == kStoreMagic) return;
+  const auto there = std::as_writable_bytes(std::span(start)).first(std::min<std::uint64_t>(bytes, start.size()));
+  if (there.empty() || !file.is_open() || read_at(file.get(), there, 0) != 0) return;
+  if (start == kFilterMagic || start == kStoreMagic) return;
   throw BloomgateError(ErrorCode::cannot_write,
                        path + " is neither a filter nor a store; name another output, or remove that file first",
                        {.path = path});
@@ -86,11 +90,13 @@ std::string resolve_link(const std::string& path) {
 void require_can_write(const std::string& path, std::uint64_t bytes) {
   const std::string target = resolve_link(path);
   struct stat status = {};
-  if (stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw BloomgateError(ErrorCode::not_a_regular_file,
-                         target + " exists and is not a regular file; name a file for the filter", {.path = target});
+  if (stat(target.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) {
+      throw BloomgateError(ErrorCode::not_a_regular_file,
+                           target + " exists and is not a regular file; name a file for the filter", {.path = target});
+    }
+    require_own_file(target, static_cast<std::uint64_t>(status.st_size));
   }
-  require_own_file(target);
   const std::string folder = folder_of(target);
   const FileDescriptor file = unnamed_file(folder);
   if (!file.is_open()) throw folder_error(folder, target, errno);

@@ -41,6 +41,9 @@ class FailureTest(DurabilityTest):
                     for error in (errno.EIO, errno.ENOSPC):
                         with self.subTest(command=name, call=call, number=number, error=error):
                             result = self.run_faulty(arguments, f"{call} {number}+ {error}")
+                            if len(result.of(call)) < number:  # two threads that write may put pieces together
+                                self.assertEqual(result.written, sound.written)
+                                continue
                             self.check_failed(result, status, os.strerror(error))
 
     def test_if_any_thread_cannot_start_the_build_ends_with_the_filter_or_the_reason(self):
