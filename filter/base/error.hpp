@@ -36,7 +36,7 @@ enum class ErrorCode : std::uint8_t {
   bad_argument,         // a size, rate or option of the command line that cannot be honoured
   bad_configuration,    // a setting that cannot be honoured: of a configuration file, or not so on this machine
   bad_input,            // an input list that cannot be used: damaged, or not as asked (--strict)
-  no_entries,           // a filter of nobody is refused
+  no_entries,           // a filter without an entry is refused
   out_of_memory,        // the filter does not fit in the memory that may be used
   too_many_mappings,    // more filters open at once than bus_fault.hpp has places for
   address_in_use,       // another program listens there

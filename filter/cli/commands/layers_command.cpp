@@ -330,7 +330,7 @@ int run_append(const Arguments& arguments) {
   } else if (!filters.empty()) {
     rate = next_rate(folder, filters, bound_of(filters));
   }
-  // A layer of nobody would take one of the places that a folder has; none is made of lists that may be empty.
+  // An empty layer would take one of the places that a folder has; none is made of lists that may be empty.
   const bool may_be_none = passed.limits.allow_empty && !layers.empty();
   if (may_be_none) passed.limits.allow_empty = false;
   Arguments build = passed.arguments(*values);

@@ -30,8 +30,7 @@ void LossLimits::add_reading_to(po::options_description& options) {
 }
 
 void LossLimits::add_empty_to(po::options_description& options) {
-  options.add_options()("allow-empty", po::bool_switch(&allow_empty),
-                        "go on if no entry would be left: nobody is listed then");
+  options.add_options()("allow-empty", po::bool_switch(&allow_empty), "go on if no entry would be left");
 }
 
 void LossLimits::add_shrink_to(po::options_description& options) {
@@ -63,9 +62,10 @@ std::optional<BloomgateError> LossLimits::refusal_of(const LinesRead& read) cons
 std::optional<BloomgateError> LossLimits::refusal_of(std::uint64_t entries, const std::string& path) const {
   if (entries == 0) {
     if (allow_empty) return std::nullopt;
-    return BloomgateError(ErrorCode::no_entries,
-                          "no entry would be in it, so nobody would be listed; nothing was changed. If that is meant, "
-                          "give --allow-empty");
+    return BloomgateError(
+        ErrorCode::no_entries,
+        "no entry would be in it, so no sender would be listed; nothing was changed. If that is meant, "
+        "give --allow-empty");
   }
   if (allow_shrink) return std::nullopt;
   const std::optional<std::uint64_t> old = entries_at(path);

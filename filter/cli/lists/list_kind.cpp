@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "filter/base/line_ends.hpp"
 #include "filter/cli/lists/csv_format.hpp"
 #include "filter/cli/lists/format.hpp"
+#include "filter/file/header_fields.hpp"
+#include "filter/file/store_format.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -30,12 +33,6 @@ constexpr std::string_view kExport = "save the sheet as CSV, and give --format c
 
 // Of any format. PRONOM and file(1) have the same marks.
 constexpr std::array kBinary = {
-    Kind{"\x89"
-         "BLM\r\n\x1a\n"sv,
-         "a filter", "name the lists that it was built from; 'bloomgate merge' unites filters"},
-    Kind{"\x89"
-         "BLS\r\n\x1a\n"sv,
-         "a store", "'bloomgate build' and 'update' take a store by the path of its file"},
     Kind{"ustar"sv, "a tar archive", kUnpack, 257},
     Kind{"PK\x03\x04"sv, "a ZIP archive, as spreadsheets (.xlsx, .ods) are", "unpack it, or save the sheet as CSV"},
     Kind{"PK\x05\x06"sv, "an empty ZIP archive", kUnpack},
@@ -78,7 +75,17 @@ constexpr std::array kNoneOnItsLine = {
     Kind{"return-path:"sv, "mail", kHarvest}, Kind{"delivered-to:"sv, "mail", kHarvest},
 };
 
+bool begins_with(std::string_view start, const Magic& magic) noexcept {
+  return start.size() >= magic.size() && std::memcmp(start.data(), magic.data(), magic.size()) == 0;
+}
+
 std::optional<Kind> kind_of(std::string_view start, bool is_text) {
+  if (begins_with(start, kFilterMagic)) {
+    return Kind{{}, "a filter", "name the lists that it was built from; 'bloomgate merge' unites filters"};
+  }
+  if (begins_with(start, kStoreMagic)) {
+    return Kind{{}, "a store", "'bloomgate build' and 'update' take a store by the path of its file"};
+  }
   const auto begins = [&](const Kind& kind) {
     return start.substr(std::min(kind.at, start.size())).starts_with(kind.mark);
   };
