@@ -121,7 +121,7 @@ end
 -- Replaces the whitelist by one of these entries, as an operator does.
 function build(entries)
   write_file("list.txt", table.concat(entries, "\n") .. "\n")
-  run(bloomgate .. " build --output " .. folder .. "/whitelist.bloom " .. folder .. "/list.txt")
+  run(bloomgate .. " build --allow-shrink --output " .. folder .. "/whitelist.bloom " .. folder .. "/list.txt")
 end
 
 -- Tells the daemon to reload and waits for systemd to be told that it has; `status` is a pattern for what
