@@ -109,6 +109,7 @@ std::vector<DoctorFinding> examine(const DaemonCommand& command) {
                             command.doctor.sendmail_config,
                         "say where it is: --postfix-config or --sendmail-config"});
   }
+  examine_bypassed(command.doctor.logs, findings);
   examine_by_mail(command, findings);
   return findings;
 }

@@ -1,6 +1,7 @@
 """bloomgate-milter --doctor on private set-ups: what it finds, and that it finds nothing where all is well.
 """
 
+import datetime
 import json
 import os
 import pwd
@@ -13,7 +14,7 @@ from conftest import LISTED, skip_without_root
 from private_mail import sendmail
 from private_mail.clamav import Clamd
 from private_mail.daemon import USER, Daemon, DaemonConfig
-from private_mail.filter import REPOSITORY, build_filter_of
+from private_mail.filter import REPOSITORY, build_filter_of, built
 from private_mail.postfix import Postfix, PostfixConfig
 from private_mail.processes import temporary_folder
 from private_mail.sendmail import Sendmail, SendmailConfig
@@ -68,6 +69,20 @@ def script(name, *options):
     command = [str(word) for word in (REPOSITORY / "scripts" / name, *options)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_mail_that_bypassed_a_milter_is_found_in_the_mail_servers_log(world, monkeypatch):
+    monkeypatch.setenv("PATH", str(built("filter/cli/bloomgate").parent), prepend=os.pathsep)
+    log = world.folder / "mail.log"
+    log.write_text("")
+    assert "has asked its milters about all mail" in " ".join(texts(world.findings("--log", log), "ok"))
+    now = datetime.datetime.now(datetime.timezone.utc)
+    said = "mx postfix/smtpd[1]: warning: connect to Milter service unix:/m: Connection refused\n"
+    log.write_text("".join(f"{(now - datetime.timedelta(hours=hours)).isoformat(timespec='seconds')} {said}"
+                           for hours in (30, 3, 2)))
+    assert_found(world.findings("--log", log), "could not ask the milter unix:/m in 2 sessions, from ")
+    log.unlink()
+    assert_found(world.findings("--log", log), "the mail server's log cannot be read", "warning")
 
 
 # --- the daemon itself

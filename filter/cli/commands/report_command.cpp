@@ -14,6 +14,7 @@
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
+#include "filter/cli/report/bypassed_metrics.hpp"
 #include "filter/cli/report/figures_json.hpp"
 #include "filter/cli/report/report_pages.hpp"
 #include "filter/cli/report/since.hpp"
@@ -33,6 +34,7 @@ struct ReportCommand {
   bool journal = false;
   bool html = false;
   bool json = false;
+  bool prometheus = false;
   bool quiet = false;
   std::vector<std::string> logs;
 };
@@ -52,6 +54,8 @@ std::optional<ReportCommand> parse_report(const Arguments& arguments) {
        "show N domains, and N kinds of warnings")                                             //
       ("html", po::bool_switch(&command.html), "print a page for a browser, with a picture")  //
       ("json", po::bool_switch(&command.json), "print the figures as JSON, for scripts")      //
+      ("prometheus", po::bool_switch(&command.prometheus),
+       "print only how much mail bypassed a milter, for a collector of Prometheus")  //
       ("threads", po::value(&command.threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
       ("quiet", po::bool_switch(&command.quiet), "show no progress");
@@ -70,7 +74,9 @@ std::optional<ReportCommand> parse_report(const Arguments& arguments) {
   if (command.journal != command.logs.empty()) {
     throw UsageError("name at least one log, - for standard input, or --journal, and not both");
   }
-  if (command.html && command.json) throw UsageError("give either --html or --json");
+  if (int{command.html} + int{command.json} + int{command.prometheus} > 1) {
+    throw UsageError("give one of --html, --json and --prometheus");
+  }
   if (command.top == 0 || command.top > kMostTop) throw UsageError("--top takes a number from 1 to 1000");
   checked_threads(command.threads);
   return command;
@@ -138,6 +144,10 @@ int run_report(const Arguments& arguments) {
   read_all(*command, since, now, files, reading);
   progress.stop();
   const Figures& figures = reading.figures();
+  if (command->prometheus) {
+    std::cout << bypassed_metrics(figures, now);
+    return EX_OK;
+  }
   if (figures.messages == 0 && figures.warnings.size() == 0 && figures.unasked.empty()) {
     tell_of_nothing(*command, reading);
     return kNothingFound;

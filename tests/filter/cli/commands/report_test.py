@@ -68,6 +68,19 @@ class ReportTest(ProgramTest):
         [milter] = json.loads(self.check(0, "report", "--json", log)[0])["unasked_milters"]
         self.assertEqual((milter["sessions"], milter["first"]), (3, "2026-11-20T09:00:00Z"))
 
+    def test_what_bypassed_a_milter_is_figures_for_prometheus_even_where_nothing_did(self):
+        said = 'mx postfix/smtpd[1]: warning: connect to Milter service unix:/run/a"b\\\\c: Connection refused\n'
+        log = self.write("log", "".join(f"2026-11-{day}T10:00:00Z {said}" for day in (20, 21)))
+        before = int(time.time())
+        for arguments, want in (((log,), {'bloomgate_bypassed_sessions{milter="unix:/run/a\\"b\\\\\\\\c"}': 2,
+                                          'bloomgate_bypassed_first_timestamp_seconds{milter="unix:/run/a\\"b\\\\\\\\c"}': 1795168800,
+                                          'bloomgate_bypassed_last_timestamp_seconds{milter="unix:/run/a\\"b\\\\\\\\c"}': 1795255200}),
+                                (("--since", "1h", log), {})):
+            out, _ = self.check(0, "report", "--prometheus", *arguments)
+            figures = dict(line.rsplit(" ", 1) for line in out.splitlines() if not line.startswith("#"))
+            self.assertGreaterEqual(int(figures.pop("bloomgate_bypassed_report_timestamp_seconds")), before)
+            self.assertEqual({name: int(value) for name, value in figures.items()}, want)
+
     def test_journalctl_is_started_with_arguments_and_not_through_a_shell(self):
         (self.folder / "bin").mkdir()
         asked = self.folder / "asked"
@@ -103,7 +116,7 @@ class ReportTest(ProgramTest):
         for status, arguments, want in (
                 (EX_USAGE, [], "name at least one log"),
                 (EX_USAGE, ["--journal", log], "and not both"),
-                (EX_USAGE, ["--html", "--json", log], "either --html or --json"),
+                (EX_USAGE, ["--html", "--json", log], "one of --html, --json and --prometheus"),
                 (EX_USAGE, ["--since", "yesterday", log], "--since takes a time"),
                 (EX_USAGE, ["--top", "0", log], "--top"),
                 (EX_NOINPUT, ["missing"], "missing")):

@@ -1,0 +1,73 @@
+// What --doctor examines in the mail server's log: mail that bypassed a milter. The daemon cannot know of it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+
+#include "milter/doctor/doctor.hpp"
+#include "milter/doctor/run_program.hpp"
+#include "milter/doctor/shown_figures.hpp"
+
+namespace bloomgate {
+namespace {
+
+using Level = DoctorFinding::Level;
+
+constexpr std::chrono::seconds kLogPatience{60};  // for a day's log of a large server
+
+std::string local_time(double seconds) {
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm parts = {};
+  localtime_r(&time, &parts);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min);
+}
+
+// The log that the report is to read; empty: there is none.
+std::vector<std::string> log_sources(const std::vector<std::string>& named) {
+  if (!named.empty()) return named;
+  if (access("/var/log/mail.log", R_OK) == 0) return {"/var/log/mail.log"};
+  if (access("/run/systemd/system", F_OK) == 0) return {"--journal"};
+  return {};
+}
+
+}  // namespace
+
+void examine_bypassed(const std::vector<std::string>& logs, std::vector<DoctorFinding>& findings) {
+  const std::vector<std::string> sources = log_sources(logs);
+  if (sources.empty()) return;
+  std::vector<std::string> words = {"bloomgate", "report", "--prometheus", "--quiet", "--since", "24h"};
+  words.insert(words.end(), sources.begin(), sources.end());
+  const ProgramResult result = run_program(words, kLogPatience);
+  if (!result.started) return;  // bloomgate is another package, which a machine may do without
+  std::string own_report = "bloomgate report --since 24h";
+  for (const std::string& source : sources) own_report += " " + source;
+  if (result.status != 0) {
+    findings.push_back({Level::warning, "bypassed",
+                        "the mail server's log cannot be read: it may say that mail bypassed the daemon",
+                        "see why: " + own_report});
+    return;
+  }
+  const ShownFigures figures(result.output);
+  const auto time_of = [&](const char* name, const ShownFigure& milter) {
+    return local_time(figures.value(name, milter.labels).value_or(0));
+  };
+  const std::vector<ShownFigure> milters = figures.all("bypassed_sessions");
+  for (const ShownFigure& each : milters) {
+    findings.push_back(
+        {Level::problem, "bypassed",
+         fmt::format("in the last 24 hours the mail server could not ask the milter {} in {:.0f} sessions, from {} to "
+                     "{}: their "
+                     "mail went on without it",
+                     label_value(each.labels, "milter"), each.value, time_of("bypassed_first_timestamp_seconds", each),
+                     time_of("bypassed_last_timestamp_seconds", each)),
+         "if it goes on, see the other findings; the mail server's words: " + own_report});
+  }
+  if (milters.empty()) {
+    findings.push_back(
+        {Level::ok, "bypassed", "in the last 24 hours the mail server has asked its milters about all mail"});
+  }
+}
+
+}  // namespace bloomgate
