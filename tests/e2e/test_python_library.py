@@ -146,6 +146,17 @@ def test_parts_are_joined_to_the_file_of_one_build(bloomgate, tmp_path, settings
     assert (tmp_path / "by-command.bloom").read_bytes() == expected.read_bytes()
 
 
+def test_parts_that_would_take_the_place_of_a_filter_twice_as_large_are_refused(bloomgate, tmp_path):
+    old = build(tmp_path, "old", "\n".join(addresses(0, ENTRIES)) + "\n")
+    before = old.read_bytes()
+    paths = by_parts(bloomgate, bloomgate.Shape(ENTRIES, 42), [np.array(addresses(0, ENTRIES // 3))], 2, tmp_path)
+    command = [built("filter/cli/bloomgate"), "join", *paths, "--output", old]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, "--allow-shrink" in done.stderr, old.read_bytes() == before) == (65, True, True), done.stderr
+    assert subprocess.run([*command, "--allow-shrink"]).returncode == 0
+    assert old.read_bytes() != before
+
+
 def test_a_part_that_is_missing_or_damaged_leaves_nothing_behind(bloomgate, tmp_path):
     paths = by_parts(bloomgate, bloomgate.Shape(ENTRIES, 42), [addresses(0, ENTRIES)], 3, tmp_path)
     output = tmp_path / "joined.bloom"

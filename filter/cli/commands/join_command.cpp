@@ -4,8 +4,11 @@
 #include <iostream>
 
 #include "filter/base/parallel.hpp"
+#include "filter/base/saturating_sum.hpp"
 #include "filter/build/join_parts.hpp"
+#include "filter/build/part_file.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
@@ -14,14 +17,29 @@ namespace bloomgate::cli {
 
 namespace po = boost::program_options;
 
+namespace {
+
+std::uint64_t entries_of(const std::vector<std::string>& parts) {
+  std::uint64_t entries = 0;
+  for (const std::string& part : parts) {
+    entries = saturating_sum(entries, PartFile(part).header().filter.addresses);
+  }
+  return entries;
+}
+
+}  // namespace
+
 int run_join(const Arguments& arguments) {
   std::string output;
   std::vector<std::string> parts;
   po::options_description visible("options");
   visible.add_options()("output,o", po::value(&output)->required()->value_name("FILE"), "where to put the filter");
+  LossLimits limits;
+  limits.add_empty_to(visible);
+  limits.add_shrink_to(visible);
   const auto values = parse_command_line(
       arguments, visible, &parts,
-      {.synopsis = "bloomgate join --output FILE PART...",
+      {.synopsis = "bloomgate join --output FILE [OPTION...] PART...",
        .purpose =
            "Writes the filter that these parts make. A part has a range of its blocks, and is made with the\n"
            "library: bloomgate_part_write() in C, write_part() in Python. All parts must be there, and be of one\n"
@@ -29,6 +47,7 @@ int run_join(const Arguments& arguments) {
        .examples = "  bloomgate join --output whitelist.bloom parts/*.part\n"});
   if (!values) return EX_OK;
   if (parts.empty()) throw UsageError("name the parts");
+  if (auto refusal = limits.refusal_of(entries_of(parts), output)) throw BloomgateError(std::move(*refusal));
   const FilterHeader header = join_parts(parts, output, default_threads(), stop_flag());
   std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)
             << " (duplicates counted)\nsize      " << format_bytes(file_bytes(header)) << '\n'
