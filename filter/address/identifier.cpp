@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 
 #include "filter/base/ascii.hpp"
 
@@ -89,6 +90,55 @@ bool is_joiner_in_context(std::string_view text, std::size_t at, std::size_t byt
   return false;
 }
 
+bool has_script(char32_t character, std::string_view name) noexcept {
+  const uc_script_t* const script = character == 0 ? nullptr : uc_script(character);
+  return script != nullptr && name == script->name;
+}
+
+bool is_any(std::string_view text, bool (*is)(char32_t)) noexcept {
+  for (Characters characters(text); !characters.at_end();) {
+    if (is(characters.next())) return true;
+  }
+  return false;
+}
+
+bool is_arabic_digit(char32_t character) noexcept {
+  return character >= U'\u0660' && character <= U'\u0669';
+}
+
+bool is_extended_arabic_digit(char32_t character) noexcept {
+  return character >= U'\u06f0' && character <= U'\u06f9';
+}
+
+bool is_japanese(char32_t character) noexcept {
+  return has_script(character, "Hiragana") || has_script(character, "Katakana") || has_script(character, "Han");
+}
+
+// RFC 5892 appendix A.3 to A.9: true for a character that is allowed where it is, false for one that is not; nothing
+// for all others, which no context makes good or bad. The character is the `bytes` bytes from `at` on.
+std::optional<bool> is_in_context(std::string_view text, std::size_t at, std::size_t bytes,
+                                  char32_t character) noexcept {
+  const char32_t before = Characters(text, at).before();
+  Characters rest(text, at + bytes);
+  const char32_t after = rest.at_end() ? 0 : rest.next();
+  const auto is_l = [](char32_t letter) { return letter == U'l' || letter == U'L'; };
+  switch (character) {
+    case U'\u00b7':  // Catalan's l·l
+      return is_l(before) && is_l(after);
+    case U'\u0375':
+      return has_script(after, "Greek");
+    case U'\u05f3':
+    case U'\u05f4':
+      return has_script(before, "Hebrew");
+    case U'\u30fb':
+      return is_any(text, &is_japanese);
+    default:
+      if (is_arabic_digit(character)) return !is_any(text, &is_extended_arabic_digit);
+      if (is_extended_arabic_digit(character)) return !is_any(text, &is_arabic_digit);
+      return std::nullopt;
+  }
+}
+
 // A letter of Hangul that is a part of a syllable, and not composed with the others.
 bool is_old_jamo(char32_t character) noexcept {
   const int kind = uc_graphemeclusterbreak_property(character);
@@ -123,6 +173,12 @@ RejectReason reason_of(char32_t character) noexcept {
   return is_allowed ? RejectReason::none : RejectReason::disallowed_character;
 }
 
+RejectReason reason_at(std::string_view text, std::size_t at, std::size_t bytes, char32_t character) noexcept {
+  const std::optional<bool> is_good = is_in_context(text, at, bytes, character);
+  if (!is_good) return reason_of(character);
+  return *is_good ? RejectReason::none : RejectReason::disallowed_character;
+}
+
 bool is_utf8(std::string_view text) noexcept {
   return u8_check(bytes_of(text.data()), text.size()) == nullptr;
 }
@@ -143,7 +199,9 @@ RejectReason check_local_part(std::string_view content) noexcept {
       if (!is_joiner_in_context(content, at, bytes, character)) return RejectReason::invisible_character;
       continue;
     }
-    if (const RejectReason reason = reason_of(character); reason != RejectReason::none) return reason;
+    if (const RejectReason reason = reason_at(content, at, bytes, character); reason != RejectReason::none) {
+      return reason;
+    }
     const bool is_mark = has_category(character, kMark);
     if (is_mark && !may_bear_mark) return RejectReason::disallowed_character;
     may_bear_mark = is_mark || has_category(character, kLetterOrDigit);
@@ -170,8 +228,10 @@ Unsuitable find_unseen(std::string_view text, Joiners joiners) noexcept {
 char32_t find_unsuitable(std::string_view text, RejectReason reason) noexcept {
   if (ascii::is_ascii(text) || !is_utf8(text)) return 0;
   for (Characters characters(text); !characters.at_end();) {
+    const std::size_t at = characters.position();
     const char32_t character = characters.next();
-    if (character >= 0x80 && !is_joiner(character) && reason_of(character) == reason) return character;
+    if (character < 0x80 || is_joiner(character)) continue;
+    if (reason_at(text, at, characters.position() - at, character) == reason) return character;
   }
   return 0;
 }

@@ -4,9 +4,9 @@
 // A character that is not seen comes along when an address is copied, and gives an entry that lists nobody, or revokes
 // nobody. So a local part has the characters of PRECIS's IdentifierClass (RFC 8264 section 9, in its order) and no
 // others: letters and digits of all scripts, with their marks. Symbols are among the others, and so is what stands for
-// another character: a full-width letter, a superscript. In three things this is stricter or laxer than PRECIS:
+// another character: a full-width letter, a superscript. What RFC 5892 allows in some contexts is allowed in these. In
+// two things this is stricter or laxer than PRECIS:
 // - A mark stands behind a letter, a digit or another mark, as in a domain name (RFC 5891 section 4.2.3.2).
-// - The characters that RFC 5892 allows in some contexts are not allowed, but for the two joiners.
 // - The Bidi Rule (RFC 5893) is not applied. Programs put tags and whole addresses of another script into local parts,
 //   and a copied address is right however it is shown. The invisible marks of direction are not allowed.
 //
@@ -22,8 +22,8 @@
 namespace bloomgate::identifier {
 
 // Why a local part may not have this content, which is valid UTF-8 in NFC: invisible_character, foreign_space,
-// compatibility_character or disallowed_character; none if it may. Linear but for joiners, of which each may look at
-// the marks around it. No allocation.
+// compatibility_character or disallowed_character; none if it may. Linear but for joiners, which look at the
+// marks around them, Arabic digits and Japanese's middle dot, which look at all of it. No allocation.
 RejectReason check_local_part(std::string_view content) noexcept;
 
 // The same for a host name that is not mapped yet: invisible_character or foreign_space, of which UTS #46 maps some to

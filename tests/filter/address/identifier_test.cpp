@@ -272,6 +272,10 @@ TEST_CASE("Names in the scripts of the world are local parts") {
       "\u1f80\u03c7",                                      // Greek
       "\u12a0\u1260\u1260",                                // Amharic
       "e\u0323\u0302",                                     // Vietnamese, decomposed
+      "col\u00b7lecci\u00f3",                              // Catalan, with its middle dot
+      "\u0375\u03b2\u03b1",                                // Greek, with the sign of a number
+      "\u05d2\u05f3\u05d5\u05df",                          // Hebrew, with geresh
+      "\u30c6\u30b9\u30c8\u30fba",                         // Japanese, with a middle dot
       "\U00010428\U00010429",                              // Deseret
   };
   for (const std::string& name : names) {
@@ -285,7 +289,7 @@ TEST_CASE("Names in the scripts of the world are local parts") {
   }
 }
 
-TEST_CASE("A joiner without the letters that it joins is refused, and so is a mark without its letter") {
+TEST_CASE("A joiner, a mark or another character without the letters that it belongs to is refused") {
   const std::vector<std::pair<std::string, std::string>> rows = {
       {"joe\u200c", "invisible-character"},
       {"\u0639\u0644\u06cc\u200c", "invisible-character"},  // nothing behind it
@@ -301,6 +305,16 @@ TEST_CASE("A joiner without the letters that it joins is refused, and so is a ma
       {"\"\\\"\u0308\"", "disallowed-character"},           // behind a quoted quote
       {"a+\u0308", "disallowed-character"},
       {"\"<\u0338\"", "disallowed-character"},  // NFC makes one character of the two
+      {"a\u00b7l", "disallowed-character"},
+      {"l\u00b7a", "disallowed-character"},
+      {"l\u00b7", "disallowed-character"},
+      {"\u03b1\u0375", "disallowed-character"},
+      {"\u0375a", "disallowed-character"},
+      {"\u05f3\u05d5", "disallowed-character"},
+      {"a\u05f4", "disallowed-character"},
+      {"a\u30fbb", "disallowed-character"},
+      {"\u0661\u06f2", "disallowed-character"},  // digits of two kinds
+      {"\u06f2x\u0661", "disallowed-character"},
   };
   for (const auto& [local_part, reason] : rows) {
     CAPTURE(local_part);
