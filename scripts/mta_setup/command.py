@@ -33,8 +33,8 @@ def checked(form, what):
     return check
 
 
-def add_common_options(parser, config_dir, recipes, when_default):
-    """when_default: what --help says of the recipe where none is named and none is in force."""
+def add_common_options(parser, config_dir, recipes, when_default, when_socket):
+    """when_default: what --help says of the recipe where none is named and none is in force; when_socket: of the socket."""
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--apply", action="store_true", help="make the changes, after a backup")
     action.add_argument("--undo", action="store_true", help="take out what --apply put in")
@@ -51,9 +51,8 @@ def add_common_options(parser, config_dir, recipes, when_default):
                              "nothing comes in unchecked, and nothing comes in at all until the check is back)")
     parser.add_argument("--with-clamav", action="store_true",
                         help="the recipes rspamd and spamassassin: also a virus check by the ClamAV that runs here")
-    parser.add_argument("--socket", default="unix:/run/bloomgate/milter.sock", metavar="SOCKET",
-                        type=checked(SOCKET, "SOCKET"),
-                        help="where bloomgate-milter listens: unix:/PATH or inet:HOST:PORT")
+    parser.add_argument("--socket", metavar="SOCKET", type=checked(SOCKET, "SOCKET"),
+                        help=f"where bloomgate-milter listens: unix:/PATH or inet:HOST:PORT (default: {when_socket})")
     parser.add_argument("--config-dir", "-c", default=config_dir, metavar="FOLDER",
                         help=f"default: {config_dir}")
     parser.add_argument("--etc", default="/etc", metavar="FOLDER",
@@ -119,7 +118,7 @@ def say(options, title, pieces, **more):
 def listed(pieces):
     for piece in pieces:
         if piece.said():
-            head = {"command": "then: ", "group": ""}.get(piece.kind, f"{piece.file}: ")
+            head = {"command": "then: ", "group": "", "folder": f"{getattr(piece, 'path', '')}: "}.get(piece.kind, f"{piece.file}: ")
             yield head + piece.said()
 
 
@@ -146,7 +145,7 @@ def plan(options, setup):
     configuration.apply(setup.wanted, setup.pieces, setup.check,
                         {name: value for name, value in vars(options).items() if name in CHOSEN})
     done = f"Done. But {setup.unchecked}." if setup.unchecked else "Done."
-    finish(options, done, setup, machine.join, [piece for piece in setup.pieces if piece.kind == "group"])
+    finish(options, done, setup, setup.pieces, machine.TO_MAKE, {})
     return 0
 
 
@@ -193,24 +192,18 @@ def undo(options, setup):
     if not options.json:
         show([], [], configuration.diff(configuration.original))
     configuration.apply(configuration.original, [], setup.check)
-    finish(options, "Taken back.", setup, machine.leave,
-           [piece for piece in configuration.applied if piece.kind == "group"])
+    finish(options, "Taken back.", setup, configuration.applied, machine.TO_LEAVE, machine.TO_DROP)
     return 0
 
 
-def finish(options, done, setup, change_group, groups):
-    """Groups and commands; where they cannot be done, or are not wanted, they are left to do."""
-    commands = [piece.command for piece in (setup.pieces or setup.configuration.applied) if piece.kind == "command"]
+def finish(options, done, setup, pieces, before, after):
+    """What is to be done beside the files: by kind, before the commands of the pieces and after them. What cannot be done, or
+    is not wanted, is left to do."""
     left = []
     # Until a check listens again, mail would go past it: so the mail server comes after it.
     listening = [place for place in setup.checks if machine.listens(place)]
-    for group in groups:
-        if options.files_only:
-            by_hand = "usermod -a -G {1} {0}" if change_group is machine.join else "gpasswd -d {0} {1}"
-            left.append(by_hand.format(group.user, group.group))
-        else:
-            change_group(group)
-    for command in commands:
+    do_each(options, pieces, before, left)
+    for command in dict.fromkeys(piece.command for piece in pieces if piece.kind == "command"):
         if options.files_only or not machine.can_run(command):
             left.append(" ".join(command))
             continue
@@ -219,12 +212,21 @@ def finish(options, done, setup, change_group, groups):
             machine.wait_until_listening(listening)
         except Refused as reason:
             left.append(f"{' '.join(command)}  ({reason})")
+    do_each(options, pieces, after, left)
     left += setup.left_to_do
     if options.json:
         return
     print(f"\n{done}" + (" What is left to do:" if left else ""))
     for step in left:
         print(f"  {step}")
+
+
+def do_each(options, pieces, doings, left):
+    for piece in pieces:
+        if piece.kind in doings and options.files_only:
+            left.append(shlex.join(doings[piece.kind].by_hand(piece)))
+        elif piece.kind in doings:
+            doings[piece.kind].do(piece)
 
 
 def check_before(setup):

@@ -209,6 +209,19 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Folder:
+    """A folder for a user of the machine, who has the group of that name."""
+
+    path: str
+    user: str
+    file: str = ""
+    kind: str = "folder"
+
+    def said(self):
+        return f"a folder of the user {self.user}"
+
+
+@dataclass(frozen=True)
 class Command:
     """A program that puts the files into use, when they are there and when they are gone again."""
 
@@ -222,7 +235,7 @@ class Command:
 
 KINDS = {"item": Item, "setting": Setting, "service": Service, "chroot": Chroot, "service-milters": ServiceMilters,
          "block": Block, "marks": Marks, "file": NewFile, "made": Made, "group": Group,
-         "command": Command}
+         "folder": Folder, "command": Command}
 
 
 def marked(lines, comment="#"):

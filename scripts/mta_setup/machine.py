@@ -6,6 +6,7 @@ import pwd
 import socket
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from .changes import Refused
@@ -93,6 +94,22 @@ def leave(group):
         pass  # the group is gone, and its members with it
 
 
+def make_folder(folder):
+    # Whoever may use the socket is what its own mode says.
+    run(["install", "-d", "-o", folder.user, "-g", folder.user, "-m", "755", folder.path])
+
+
+def drop_folder(folder):
+    """What others have put there stays, and the folder with it."""
+    try:
+        for left in Path(folder.path).iterdir():
+            if left.is_socket():
+                left.unlink()
+        Path(folder.path).rmdir()
+    except OSError:
+        pass
+
+
 def run(command):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode != 0:
@@ -107,6 +124,20 @@ def put_into_use(command):
         if "try-reload-or-restart" not in command:
             raise
         run(["systemctl", "try-restart", command[-1]])  # a unit may have a way to reload that does not work here
+
+
+@dataclass(frozen=True)
+class Doing:
+    do: object
+    by_hand: object  # piece -> the words of a command
+
+
+# By the kind of a piece: when it is put in; when it is taken out, before what it was for is gone, and after that.
+TO_MAKE = {"group": Doing(join, lambda piece: ["usermod", "-a", "-G", piece.group, piece.user]),
+           "folder": Doing(make_folder, lambda piece: ["install", "-d", "-o", piece.user, "-g", piece.user, "-m", "755",
+                                                       piece.path])}
+TO_LEAVE = {"group": Doing(leave, lambda piece: ["gpasswd", "-d", piece.user, piece.group])}
+TO_DROP = {"folder": Doing(drop_folder, lambda piece: ["rm", "-r", piece.path])}
 
 
 def can_run(command):

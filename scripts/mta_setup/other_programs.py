@@ -5,7 +5,7 @@ from pathlib import Path
 
 from . import machine
 from .changes import read
-from .edits import Block, Command, NewFile, marked
+from .edits import Block, Command, NewFile
 from .postfix_recipe import RECIPES_FOLDER
 
 RSPAMD, RSPAMD_SOCKET_OF_CLAMD = "_rspamd", "/run/clamav/clamd.ctl"
@@ -39,7 +39,7 @@ class OtherPrograms:
             self.files = {str(self.etc / "rspamd/local.d" / Path(name).name): name for name in names}
         elif options.recipe == "spamassassin":
             self.files = {str(self.etc / "spamassassin/bloomgate.cf"): "spamassassin/bloomgate.cf"}
-        self.paths = [*self.files, *([self.daemon_conf] if options.recipe == "deep-check" else [])]
+        self.paths = [*self.files, self.daemon_conf]
 
     def plan(self, setup):
         """Adds to setup's pieces, wanted files, obstacles and notes."""
@@ -51,7 +51,7 @@ class OtherPrograms:
                     "spamassassin": [("systemctl", "try-restart", "spamd")],
                     "deep-check": [("systemctl", "try-restart", "bloomgate-milter")]}
         setup.pieces += [Command(command) for command in commands.get(self.options.recipe, [])]
-        setup.checks += {"spamassassin": [CHECKERS["spamd"]], "deep-check": [self.options.socket]}.get(
+        setup.checks += {"spamassassin": [CHECKERS["spamd"]], "deep-check": [setup.socket.place]}.get(
             self.options.recipe, [])
         if self.options.recipe == "spamassassin" and self.options.with_clamav:
             self._look_at_clamav_milter(setup)
@@ -67,7 +67,7 @@ class OtherPrograms:
         elif present is None:
             setup.put(NewFile(path, text, f"config/mta/{name}"))
         elif text.encode() not in present:
-            self._put_block(setup, path, without_comments(text), f"the lines of config/mta/{name}")
+            self.put_block(setup, Block(path, without_comments(text), f"the lines of config/mta/{name}"))
 
     def _look_at_clamav_milter(self, setup):
         """Debian's own file turns a clamd that is down into an outage of all mail."""
@@ -95,16 +95,17 @@ class OtherPrograms:
             lines = without_comments(shipped)
             if self.options.when_down == "tempfail":
                 lines += "deep-check-failure = tempfail\n"
-            self._put_block(setup, self.daemon_conf, lines, "; ".join(lines.splitlines()))
+            self.put_block(setup, Block(self.daemon_conf, lines, "; ".join(lines.splitlines())))
             if not machine.listens(CHECKERS[checker]):
                 setup.attempt(setup.missing_check, f"nothing listens on {CHECKERS[checker]}, where {checker} would be asked")
 
     @staticmethod
-    def _put_block(setup, path, lines, what):
-        setup.pieces.append(Block(path, lines, what))
-        present = setup.wanted[path].decode("utf-8", "surrogateescape")
+    def put_block(setup, block):
+        """At the end of its file."""
+        setup.pieces.append(block)
+        present = setup.wanted[block.file].decode("utf-8", "surrogateescape")
         present += "" if present.endswith("\n") else "\n"
-        setup.wanted[path] = (present + marked(lines)).encode("utf-8", "surrogateescape")
+        setup.wanted[block.file] = (present + block.marked()).encode("utf-8", "surrogateescape")
 
 
 def without_comments(text):

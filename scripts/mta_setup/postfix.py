@@ -12,6 +12,7 @@ from pathlib import Path
 
 from . import machine, postfix_text
 from .changes import Configuration, Refused
+from .daemon_socket import DaemonSocket
 from .edits import Block, Chroot, Command, Item, Marks, NewFile, Service, ServiceMilters, Setting, marked
 from .milters import AUTHENTICATORS, SPAM_CHECKERS, Chain, program_of, same_kind
 from .other_programs import OtherPrograms, asks_itself, unchecked
@@ -43,6 +44,7 @@ class PostfixSetup:
         self.wanted = dict(self.configuration.original)
         self.pieces, self.obstacles, self.notes, self.checks = [], [], [], []
         self.unchecked = ""
+        self.socket = DaemonSocket(options, self.others.daemon_conf, self.wanted[self.others.daemon_conf])
         self.left_to_do = [] if options.undo or options.list else ["bloomgate-milter --doctor"]
         if not options.undo and not options.list:
             self._plan()
@@ -60,8 +62,9 @@ class PostfixSetup:
                           for name in (self.main_cf, self.master_cf)}
             self.appended = {self.main_cf: "", self.master_cf: ""}
             self._write_scratch()
-            self.recipe = Recipe(self.folder, self._value("myhostname", "-x"), self.options)
-            for step in (self._plan_tables, self._plan_milters, self._plan_settings, self._plan_services,
+            self.socket.move_below(Path(self._value("queue_directory", "-x")))
+            self.recipe = Recipe(self.folder, self._value("myhostname", "-x"), self.socket.name, self.options)
+            for step in (self._plan_socket, self._plan_tables, self._plan_milters, self._plan_settings, self._plan_services,
                          self._plan_incoming_services, self._plan_groups, self._look_at_the_checks):
                 self.attempt(step)
             self._append()
@@ -75,6 +78,13 @@ class PostfixSetup:
             step(*arguments)
         except Refused as reason:
             self.obstacles.append(reason)
+
+    def _plan_socket(self):
+        for piece in self.socket.pieces:
+            if piece.kind == "block":
+                self.others.put_block(self, piece)
+            else:
+                self.pieces.append(piece)
 
     # --- main.cf
 
@@ -222,7 +232,7 @@ class PostfixSetup:
                                   "that comes in there. That is right for users who log in")
                 return
             self._plan_own_milters(key)
-        if self.options.socket.startswith("unix:/") and self._is_chrooted(key):
+        if self.socket.name.startswith("unix:/") and self._is_chrooted(key):
             self._leave_chroot(key)
 
     def _look_at_own_filter(self, key, own):
@@ -259,7 +269,7 @@ class PostfixSetup:
                               f"unix:{path.lstrip('/')}, which it finds in the chroot and outside of it")
         before = self._run("-F", f"{key}/chroot").rpartition("= ")[2].strip()
         self.pieces.append(Chroot(self.master_cf, key, before,
-                                  f"in it smtpd does not see {self.options.socket.partition(':')[2]}"))
+                                  f"in it smtpd does not see {self.socket.name.partition(':')[2]}"))
         self.texts[self.master_cf] = postfix_text.with_field(self.texts[self.master_cf], key, 4, "n")
 
     def _smtpd_services(self):
@@ -290,6 +300,8 @@ class PostfixSetup:
         user = self._value("mail_owner")
         for milter in (self.recipe.bloomgate, *self.recipe.behind):
             address = address_of(milter)
+            if milter == self.recipe.bloomgate:
+                address = self.socket.place
             if not address.startswith("unix:/"):
                 continue
             path = address.removeprefix("unix:")
@@ -302,8 +314,8 @@ class PostfixSetup:
                 if piece.kind == "group" and piece.user == user and piece.why.endswith(f" {path}")]
 
     def _look_at_the_checks(self):
-        if not machine.listens(self.options.socket):
-            self.notes.append(f"nothing listens on {self.options.socket}: until bloomgate-milter does, mail goes on "
+        if not any(map(machine.listens, (self.socket.place, self.socket.before))):
+            self.notes.append(f"nothing listens on {self.socket.before}: until bloomgate-milter does, mail goes on "
                               "without a mark")
         if self.options.recipe == "none":
             self.notes.append("the recipe none only marks mail: what checks it now goes on checking all of it. Recipes "

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from . import postfix_text
+from . import daemon_socket, postfix_text
 from .milters import BLOOMGATE
 
 RECIPES_FOLDER = Path(__file__).resolve().parents[2] / "config/mta"
@@ -35,10 +35,10 @@ class Recipe:
     """settings: parameter -> value. services: name/type -> its lines. tables: name -> text. bloomgate: its item of
     smtpd_milters; behind: those of the checks after it."""
 
-    def __init__(self, config_dir, host_name, options):
+    def __init__(self, config_dir, host_name, socket, options):
         folder = RECIPES_FOLDER / FOLDERS[options.recipe]
         self._replacements = {
-            "unix:/run/bloomgate/milter.sock": options.socket,
+            daemon_socket.USUAL: socket,
             "[127.0.0.1]:10024": bracketed(options.deep_check),
             "[127.0.0.1]:10025": bracketed(options.light_path or options.reinjection),
             "127.0.0.1:10025": options.reinjection,
@@ -60,7 +60,7 @@ class Recipe:
                        for path in sorted(SHARED_TABLES.glob("*_header_checks"))
                        if re.search(rf"/{re.escape(path.name)}(\s|,|$)", named)}
         chain = postfix_text.ITEM.findall(self.settings.pop("smtpd_milters"))
-        [ours] = [index for index, milter in enumerate(chain) if BLOOMGATE.search(milter) or options.socket in milter]
+        [ours] = [index for index, milter in enumerate(chain) if BLOOMGATE.search(milter) or socket in milter]
         self.bloomgate, *self.behind = chain[ours:]
         if not options.with_clamav:
             self.behind = [milter for milter in self.behind if not CLAMAV_MILTER.search(milter)]

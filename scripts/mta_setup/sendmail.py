@@ -11,6 +11,7 @@ from pathlib import Path
 
 from . import machine
 from .changes import Configuration, Refused
+from .daemon_socket import DaemonSocket
 from .edits import BEGIN, Block, Command, Made
 from .milters import AUTHENTICATORS, Chain, same_kind
 from .other_programs import OtherPrograms, asks_itself, unchecked
@@ -57,6 +58,7 @@ class SendmailSetup:
         self.wanted = dict(self.configuration.original)
         self.pieces, self.obstacles, self.notes, self.checks, self.left_to_do = [], [], [], [], []
         self.unchecked = ""
+        self.socket = DaemonSocket(options, self.others.daemon_conf, self.wanted[self.others.daemon_conf])
         if not options.undo and not options.list:
             self._plan()
 
@@ -94,8 +96,8 @@ class SendmailSetup:
                                    "before Bloomgate that write results (1 for OpenDKIM alone)")
         self.left_to_do.append("bloomgate-milter --doctor")
         self.pieces.append(Command(("systemctl", "try-reload-or-restart", "sendmail")))
-        if not machine.listens(self.options.socket):
-            self.notes.append(f"nothing listens on {self.options.socket}: until bloomgate-milter does, mail goes on "
+        if not machine.listens(self.socket.place):
+            self.notes.append(f"nothing listens on {self.socket.place}: until bloomgate-milter does, mail goes on "
                               "without a mark")
 
     def attempt(self, step, *arguments):
@@ -175,7 +177,7 @@ class SendmailSetup:
                     # deep-check has a line of its own in the place of the other.
                     line, has_bloomgate = "" if has_bloomgate else line, True
                 lines.append(self._waiting(line, found))
-        return "".join(lines).replace("local:/run/bloomgate/milter.sock", socket_of(self.options.socket))
+        return "".join(lines).replace("local:/run/bloomgate/milter.sock", socket_of(self.socket.place))
 
     def _waiting(self, line, found):
         is_check = found and (found.group(1) not in ("bloomgate", "opendkim") or self.options.recipe == "deep-check")

@@ -1,0 +1,62 @@
+"""scripts/setup-postfix and the daemon's socket: where it finds it, and where it lets the daemon listen."""
+
+import re
+
+import pytest
+from test_setup_postfix import deep_check, files_of, setup, value_of  # noqa: F401
+
+BELOW = "/var/spool/postfix/bloomgate"
+
+
+@pytest.fixture
+def usual(setup):  # noqa: F811
+    """A configuration of Postfix with Debian's queue and chroots; not running."""
+    postfix = setup(change=lambda text: text.replace("smtp inet n - n - - smtpd", "smtp inet n - y - - smtpd"))
+    main_cf = postfix.etc / "main.cf"
+    main_cf.write_text(re.sub("(?m)^queue_directory = .*", "queue_directory = /var/spool/postfix", main_cf.read_text()))
+    postfix.conf = postfix.other / "bloomgate/bloomgate-milter.conf"
+    return postfix
+
+
+def test_the_daemon_listens_where_services_see_it_in_their_chroot_also_those_enabled_later(usual):
+    before, was = files_of(usual.etc), usual.conf.read_text()
+    applied = usual.run_plain("--apply")
+    assert applied.returncode == 0, applied.stderr
+    assert f"socket = unix:{BELOW}/milter.sock\n" in usual.conf.read_text()
+    assert "unix:bloomgate/milter.sock" in value_of(usual.etc, "smtpd_milters")
+    assert "smtp inet n - y - - smtpd\n" in (usual.etc / "master.cf").read_text()
+    left = applied.stdout.partition("What is left to do:")[2].split("\n  ")
+    assert left[1] == f"install -d -o bloomgate -g bloomgate -m 755 {BELOW}"
+    # Postfix asks once something listens there.
+    assert left.index("systemctl try-restart bloomgate-milter") < left.index(f"postfix -c {usual.etc} reload")
+
+    with (usual.etc / "master.cf").open("a") as master_cf:
+        master_cf.write("submission inet n - y - - smtpd\n")
+    again = usual.run_plain("--apply")
+    assert "nothing to change" in again.stdout, again.stdout + again.stderr
+
+    undone = usual.run_plain("--undo")
+    assert f"  rm -r {BELOW}\n" in undone.stdout
+    assert usual.conf.read_text() == was
+    (usual.etc / "master.cf").write_bytes(before[(usual.etc / "master.cf").relative_to(usual.etc.parent)])
+    assert files_of(usual.etc) == before
+
+
+@pytest.mark.parametrize("conf, asked", [
+    ("socket = inet:8895@127.0.0.1\n", "inet:127.0.0.1:8895"), ("socket=local:/x/y.sock\n", "unix:/x/y.sock"),
+    (" socket = unix:/run/bloomgate/milter.sock\n", "unix:/run/bloomgate/milter.sock")])
+def test_a_socket_that_somebody_has_chosen_stays(usual, conf, asked):
+    usual.conf.write_text(conf)
+    applied = usual.run_plain("--apply")
+    assert applied.returncode == 0, applied.stderr
+    assert asked in value_of(usual.etc, "smtpd_milters")
+    assert usual.conf.read_text() == conf
+    given = usual.run_plain("--apply", "--socket", "inet:127.0.0.1:8896")
+    assert given.returncode == 0 and "inet:127.0.0.1:8896" in value_of(usual.etc, "smtpd_milters"), given.stderr
+
+
+def test_a_socket_that_postfix_writes_otherwise_is_asked_for(usual):
+    usual.conf.write_text("socket = inet6:8895@::1\n")
+    refused = usual.run_plain("--apply")
+    assert refused.returncode == 78
+    assert "bloomgate-milter.conf has socket = inet6:8895@::1: say how the mail server is to reach it (--socket)" in refused.stderr
