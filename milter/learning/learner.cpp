@@ -265,11 +265,14 @@ void Learner::turn_off() {
   if (file_ != nullptr) write_queue();
   file_.reset();
   retry_at_ = Clock::time_point::min();
-  const std::lock_guard lock(mutex_);
-  queue_.clear();
-  known_ = std::make_shared<KnownPairs>(seed_);
-  status_.is_ready = false;
-  status_.fault.clear();
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.clear();
+    known_ = std::make_shared<KnownPairs>(seed_);
+    status_.is_ready = false;
+    status_.fault.clear();
+  }
+  use_.reset();
 }
 
 void Learner::open() {
@@ -284,6 +287,9 @@ void Learner::open() {
   file_ = std::make_unique<LearnedFile>(path, LearnedFile::Access::create);
   // A disk that is full or read-only shows now, and not after a long reading or with the next message.
   file_->record({}, today_());
+  // The file may be another one than before. Until all of it is read, no forget in it is in force.
+  if (!use_) use_.emplace(path);
+  use_->go_by(0);
   expired_until_ = 0;
   read_forgets();  // for the messages that begin while all is read
   read_all();
@@ -306,15 +312,18 @@ void Learner::read_all() {
   seen_ = file_->for_each_since(0, [&](const LearnedPair& pair) { put(*known, pair); });
   // Not before the pairs: what was forgotten in between would stay unknown.
   read_forgets();
-  const std::lock_guard lock(mutex_);
-  std::erase_if(queue_, [&](const Contact& contact) {
-    return contact.began && forgets_.name_either(contact.user, contact.correspondent, *contact.began);
-  });
-  for (const Contact& contact : queue_) {
-    const bool was_forgotten = contact.is_renewal && !known->find(contact.user, contact.correspondent);
-    if (!was_forgotten) known->put(contact.user, contact.correspondent, number_of(today_()));
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(queue_, [&](const Contact& contact) {
+      return contact.began && forgets_.name_either(contact.user, contact.correspondent, *contact.began);
+    });
+    for (const Contact& contact : queue_) {
+      const bool was_forgotten = contact.is_renewal && !known->find(contact.user, contact.correspondent);
+      if (!was_forgotten) known->put(contact.user, contact.correspondent, number_of(today_()));
+    }
+    known_ = std::move(known);
   }
-  known_ = std::move(known);
+  use_->go_by(seen_.forgets);
 }
 
 void Learner::read_forgets() {

@@ -19,11 +19,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "filter/learned/learned_file.hpp"
+#include "filter/learned/learned_use.hpp"
 #include "milter/learning/hourly_rates.hpp"
 #include "milter/learning/known_pairs.hpp"
 #include "milter/learning/outgoing.hpp"
@@ -157,6 +159,7 @@ class Learner : public LearnedSenders {
 
   // The thread's own.
   std::unique_ptr<LearnedFile> file_;
+  std::optional<LearnedUse> use_;  // as long as pairs of the file are in memory
   LearnedFile::Changes seen_;
   std::int64_t version_ = 0;
   KnownPairs::Day expired_until_ = 0;

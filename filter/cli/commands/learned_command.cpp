@@ -3,8 +3,10 @@
 #include <sysexits.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <optional>
+#include <thread>
 
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
@@ -16,14 +18,20 @@
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/learned/learned_file.hpp"
+#include "filter/learned/learned_use.hpp"
 
 namespace bloomgate::cli {
 namespace {
 
 namespace po = boost::program_options;
+using namespace std::chrono_literals;
 
 // Of what is sorted, before it goes to disk.
 constexpr std::uint64_t kSorterBytes = std::uint64_t{128} << 20;
+
+// A daemon looks once a second, and one that could not use the file tries again after five.
+constexpr auto kDaemonPatience = 10s;
+constexpr auto kBetweenLooks = 20ms;
 
 struct LearnedCommand {
   std::string action;
@@ -142,15 +150,50 @@ void list(const LearnedCommand& command) {
   if (command.json) std::cout << "\n  ]\n}\n";
 }
 
-void forget(const LearnedCommand& command) {
+// Waits until no daemon uses what was forgotten, or for as long as kDaemonPatience.
+ForgetState wait_for_daemon(const std::string& path, std::int64_t forgets) {
+  const auto end = std::chrono::steady_clock::now() + kDaemonPatience;
+  for (;;) {
+    const ForgetState state = forget_state(path, forgets);
+    if (state != ForgetState::not_yet || std::chrono::steady_clock::now() >= end) return state;
+    require_no_stop();
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
+struct ForgetText {
+  std::string_view json;
+  std::string text;
+};
+
+ForgetText text_of(ForgetState state) {
+  switch (state) {
+    case ForgetState::in_force:
+      return {"in-force", "in force"};
+    case ForgetState::no_daemon:
+      return {"none", "no daemon has the file in use"};
+    case ForgetState::not_yet:
+      break;
+  }
+  return {"late",
+          "the daemon has not taken it in within " + std::to_string(kDaemonPatience.count()) + " s: look at its log"};
+}
+
+int forget(const LearnedCommand& command) {
   LearnedFile file(command.file, LearnedFile::Access::write);
   std::uint64_t forgotten = 0;
   for (const Entry& person : command.people) forgotten += file.forget(person, today());
+  const std::uint64_t left = file.count();
+  const ForgetState state = wait_for_daemon(command.file, file.changes().forgets);
+  const ForgetText daemon = text_of(state);
   if (command.json) {
-    print_report({{"forgotten", forgotten}, {"left", file.count()}});
+    print_report({{"forgotten", forgotten}, {"left", left}, {"daemon", std::string(daemon.json)}});
   } else {
-    std::cout << "forgotten " << format_count(forgotten) << "\nleft      " << format_count(file.count()) << '\n';
+    std::cout << "forgotten " << format_count(forgotten) << "\nleft      " << format_count(left) << "\ndaemon    "
+              << daemon.text << '\n';
+    if (forgotten == 0) std::cout << "if a whitelist lists it: bloomgate-milter revoke ADDRESS\n";
   }
+  return state == ForgetState::not_yet ? EX_TEMPFAIL : EX_OK;
 }
 
 void write_list(const LearnedCommand& command) {
@@ -184,7 +227,7 @@ int run_learned(const Arguments& arguments) {
   if (command->action == "list") {
     list(*command);
   } else if (command->action == "forget") {
-    forget(*command);
+    return forget(*command);
   } else {
     write_list(*command);
   }

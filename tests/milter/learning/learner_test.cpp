@@ -113,6 +113,25 @@ TEST_CASE_METHOD(Fixture, "pairs that another process removes or adds in the fil
   CHECK(learner().is_learned(kAnn, "last@example.org"));
 }
 
+TEST_CASE_METHOD(Fixture, "a forget is in force once the learner does not use the person any more") {
+  REQUIRE(is_ready());
+  LearnedFile other(path(), LearnedFile::Access::write);
+  const auto state = [&] { return forget_state(path(), other.changes().forgets); };
+  for (int i = 0; i < 3; ++i) {
+    const std::string sender = "c" + std::to_string(i) + "@example.org";
+    learner().learn({kAnn, {sender}}, "ann", learner().begin_message());
+    other.forget(canonicalize_line(sender), kMonday);
+    CHECK(state() != ForgetState::no_daemon);
+    REQUIRE(comes_true([&] { return state() == ForgetState::in_force; }));
+    CHECK_FALSE(learner().is_learned(kAnn, sender));
+  }
+  // Without a file, nothing of it is in memory.
+  LearnRules rules = this->rules();
+  rules.path.clear();
+  learner().set_rules(rules);
+  CHECK(comes_true([&] { return state() == ForgetState::no_daemon; }));
+}
+
 TEST_CASE_METHOD(Fixture, "a message under way while a person is removed teaches nothing of that person") {
   REQUIRE(is_ready());
   LearnedFile other(path(), LearnedFile::Access::write);

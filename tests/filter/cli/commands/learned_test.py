@@ -1,11 +1,13 @@
 """`bloomgate learned`, of a database that the test has made by itself."""
 import contextlib
+import fcntl
 import json
 import os
 import sqlite3
+import struct
 import subprocess
 
-from program import EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, main
+from program import BLOOMGATE, EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, main
 
 
 class LearnedTest(ProgramTest):
@@ -56,10 +58,34 @@ class LearnedTest(ProgramTest):
     def test_forget_removes_a_person_on_both_sides(self):
         file = self.database()
         out, _ = self.check(0, "learned", "forget", file, "joe@example.org", "zoe@ours.example")
-        self.assertEqual(out, "forgotten 2\nleft      1\n")
+        self.assertEqual(out, "forgotten 2\nleft      1\ndaemon    no daemon has the file in use\n")
         self.assertEqual(self.check(0, "learned", "list", file)[0].count("\n"), 1)
         out, _ = self.check(0, "learned", "forget", file, "joe@example.org", "--json")
-        self.assertEqual(json.loads(out), {"forgotten": 0, "left": 1})
+        self.assertEqual(json.loads(out), {"forgotten": 0, "left": 1, "daemon": "none"})
+        out, _ = self.check(0, "learned", "forget", file, "joe@example.org")
+        self.assertIn("\nif a whitelist lists it: bloomgate-milter revoke ADDRESS\n", out)
+
+    def test_forget_waits_for_the_daemon_and_fails_if_it_does_not_follow(self):
+        file = self.database()
+        self.write("learned.db-use", "")
+        with open(self.folder / "learned.db-use", "rb") as use:
+            def lock(kind, begin, count):
+                fcntl.fcntl(use, fcntl.F_OFD_SETLK, struct.pack("hhqqi", kind, os.SEEK_SET, begin, count, 0))
+
+            def go_by(forgets):
+                """As the daemon does."""
+                lock(fcntl.F_RDLCK, forgets, 1)
+                lock(fcntl.F_UNLCK, 0, forgets)
+
+            go_by(1)
+            self.assertIn("daemon    in force\n", self.check(0, "learned", "forget", file, "joe@example.org")[0])
+            out, _ = self.check(os.EX_TEMPFAIL, "learned", "forget", file, "zoe@ours.example")
+            self.assertIn("forgotten 1\nleft      1\ndaemon    the daemon has not taken it in within 10 s: look at its log\n",
+                          out)
+            waiting = subprocess.Popen([BLOOMGATE, "learned", "forget", "--json", file, "<#bob@example.org>"],
+                                       cwd=self.folder, stdout=subprocess.PIPE, text=True)
+            go_by(3)
+            self.assertEqual(json.loads(waiting.communicate()[0]), {"forgotten": 1, "left": 0, "daemon": "in-force"})
 
     def test_export_writes_a_list_that_build_reads(self):
         out = self.export("--date", "2026-11-20")
