@@ -256,6 +256,18 @@ FAILING = [
     ({"HARVEST": "", "LEARNED": ""}, "neither HARVEST nor LEARNED"),
     ({"DELETE_AFTER": "long"}, "give an age such as 365d"),
     ({"DELETE_AFTER": "25w"}, "not shorter than NEWEST (180d)"),
+    # A line that the shell would take for a command, or for a name of its own.
+    ({"HARVEST ": " '--for-all /none'"}, "update.conf: line 4: write HARVEST=VALUE, without spaces around '='"),
+    ({"HARVEST": " '--for-all /none'"}, "line 1: write HARVEST=VALUE, without spaces around '='"),
+    ({"HARVEST": "--for-all /none"}, "line 1: HARVEST has several words; put all of them into one pair of quotes"),
+    ({"HARVEST": "'--for-all' /none"}, "line 1: HARVEST has several words"),
+    ({"HARVEST": "'--for-all /none"}, "line 1: there is no second '"),
+    ({"HARVEST": "'--for-all /none'\r"}, "line 1 ends as in Windows: sed -i"),
+    ({"HARVST": "'--for-all /none'"}, "line 4: there is no HARVST (did you mean HARVEST?)"),
+    ({"BUILD_OPTION": "--allow-shrink"}, "line 4: there is no BUILD_OPTION (did you mean BUILD_OPTIONS?)"),
+    ({"newest": "90d"}, "line 4: there is no newest (did you mean NEWEST?)"),
+    ({"[main]\nNEWEST": "90d"}, "line 4: expected NAME=VALUE, got '[main]'"),
+    ({"LISTS": "/proc/none"}, "cannot write to /proc/none; run this as root"),
 ]
 
 
