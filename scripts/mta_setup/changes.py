@@ -95,6 +95,13 @@ class Configuration:
         return new
 
 
+def folder_of(options):
+    """The folder of the mail server's configuration."""
+    if Path(options.config_dir).is_file():
+        raise Refused(f"{options.config_dir} is a file: name the folder that it is in (--config-dir)")
+    return Path(options.config_dir).resolve()
+
+
 def chosen_before(folder):
     """The options of the last --apply in that configuration; None if nothing is applied."""
     found = read(Path(folder) / STATE_FOLDER / "options.json")

@@ -1,6 +1,8 @@
 """The command line that setup-postfix and setup-sendmail share, and what they do."""
 
 import argparse
+import difflib
+import functools
 import json
 import os
 import re
@@ -8,7 +10,7 @@ import shlex
 import sys
 
 from . import machine
-from .changes import Refused, chosen_before
+from .changes import Refused, chosen_before, folder_of
 from .edits import to_json
 from .milters import CHECKERS, program_of
 
@@ -68,6 +70,7 @@ def add_common_options(parser, config_dir, recipes, when_default, when_socket):
 
 def main(parser, arguments, make_setup, implied=lambda options: None):
     """implied(options): the recipe that options without --recipe ask for; None if any recipe would do."""
+    parser.error = functools.partial(refuse, parser)
     try:
         return run(chosen(parser, arguments, implied), make_setup)
     except Refused as reason:
@@ -78,10 +81,20 @@ def main(parser, arguments, make_setup, implied=lambda options: None):
         return os.EX_NOPERM
 
 
+def refuse(parser, message):
+    """Instead of argparse's own: one line, and the exit code of sysexits(3)."""
+    options = [name for action in parser._actions for name in action.option_strings]
+    typed = message.removeprefix("unrecognized arguments: ").split()[0]
+    near = [] if message.startswith("argument ") else difflib.get_close_matches(f"--{typed.lstrip('-')}", options, 1, 0.7)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    print(f"{parser.prog}: nothing was changed: {message}{hint}; '{parser.prog} --help' lists the options", file=sys.stderr)
+    sys.exit(os.EX_USAGE)
+
+
 def chosen(parser, arguments, implied):
     """The options of this run, and where it names no recipe, those of the last --apply."""
     options = parser.parse_args(arguments)
-    before = chosen_before(options.config_dir)
+    before = chosen_before(folder_of(options))
     if options.recipe is None:
         wanted = implied(options)
         if before and wanted not in (None, before["recipe"]) and not (options.undo or options.list):

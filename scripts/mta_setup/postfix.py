@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from . import machine, postfix_text
-from .changes import Configuration, Refused
+from .changes import Configuration, Refused, folder_of
 from .daemon_socket import DaemonSocket
 from .edits import Block, Chroot, Command, Item, Marks, NewFile, Service, ServiceMilters, Setting, marked
 from .milters import AUTHENTICATORS, SPAM_CHECKERS, Chain, program_of, same_kind
@@ -33,11 +33,11 @@ class PostfixSetup:
     def __init__(self, options):
         fill_in(options)
         self.options = options
-        self.folder = Path(options.config_dir).resolve()
+        self.folder = folder_of(options)
         self.main_cf, self.master_cf = (str(self.folder / name) for name in ("main.cf", "master.cf"))
         for name in (self.main_cf, self.master_cf):
             if not Path(name).is_file():
-                raise Refused(f"there is no {name}: say where Postfix's configuration is (--config-dir)")
+                raise Refused(f"there is no {name}: is Postfix installed? If so, say where its configuration is (--config-dir)")
         self.others = OtherPrograms(options)
         tables = sorted(self.folder / path.name for path in SHARED_TABLES.glob("*_header_checks"))
         self.configuration = Configuration(self.folder, [self.main_cf, self.master_cf, *tables, *self.others.paths])

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from . import machine
-from .changes import Configuration, Refused
+from .changes import Configuration, Refused, folder_of
 from .daemon_socket import DaemonSocket
 from .edits import BEGIN, Block, Command, Made
 from .milters import AUTHENTICATORS, Chain, same_kind
@@ -47,11 +47,11 @@ class SendmailSetup:
 
     def __init__(self, options):
         self.options = options
-        self.folder = Path(options.config_dir).resolve()
+        self.folder = folder_of(options)
         self.mc, self.cf = (str(self.folder / name) for name in ("sendmail.mc", "sendmail.cf"))
         for name in (self.mc, self.cf):
             if not Path(name).is_file():
-                raise Refused(f"there is no {name}: say where Sendmail's configuration is (--config-dir)")
+                raise Refused(f"there is no {name}: is Sendmail installed? If so, say where its configuration is (--config-dir)")
         self.others = OtherPrograms(options)
         self.configuration = Configuration(self.folder, [self.mc, self.cf, *self.others.paths])
         self._take_out_of_cf()

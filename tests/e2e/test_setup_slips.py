@@ -1,0 +1,31 @@
+"""Slips on the command line of setup-postfix and setup-sendmail: refused in one line that leads on, before anything is read."""
+import os
+import subprocess
+
+import pytest
+from private_mail.filter import REPOSITORY
+
+NOT_THERE = ["--config-dir", "/nonexistent"]
+
+# The script, its words, the exit code, and what is said.
+SLIPS = {
+    "an option mistyped": ("postfix", ["--aply"], os.EX_USAGE, "unrecognized arguments: --aply (did you mean --apply?)"),
+    "an option without dashes": ("postfix", ["apply"], os.EX_USAGE, "(did you mean --apply?)"),
+    "one dash for two": ("postfix", ["-undo"], os.EX_USAGE, "'setup-postfix --help' lists the options"),
+    "a recipe that is not there": ("postfix", ["--recipe", "amavis"], os.EX_USAGE, "choose from 'none', 'content-filter'"),
+    "a value for --undo": ("postfix", ["--undo", "rspamd"], os.EX_USAGE, "unrecognized arguments: rspamd"),
+    "two things at once": ("postfix", ["--undo", "--apply"], os.EX_USAGE, "--apply: not allowed with argument --undo"),
+    "a socket as elsewhere": ("postfix", ["--socket", "/run/x"], os.EX_USAGE, "--socket: invalid SOCKET value: '/run/x'"),
+    "no Postfix": ("postfix", NOT_THERE, 78, "there is no /nonexistent/main.cf: is Postfix installed?"),
+    "no Sendmail": ("sendmail", NOT_THERE, 78, "there is no /nonexistent/sendmail.mc: is Sendmail installed?"),
+    "a file for the folder": ("postfix", ["--config-dir", __file__], 78, "is a file: name the folder that it is in"),
+}
+
+
+@pytest.mark.parametrize("case", SLIPS)
+def test_a_slip_is_refused_in_one_line_that_leads_on(case):
+    program, words, status, says = SLIPS[case]
+    done = subprocess.run([REPOSITORY / "scripts" / f"setup-{program}", *words], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert says in done.stderr and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"setup-{program}: nothing was changed: ")
