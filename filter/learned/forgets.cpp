@@ -4,24 +4,14 @@
 #include <ctime>
 #include <span>
 
-#include "filter/address/domain_tree.hpp"
-#include "filter/address/tag_separators.hpp"
 #include "filter/hash/hash.hpp"
+#include "filter/learned/is_of_people.hpp"
 
 namespace bloomgate {
 namespace {
 
 std::uint64_t hash_of_text(std::string_view person) noexcept {
   return hash_key(person, 0);
-}
-
-// Whether one of those is forgotten whom the address belongs to. `is_forgotten` takes a person's text.
-template <typename IsForgotten>
-bool belongs_to_any(std::string_view address, IsForgotten is_forgotten) noexcept {
-  static const AddressProfile untagged = {.tag_separators = *TagSeparators::parse("+")};
-  const std::size_t at = address.rfind('@');
-  return is_forgotten(address) || is_forgotten(canonicalize_path(address, untagged).key()) ||
-         is_forgotten(address.substr(at)) || !find_domain_tree(address.substr(at + 1), is_forgotten).empty();
 }
 
 }  // namespace
@@ -50,7 +40,7 @@ bool Forgets::name_either(std::string_view user, std::string_view correspondent,
     return std::ranges::any_of(later,
                                [&](const Person& person) { return person.time > began.time && person.hash == hash; });
   };
-  return belongs_to_any(user, is_forgotten) || belongs_to_any(correspondent, is_forgotten);
+  return is_of_people(user, is_forgotten) || is_of_people(correspondent, is_forgotten);
 }
 
 }  // namespace bloomgate

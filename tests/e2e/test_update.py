@@ -1,5 +1,7 @@
 """`bloomgate-update`: from a log and what was learned to a whitelist in place, and a step that fails changes nothing."""
 
+import datetime
+import email.utils
 import gzip
 import os
 import re
@@ -159,6 +161,40 @@ def test_an_entry_that_no_run_has_renewed_is_no_longer_listed(site):
     site.log.write_text(sent(2, f"bob@{OWN}", "eve@example.org"))
     site.update()
     assert site.lists_now("joe@example.org", "eve@example.org") == [False, True]
+
+
+def test_what_a_forgotten_person_wrote_before_does_not_come_back_and_what_is_written_later_does(site):
+    later = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=3)
+    sent_mail = site.folder / "home/ann/.Sent/cur"
+    sent_mail.mkdir(parents=True)
+    (sent_mail / "1").write_text(f"From: ann@{OWN}\nTo: zoe@example.org\nDate: Fri, 20 Nov 2020 10:00:00 +0100\n\n")
+    (sent_mail / "2").write_text(f"From: ann@{OWN}\nTo: dateless@example.org\n\n")
+    site.settings["HARVEST"] = f'"--own-domain {OWN} --pairs {site.folder}/mail.log* {site.folder}/home/%u/.Sent"'
+    with site.log.open("a") as log:
+        log.write(sent(2, f"bob@{OWN}", "eve@example.org"))
+    site.update()
+    pairs = [f"{name}@example.org > {user}@{OWN}" for user, name in
+             [("ann", "joe"), ("ann", "zoe"), ("ann", "dateless"), ("bob", "eve"), ("ann", "new"), ("ann", "mail")]]
+    assert site.lists_now(*pairs) == [True] * 4 + [False] * 2
+    [old_list] = site.lists.rglob("*.zst")
+    said = site.bloomgate("learned", "forget", "-", f"ann@{OWN}", "--lists", site.lists)
+    assert "3 lines removed from 1 of 1 lists" in said
+    assert f"ann@{OWN}" not in subprocess.run(["zstd", "-dcq", old_list], capture_output=True, text=True, check=True).stdout
+    assert site.lists_now(*pairs) == [True] * 4 + [False] * 2  # until the next run
+    site.update(BUILD_OPTIONS="--allow-shrink")
+    assert site.lists_now(*pairs) == [False] * 3 + [True] + [False] * 2
+    # Of later days there is mail in the log, which RFC 3339 dates, and in the folder.
+    with site.log.open("a") as log:
+        log.write(sent(3, f"ann@{OWN}", "new@example.org").replace("Nov 20 10:00:", later.strftime("%Y-%m-%dT10:00:")))
+    (sent_mail / "3").write_text(f"From: ann@{OWN}\nTo: mail@example.org\nDate: {email.utils.format_datetime(later)}\n\n")
+    site.update()
+    assert site.lists_now(*pairs) == [False] * 3 + [True] * 3
+    for path in site.lists.rglob("*.zst"):
+        assert "joe@" not in subprocess.run(["zstd", "-dcq", path], capture_output=True, text=True, check=True).stdout
+    # A note that cannot be read brings nobody back.
+    (site.lists / ".forgotten").write_text("damaged\n")
+    assert "harvest has failed (65)" in site.update(status=65)
+    assert site.lists_now(*pairs) == [False] * 3 + [True] * 3
 
 
 def test_an_empty_whitelist_replaces_no_existing_one(site):

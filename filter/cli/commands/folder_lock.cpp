@@ -23,10 +23,12 @@ bool is_still_at(const std::string& folder, int file) {
 
 }  // namespace
 
-FolderLock::FolderLock(const std::string& folder) : folder_(folder) {
+FolderLock::FolderLock(const std::string& folder, const std::function<void()>& on_wait) : folder_(folder) {
   do {
     file_.reset(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!file_.is_open()) throw system_error(ErrorCode::cannot_open, "open the folder", folder, errno);
+    if (flock(file_.get(), LOCK_EX | LOCK_NB) == 0) continue;
+    if (on_wait) on_wait();
     while (flock(file_.get(), LOCK_EX) != 0) {
       // Without a lock two commands could give their layers one name, and one of them would be lost.
       if (errno != EINTR) throw system_error(ErrorCode::cannot_write, "lock the folder", folder, errno);

@@ -1,6 +1,7 @@
-// Of two commands that change the layers of a folder, one waits for the other.
+// Of two commands that change what is in a folder, layers or lists, one waits for the other.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "filter/base/file_descriptor.hpp"
@@ -10,8 +11,9 @@ namespace bloomgate::cli {
 // Held as long as the object lives; a killed process leaves none.
 class FolderLock {
  public:
-  // Waits. Throws BloomgateError{cannot_open, cannot_write}, and {interrupted} if the process was told to stop.
-  explicit FolderLock(const std::string& folder);
+  // Waits, after a call of `on_wait`, which may be empty. Throws BloomgateError{cannot_open, cannot_write}, and
+  // {interrupted} if the process was told to stop.
+  explicit FolderLock(const std::string& folder, const std::function<void()>& on_wait = {});
 
   // Makes the names in the folder durable. Throws BloomgateError{cannot_write}.
   void sync() const;

@@ -17,6 +17,7 @@
 #include "filter/cli/harvest/contact_limit.hpp"
 #include "filter/cli/harvest/contact_sorter.hpp"
 #include "filter/cli/harvest/dated_list_writer.hpp"
+#include "filter/cli/harvest/forgotten_contacts.hpp"
 #include "filter/cli/harvest/harvest.hpp"
 #include "filter/cli/harvest/list_posts.hpp"
 #include "filter/cli/harvest/mail_journal.hpp"
@@ -42,6 +43,7 @@ struct HarvestCommand {
   std::string memory;
   std::string user;
   std::string owner_addresses;
+  std::string forgotten;
   std::vector<std::string> own_domains;
   std::vector<std::string> received;
   std::uint32_t most_recipients = 20;
@@ -102,6 +104,9 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
        "smtpd_sender_login_maps")  //
       ("address-books", po::bool_switch(&command.address_books),
        "also read the address books in folders; in the folder of a user, they count for that user")  //
+      ("forgotten", po::value(&command.forgotten)->value_name("FILE"),
+       "leave out what people wrote, or were written, before they were forgotten, which FILE says: '.forgotten' of the "
+       "folder that 'bloomgate learned forget --lists' has changed; what has no date is left out")  //
       ("allow-empty", po::bool_switch(&command.allow_empty),
        "skip a named file that is empty, damaged, or of no kind that is known, and an empty folder of received "
        "mail, and name it")  //
@@ -297,6 +302,8 @@ int run_harvest(const Arguments& arguments) {
   for (const std::string& fault : addresses.faults()) {
     std::cerr << "bloomgate harvest: skipped: " << printable(fault) << '\n';
   }
+  const ForgottenPeople forgotten =
+      command->forgotten.empty() ? ForgottenPeople() : ForgottenPeople::read(command->forgotten);
   const SourceFiles sources(command->sources, command->user, addresses, rules);
   if (!command->journal && sources.absent().size() == command->sources.size()) {
     throw BloomgateError(ErrorCode::cannot_open, "there is no " + sources.absent().front());
@@ -311,8 +318,9 @@ int run_harvest(const Arguments& arguments) {
   const std::uint64_t memory_bytes = parse_bytes(command->memory, "--memory") / (wants_lists ? 4 : 2);
   ContactSorter sorter(memory_bytes, command->output, command->pairs && command->at_least > 1);
   ContactLimit limit(command->most_contacts, sorter);
-  ListPosts posts(memory_bytes, command->output);
-  Harvest harvest(rules, limit, command->threads, stop, wants_lists ? &posts : nullptr,
+  ForgottenContacts remembered(forgotten, limit);
+  ListPosts posts(memory_bytes, command->output, &forgotten);
+  Harvest harvest(rules, remembered, command->threads, stop, wants_lists ? &posts : nullptr,
                   command->owner_addresses.empty() ? nullptr : &addresses);
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(
@@ -335,6 +343,7 @@ int run_harvest(const Arguments& arguments) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   HarvestCounts counts = harvest.counts();
   counts.leave_out(LeftOut::over_limit, limit.left_out());
+  counts.leave_out(LeftOut::forgotten, remembered.left_out());
   (command->json ? print_harvest_json : print_harvest)(
       {path, written, wants_lists, sources, addresses, skipped, counts, limit.users(), harvest.done_bytes(),
        sorter.spilled_bytes() + posts.spilled_bytes(), elapsed.count()});

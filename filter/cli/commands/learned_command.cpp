@@ -1,10 +1,14 @@
 // `bloomgate learned`: what the daemon has learned from outgoing mail, to look at, to take somebody out of, and as a
 // dated list.
 #include <sysexits.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <optional>
 #include <thread>
 
@@ -12,7 +16,9 @@
 #include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/folder_lock.hpp"
 #include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/forgotten/erase_from_lists.hpp"
 #include "filter/cli/harvest/contact_sorter.hpp"
 #include "filter/cli/harvest/dated_list_writer.hpp"
 #include "filter/cli/numbers.hpp"
@@ -33,6 +39,9 @@ constexpr std::uint64_t kSorterBytes = std::uint64_t{128} << 20;
 constexpr auto kDaemonPatience = 10s;
 constexpr auto kBetweenLooks = 20ms;
 
+// Where nothing is learned, and lists alone are to be changed.
+constexpr std::string_view kNoFile = "-";
+
 struct LearnedCommand {
   std::string action;
   std::string file;
@@ -40,6 +49,7 @@ struct LearnedCommand {
   std::string output;
   std::string date;
   std::string newest;
+  std::vector<std::string> folders;  // of lists
   bool json = false;
 };
 
@@ -67,6 +77,8 @@ void check(const LearnedCommand& command) {
   if (is_export && !command.people.empty()) throw UsageError("'export' takes one file");
   if (command.action == "forget" && command.people.empty()) throw UsageError("name at least one address to forget");
   if (command.action == "forget" && !command.newest.empty()) throw UsageError("'forget' takes no --newest");
+  if (command.action != "forget" && !command.folders.empty()) throw UsageError("--lists goes with 'forget'");
+  if (command.file == kNoFile && command.folders.empty()) throw UsageError("without a FILE ('-'), give --lists");
   if (!command.date.empty() && !parse_day(command.date)) {
     throw UsageError("--date takes a day such as 2026-11-20, not '" + command.date + "'");
   }
@@ -81,6 +93,9 @@ std::optional<LearnedCommand> parse_learned(const Arguments& arguments) {
   visible.add_options()  //
       ("output,o", po::value(&command.output)->value_name("FOLDER"),
        "export: where to put the list, a file such as 2026-11-20.txt.zst for each run")  //
+      ("lists", po::value(&command.folders)->composing()->value_name("FOLDER"),
+       "forget: also out of the dated lists in FOLDER (LISTS in update.conf), and keep the next runs from bringing the "
+       "people back; may be given several times")  //
       ("newest", po::value(&command.newest)->value_name("AGE"),
        "list, export: only what was used in the last time, such as 180d, 26w or 1y")  //
       ("date", po::value(&command.date)->value_name("DAY"),
@@ -89,7 +104,7 @@ std::optional<LearnedCommand> parse_learned(const Arguments& arguments) {
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate learned list FILE [ADDRESS...] [OPTION...]\n"
-                   "       bloomgate learned forget FILE ADDRESS... [--json]\n"
+                   "       bloomgate learned forget FILE ADDRESS... [--lists FOLDER] [--json]\n"
                    "       bloomgate learned export FILE --output FOLDER [OPTION...]",
        .purpose =
            "Shows what the daemon has learned from outgoing mail (its option learn), takes people out of it, or\n"
@@ -99,6 +114,8 @@ std::optional<LearnedCommand> parse_learned(const Arguments& arguments) {
        .examples =
            "  bloomgate learned list /var/lib/bloomgate/learned/learned.db ann@example.net\n"
            "  bloomgate learned forget /var/lib/bloomgate/learned/learned.db joe@example.org\n"
+           "  bloomgate learned forget /var/lib/bloomgate/learned/learned.db ann@example.net --lists "
+           "/var/lib/bloomgate/lists\n"
            "  bloomgate learned export /var/lib/bloomgate/learned/learned.db --output /var/lib/bloomgate/lists\n"});
   if (arguments == Arguments{kListOptions}) {
     std::cout << "word\tlist\tshow what was learned\n"
@@ -179,21 +196,101 @@ ForgetText text_of(ForgetState state) {
           "the daemon has not taken it in within " + std::to_string(kDaemonPatience.count()) + " s: look at its log"};
 }
 
-int forget(const LearnedCommand& command) {
+struct Forgotten {
+  std::uint64_t pairs = 0;
+  std::uint64_t left = 0;
+  ForgetState state = ForgetState::no_daemon;
+};
+
+Forgotten forget_in_file(const LearnedCommand& command) {
+  Forgotten done;
+  if (command.file == kNoFile) return done;
   LearnedFile file(command.file, LearnedFile::Access::write);
-  std::uint64_t forgotten = 0;
-  for (const Entry& person : command.people) forgotten += file.forget(person, today());
-  const std::uint64_t left = file.count();
-  const ForgetState state = wait_for_daemon(command.file, file.changes().forgets);
-  const ForgetText daemon = text_of(state);
-  if (command.json) {
-    print_report({{"forgotten", forgotten}, {"left", left}, {"daemon", std::string(daemon.json)}});
-  } else {
-    std::cout << "forgotten " << format_count(forgotten) << "\nleft      " << format_count(left) << "\ndaemon    "
-              << daemon.text << '\n';
-    if (forgotten == 0) std::cout << "if a whitelist lists it: bloomgate-milter revoke ADDRESS\n";
+  for (const Entry& person : command.people) done.pairs += file.forget(person, today());
+  done.left = file.count();
+  done.state = wait_for_daemon(command.file, file.changes().forgets);
+  return done;
+}
+
+// Before anything is changed.
+void require_folder(const std::string& folder) {
+  if (std::error_code ignored; !std::filesystem::is_directory(folder, ignored)) {
+    throw BloomgateError(ErrorCode::cannot_open, folder + ": expected the folder of lists, LISTS in update.conf",
+                         {.path = folder});
   }
-  return state == ForgetState::not_yet ? EX_TEMPFAIL : EX_OK;
+  if (access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
+    throw system_error(ErrorCode::not_permitted, "change the lists (run this as root, as bloomgate-update does) in",
+                       folder, errno);
+  }
+}
+
+void erase_from_folder(const std::string& folder, const LearnedCommand& command, Erased& all) {
+  try {
+    const FolderLock lock(folder, [&] {
+      std::cerr << "bloomgate learned: waiting for bloomgate-update, which is at work in " << printable(folder)
+                << std::endl;
+    });
+    Erased erased = erase_from_lists(folder, command.people, stop_flag());
+    all.lists += erased.lists;
+    all.rewritten += erased.rewritten;
+    all.lines += erased.lines;
+    std::ranges::move(erased.kept_by_hand, std::back_inserter(all.kept_by_hand));
+    std::ranges::move(erased.faults, std::back_inserter(all.faults));
+  } catch (const BloomgateError& error) {
+    if (error.code() == ErrorCode::interrupted) {
+      std::cerr << "bloomgate learned: stopped before all lists were changed; run this again\n";
+      throw;
+    }
+    all.faults.push_back(error);
+  }
+}
+
+void print_forgotten(const LearnedCommand& command, const Forgotten& done, const Erased& erased) {
+  const bool has_lists = !command.folders.empty();
+  const ForgetText daemon = text_of(done.state);
+  if (command.json) {
+    Json report = {{"forgotten", done.pairs}, {"left", done.left}, {"daemon", std::string(daemon.json)}};
+    if (has_lists) {
+      Json by_hand = Json::array();
+      for (const std::string& list : erased.kept_by_hand) by_hand.push_back(list);
+      report["lists"] = Json{{"read", erased.lists},
+                             {"rewritten", erased.rewritten},
+                             {"lines", erased.lines},
+                             {"kept_by_hand", by_hand},
+                             {"failed", erased.faults.size()}};
+    }
+    return print_report(report);
+  }
+  if (command.file != kNoFile) {
+    std::cout << "forgotten " << format_count(done.pairs) << "\nleft      " << format_count(done.left) << "\ndaemon    "
+              << daemon.text << '\n';
+  }
+  if (has_lists) {
+    std::cout << "lists     " << format_count(erased.lines) << " lines removed from " << format_count(erased.rewritten)
+              << " of " << format_count(erased.lists) << " lists\n";
+    for (const std::string& list : erased.kept_by_hand) {
+      std::cout << "by hand   " << printable(list) << " names these people, and was not changed\n";
+    }
+    std::cout << "The whitelist in place has these pairs, as hashes, until it is made anew: systemctl start "
+                 "bloomgate-update\nNot changed: your logs, mailboxes and backups.\n";
+  }
+  if (done.pairs == 0 && erased.lines == 0) std::cout << "if a whitelist lists it: bloomgate-milter revoke ADDRESS\n";
+}
+
+int forget(const LearnedCommand& command) {
+  for (const std::string& folder : command.folders) require_folder(folder);
+  const Forgotten done = forget_in_file(command);
+  Erased erased;
+  for (const std::string& folder : command.folders) erase_from_folder(folder, command, erased);
+  print_forgotten(command, done, erased);
+  for (const BloomgateError& fault : erased.faults) {
+    std::cerr << "bloomgate learned: " << printable(fault.what()) << '\n';
+  }
+  if (!erased.faults.empty()) {
+    std::cerr << "bloomgate learned: not all lists were changed; run this again once that is in order\n";
+    return exit_status(erased.faults.front().code());
+  }
+  return done.state == ForgetState::not_yet ? EX_TEMPFAIL : EX_OK;
 }
 
 void write_list(const LearnedCommand& command) {

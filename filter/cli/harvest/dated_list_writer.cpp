@@ -3,11 +3,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <span>
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_io.hpp"
@@ -15,7 +13,6 @@
 namespace bloomgate::cli {
 namespace {
 
-constexpr std::size_t kTextBytes = std::size_t{1} << 18;
 // Who writes to whom is for the operator's eyes.
 constexpr mode_t kMode = 0640;
 constexpr mode_t kFolderMode = 0750;
@@ -36,18 +33,7 @@ std::string pair_line(std::string_view contact, std::string_view user) {
   return address_line(contact) + " > " + address_line(user);
 }
 
-struct DatedListWriter::Compressor {
-  struct Free {
-    void operator()(ZSTD_CCtx* unused) const noexcept { ZSTD_freeCCtx(unused); }
-  };
-  std::unique_ptr<ZSTD_CCtx, Free> context{ZSTD_createCCtx()};
-  std::string out = std::string(ZSTD_CStreamOutSize(), '\0');
-};
-
-DatedListWriter::DatedListWriter(std::string folder, Day day)
-    : folder_(std::move(folder)), day_(day), compressor_(std::make_unique<Compressor>()) {
-  if (!compressor_->context) throw std::bad_alloc();
-  ZSTD_CCtx_setParameter(compressor_->context.get(), ZSTD_c_checksumFlag, 1);
+DatedListWriter::DatedListWriter(std::string folder, Day day) : folder_(std::move(folder)), day_(day) {
   if (mkdir(folder_.c_str(), kFolderMode) != 0 && errno != EEXIST) {
     throw system_error(ErrorCode::cannot_write, "make the folder", folder_, errno);
   }
@@ -62,37 +48,20 @@ DatedListWriter::DatedListWriter(std::string folder, Day day)
     path_.clear();
     throw system_error(ErrorCode::cannot_write, "create a list in the folder", folder_, error);
   }
+  text_.emplace(file_.get(), "a list in " + folder_);
 }
 
 DatedListWriter::~DatedListWriter() {
   if (!path_.empty()) unlink(path_.c_str());
 }
 
-void DatedListWriter::compress(bool end) {
-  ZSTD_inBuffer in = {.src = text_.data(), .size = text_.size(), .pos = 0};
-  std::size_t left = 0;
-  do {
-    ZSTD_outBuffer out = {.dst = compressor_->out.data(), .size = compressor_->out.size(), .pos = 0};
-    left = ZSTD_compressStream2(compressor_->context.get(), &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
-    if (ZSTD_isError(left) != 0) {
-      throw BloomgateError(ErrorCode::library_failed, std::string("zstd: ") + ZSTD_getErrorName(left));
-    }
-    const auto bytes = std::as_bytes(std::span(compressor_->out)).first(out.pos);
-    if (const int error = write_at(file_.get(), bytes, file_bytes_); error != 0) {
-      throw system_error(ErrorCode::cannot_write, "write a list in", folder_, error);
-    }
-    file_bytes_ += out.pos;
-  } while (in.pos < in.size || (end && left != 0));
-  text_.clear();
-}
-
 void DatedListWriter::write(std::string_view line) {
-  text_.append(line).append(1, '\n');
-  if (text_.size() >= kTextBytes) compress(false);
+  text_->write(line);
+  text_->write("\n");
 }
 
 std::string DatedListWriter::finish() {
-  compress(true);
+  text_->finish();
   if (fsync(file_.get()) != 0) throw system_error(ErrorCode::cannot_write, "sync a list in", folder_, errno);
   std::string path;
   int number = 1;

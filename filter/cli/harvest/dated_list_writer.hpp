@@ -1,11 +1,12 @@
 // Writes a dated and compressed list, which is there as a whole or not at all. For one thread.
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "filter/base/file_descriptor.hpp"
+#include "filter/cli/lists/compressed_writer.hpp"
 #include "filter/cli/lists/dated_lists.hpp"
 
 namespace bloomgate::cli {
@@ -32,18 +33,11 @@ class DatedListWriter {
   std::string finish();
 
  private:
-  struct FreeContext;
-  struct Compressor;
-
-  void compress(bool end);
-
   std::string folder_;
   Day day_;
   FileDescriptor file_;
   std::string path_;  // of the file, where the file system knows no file without a name
-  std::uint64_t file_bytes_ = 0;
-  std::string text_;
-  std::unique_ptr<Compressor> compressor_;
+  std::optional<CompressedWriter> text_;
 };
 
 }  // namespace bloomgate::cli

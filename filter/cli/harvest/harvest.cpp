@@ -20,13 +20,21 @@ struct LogBlock {
 };
 
 // A last line without an end is left for the next run: somebody may be writing it.
-LogBlock read_block(Block block) {
+LogBlock read_block(Block block, Day latest) {
   LogBlock read = {.block = std::move(block), .events = {}};
   std::string_view text = read.block.text;
   for (std::size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
-    if (const std::optional<LogEvent> event = read_log_line(text.substr(0, end))) read.events.push_back(*event);
+    if (const std::optional<LogEvent> event = read_log_line(text.substr(0, end), latest)) read.events.push_back(*event);
   }
   return read;
+}
+
+// The last day that a line of the log can have, in any time zone.
+Day last_day_of_file(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+    return last_day_at(std::chrono::system_clock::now());
+  return last_day_at(std::chrono::system_clock::from_time_t(status.st_mtime));
 }
 
 // Of an address book.
@@ -69,14 +77,15 @@ Harvest::Harvest(const HarvestRules& rules, ContactSink& sink, unsigned threads,
       posts_(posts),
       open_messages_(rules, counts_, sink_, OpenMessages::kMostOpen, addresses) {}
 
-void Harvest::read_log(Blocks& blocks, Block first) {
+void Harvest::read_log(Blocks& blocks, Block first, Day latest) {
+  const auto read_one = [latest](Block block) { return read_block(std::move(block), latest); };
   const auto use = [&](const LogBlock& read) {
     for (const LogEvent& event : read.events) open_messages_.use(event);
     done_bytes_ = bytes_before_ + blocks.done_bytes();
     return true;
   };
-  use(read_block(std::move(first)));
-  for_each_block_in_turn(blocks, 1, threads_, read_block, use);
+  use(read_one(std::move(first)));
+  for_each_block_in_turn(blocks, 1, threads_, read_one, use);
 }
 
 void Harvest::read_lines(Blocks& blocks, Block first, SourceReader& reader, BytesRead& of_user, bool is_found) {
@@ -159,7 +168,7 @@ SourceContent Harvest::read(const std::string& path, const SourcePlace& place) {
   const std::optional<SourceKind> kind = recognise_source(first.text);
   if (!kind || !is_read(*kind, place)) return SourceContent::unknown;
   if (*kind == SourceKind::log) {
-    read_log(*blocks, std::move(first));
+    read_log(*blocks, std::move(first), last_day_of_file(path));
     count_bytes(*blocks);
     return SourceContent::used;
   }

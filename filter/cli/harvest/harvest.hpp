@@ -62,7 +62,7 @@ class Harvest {
  private:
   std::unique_ptr<Blocks> open(const std::string& path) const;
   void count_bytes(const Blocks& blocks) noexcept;
-  void read_log(Blocks& blocks, Block first);
+  void read_log(Blocks& blocks, Block first, Day latest);
   void read_lines(Blocks& blocks, Block first, SourceReader& reader, BytesRead& of_user, bool is_found);
   bool is_read(SourceKind kind, const SourcePlace& place) const noexcept;
   std::unique_ptr<SourceReader> reader_of(SourceKind kind, const std::string& path, const SourcePlace& place);

@@ -53,11 +53,12 @@ enum class LeftOut : std::uint8_t {
   not_delivered,    // recipients
   open,             // messages: more than may be open at once
   over_limit,       // contacts and recipients of a user with too many: see ContactLimit
+  forgotten,        // contacts and recipients where one of the two was forgotten later: see ForgottenContacts
 };
-inline constexpr std::size_t kLeftOutKinds = 13;
+inline constexpr std::size_t kLeftOutKinds = 14;
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutNames = {
-    "null_sender", "automatic",  "received", "many_recipients", "foreign_sender", "no_login",  "other_sender",
-    "unreadable",  "own_domain", "program",  "not_delivered",   "open",           "over_limit"};
+    "null_sender", "automatic",  "received", "many_recipients", "foreign_sender", "no_login",   "other_sender",
+    "unreadable",  "own_domain", "program",  "not_delivered",   "open",           "over_limit", "forgotten"};
 
 inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "bounces",
@@ -72,7 +73,8 @@ inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "addresses that no person reads",
     "recipients who were not reached",
     "messages for lack of room: too many were open at once",
-    "contacts of users who have more than --most-contacts"};
+    "contacts of users who have more than --most-contacts",
+    "contacts and users who were forgotten after that"};
 
 struct HarvestCounts {
   std::uint64_t messages = 0;         // of our users to others

@@ -34,7 +34,9 @@ std::optional<std::string> list_named_after(const Entry& address) {
   return std::string(list.key());
 }
 
-void ListPosts::add_post(std::string_view message_id, const Entry& recipient, std::string_view user) {
+void ListPosts::add_post(std::string_view message_id, const Entry& recipient, std::string_view user,
+                         std::optional<Day> day) {
+  if (forgotten_ != nullptr && forgotten_->have(user, day)) return;
   if (const auto list = list_named_after(recipient)) sorter_.add(joined(message_id, *list), user);
 }
 

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "filter/address/address.hpp"
+#include "filter/cli/forgotten/forgotten_people.hpp"
 #include "filter/cli/harvest/contact_sorter.hpp"
 
 namespace bloomgate::cli {
@@ -27,11 +28,14 @@ std::optional<std::string> list_named_after(const Entry& address);
 
 class ListPosts {
  public:
-  // Uses about that much memory, and `folder` for the rest.
-  ListPosts(std::uint64_t memory_bytes, std::string folder) : sorter_(memory_bytes, std::move(folder)) {}
+  // Uses about that much memory, and `folder` for the rest. Posts of forgotten users are left out; `forgotten` is the
+  // caller's, who keeps it, and may be null.
+  ListPosts(std::uint64_t memory_bytes, std::string folder, const ForgottenPeople* forgotten = nullptr)
+      : sorter_(memory_bytes, std::move(folder)), forgotten_(forgotten) {}
 
-  // A user's message to that address; `user` is a key. Throws BloomgateError{cannot_write}.
-  void add_post(std::string_view message_id, const Entry& recipient, std::string_view user);
+  // A user's message of that day to that address; `user` is a key. Throws BloomgateError{cannot_write}.
+  void add_post(std::string_view message_id, const Entry& recipient, std::string_view user,
+                std::optional<Day> day = {});
   // What a received message of a list (its key) names: the post that it is or answers. Throws
   // BloomgateError{cannot_write}.
   void add_copy(std::string_view message_id, std::string_view list);
@@ -44,6 +48,7 @@ class ListPosts {
 
  private:
   ContactSorter sorter_;  // of the Message-ID and the list as contact; its user is empty in what was received
+  const ForgottenPeople* forgotten_;
 };
 
 }  // namespace bloomgate::cli

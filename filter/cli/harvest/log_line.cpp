@@ -7,6 +7,7 @@
 #include "filter/address/calendar_text.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/cli/syslog_line.hpp"
+#include "filter/cli/written_day.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -247,6 +248,23 @@ std::optional<LogEvent> read_sendmail(std::string_view text, LogEvent event) noe
   return event;
 }
 
+std::optional<LogEvent> read_event(const SyslogLine& read) noexcept {
+  LogEvent event = {.host = read.host, .process = read.process};
+  const std::size_t slash = read.program.rfind('/');
+  event.is_sendmail = is_one_of(read.program, "sm-mta", "sendmail", "sm-que");
+  if (!event.is_sendmail && slash == std::string_view::npos) return std::nullopt;
+  std::string_view text = read.text;
+  const bool has_id = take_queue_id(text, event.queue_id);
+  if (event.is_sendmail && take(text, "AUTH=server, ")) {
+    event.kind = LogEventKind::login;
+    event.relay = field(text, "relay=");
+    event.login = field(text, "authid=");
+    return event;
+  }
+  if (!has_id) return std::nullopt;
+  return event.is_sendmail ? read_sendmail(text, event) : read_postfix(read.program.substr(slash + 1), text, event);
+}
+
 }  // namespace
 
 std::string_view take_path(std::string_view& paths) noexcept {
@@ -260,24 +278,13 @@ bool is_log_line(std::string_view line) noexcept {
   return read_syslog_line(without_container(line)).has_value();
 }
 
-std::optional<LogEvent> read_log_line(std::string_view line) noexcept {
+std::optional<LogEvent> read_log_line(std::string_view line, std::optional<std::chrono::sys_days> latest) noexcept {
   if (line.ends_with('\r')) line.remove_suffix(1);
   const std::optional<SyslogLine> read = read_syslog_line(without_container(line));
   if (!read) return std::nullopt;
-  LogEvent event = {.host = read->host, .process = read->process};
-  const std::size_t slash = read->program.rfind('/');
-  event.is_sendmail = is_one_of(read->program, "sm-mta", "sendmail", "sm-que");
-  if (!event.is_sendmail && slash == std::string_view::npos) return std::nullopt;
-  std::string_view text = read->text;
-  const bool has_id = take_queue_id(text, event.queue_id);
-  if (event.is_sendmail && take(text, "AUTH=server, ")) {
-    event.kind = LogEventKind::login;
-    event.relay = field(text, "relay=");
-    event.login = field(text, "authid=");
-    return event;
-  }
-  if (!has_id) return std::nullopt;
-  return event.is_sendmail ? read_sendmail(text, event) : read_postfix(read->program.substr(slash + 1), text, event);
+  std::optional<LogEvent> event = read_event(*read);
+  if (event && latest) event->day = day_of_log_date(read->date, *latest);
+  return event;
 }
 
 }  // namespace bloomgate::cli

@@ -9,6 +9,7 @@
 // logdelivery()), as the private servers of tests/e2e write them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -42,10 +43,12 @@ struct LogEvent {
                                      // recipients, the sender's own among them
   std::string_view process = {};     // login, sender of Sendmail: which process had the connection,
   std::string_view relay = {};       // and with whom
+  std::optional<std::chrono::sys_days> day = {};
 };
 
-// Nothing for the many lines that say nothing of the kind.
-std::optional<LogEvent> read_log_line(std::string_view line) noexcept;
+// Nothing for the many lines that say nothing of the kind. No line is later than `latest`; without that, the day of the
+// event is not known.
+std::optional<LogEvent> read_log_line(std::string_view line, std::optional<std::chrono::sys_days> latest = {}) noexcept;
 
 // Whether the line begins as a log's lines do: with a date, a host and a program.
 bool is_log_line(std::string_view line) noexcept;

@@ -11,6 +11,7 @@
 #include "filter/address/calendar_reply.hpp"
 #include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
+#include "filter/cli/written_day.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -260,14 +261,15 @@ void MessageHeader::harvest(const HarvestRules& rules, Users users, HarvestCount
   if (recipients.empty()) return counts.leave_out(LeftOut::unreadable);
   if (recipients.size() > rules.most_recipients) return counts.leave_out(LeftOut::many_recipients);
   const std::vector<std::string_view> ids = message_ids(message_id_);
-  const MessageMark mark = mark_of(ids.size() == 1 ? ids.front() : "", date_, false);
+  MessageMark mark = mark_of(ids.size() == 1 ? ids.front() : "", date_, false);
+  mark.day = day_of_mail_date(date_);
   bool counted = false;
   for (const std::string& recipient : recipients) {
     const Entry contact = canonicalize_path(recipient);
     if (!add_contact(contact, users, mark, rules, counts, sink)) continue;
     counted = true;
     if (posts == nullptr || ids.size() != 1) continue;
-    for (const std::string& user : users) posts->add_post(ids.front(), contact, user);
+    for (const std::string& user : users) posts->add_post(ids.front(), contact, user, mark.day);
   }
   if (counted) ++counts.messages;
   if (counted && ids.size() == 1) ++counts.named_messages;

@@ -2,8 +2,10 @@
 // of sent mail.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "filter/base/ascii.hpp"
@@ -14,6 +16,7 @@ struct MessageMark {
   std::uint64_t hash = 0;
   bool is_named = false;   // the hash is of the Message-ID; else of something that other sources do not have
   bool is_logged = false;  // by a mail server; else it is a copy of the user's
+  std::optional<std::chrono::sys_days> day = {};  // on which it was written, as its source says
 };
 
 // `message_id` has no brackets. A long one is cut in a log (Sendmail: 83 bytes), and bytes beyond ASCII are replaced:

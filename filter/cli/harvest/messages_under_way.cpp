@@ -1,6 +1,6 @@
-// What OpenMessages keeps between two runs: a line for each message, `DAY FLAGS RECIPIENTS ID USER LOGIN` with tabs
-// between them. The place in the journal and these lines are written together, so no message is missed or counted
-// twice.
+// What OpenMessages keeps between two runs: a line for each message, `DAY BEGAN FLAGS RECIPIENTS ID USER LOGIN` with
+// tabs between them; BEGAN is the day of its first line, or `-`. The place in the journal and these lines are written
+// together, so no message is missed or counted twice.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -14,7 +14,7 @@ namespace {
 // Postfix's maximal_queue_lifetime and Sendmail's Timeout.queuereturn are 5 days by default.
 constexpr std::chrono::days kMostDays{10};
 
-constexpr std::size_t kFields = 6;
+constexpr std::size_t kFields = 7;
 
 std::optional<std::array<std::string_view, kFields>> fields_of(std::string_view line) noexcept {
   std::array<std::string_view, kFields> fields;
@@ -36,7 +36,7 @@ std::string OpenMessages::under_way(Day today) const {
     if (each.is_login && each.since) continue;
     const std::string texts = each.id + '\t' + each.user + '\t' + each.login;
     if (std::ranges::count(texts, '\t') != 2) continue;
-    lines += format_day(each.since.value_or(today)) + '\t';
+    lines += format_day(each.since.value_or(today)) + '\t' + (each.day ? format_day(*each.day) : "-") + '\t';
     if (each.counts) lines += 'c';
     if (each.is_login) lines += 'l';
     if (each.is_handed_on) lines += 'h';
@@ -52,10 +52,10 @@ void OpenMessages::resume(std::string_view lines, Day today) {
   for (std::size_t end; (end = lines.find('\n')) != std::string_view::npos; lines.remove_prefix(end + 1)) {
     const auto fields = fields_of(lines.substr(0, end));
     if (!fields) continue;
-    const auto& [day, flags, recipients, id, user, login] = *fields;
+    const auto& [day, began, flags, recipients, id, user, login] = *fields;
     const std::optional<Day> since = parse_day(day);
     if (!since || today - *since > kMostDays || id.empty()) continue;
-    Message& message = open(std::string(id));
+    Message& message = open(std::string(id), parse_day(began));
     std::from_chars(recipients.data(), recipients.data() + recipients.size(), message.recipients);
     message.user = user;
     message.sender = user.substr(0, user.rfind('@'));

@@ -23,14 +23,14 @@ OpenMessages::Message* OpenMessages::find(const std::string& id) {
   return found == by_id_.end() ? nullptr : &*found->second;
 }
 
-OpenMessages::Message& OpenMessages::open(std::string id) {
+OpenMessages::Message& OpenMessages::open(std::string id, std::optional<Day> day) {
   close(id);  // queue IDs come again, and then they belong to another message
   if (messages_.size() >= most_open_) {
     if (messages_.front().counts && !messages_.front().is_login) counts_.leave_out(LeftOut::open);
     by_id_.erase(messages_.front().id);
     messages_.pop_front();
   }
-  messages_.push_back({.id = std::move(id)});
+  messages_.push_back({.id = std::move(id), .day = day});
   messages_.back().mark = mark_of({}, messages_.back().id, true);
   by_id_.emplace(messages_.back().id, std::prev(messages_.end()));
   return messages_.back();
@@ -53,10 +53,12 @@ void OpenMessages::receive(const LogEvent& event) {
   std::string id = id_of(event.host, event.queue_id);
   std::string login(event.login);
   bool counts = !login.empty();
+  std::optional<Day> day = event.day;
   if (!event.origin.empty()) {  // a content filter hands it back
     Message* const before = find(id_of(event.host, event.origin));
     if (before != nullptr) {
       before->is_handed_on = true;
+      day = before->day;
       if (login.empty()) login = before->login;
       // Whatever was the reason to leave it out, it is the same message.
       if (!before->counts) return close(id);
@@ -64,7 +66,7 @@ void OpenMessages::receive(const LogEvent& event) {
     }
   }
   if (counts || rules_.without_login) {
-    open(std::move(id)).login = std::move(login);
+    open(std::move(id), day).login = std::move(login);
   } else {
     close(id);
     counts_.leave_out(LeftOut::no_login);
@@ -87,7 +89,7 @@ void OpenMessages::set_sender(const LogEvent& event) {
       return;
     }
     std::string login = client != nullptr ? client->login : std::string();
-    message = &open(id);
+    message = &open(id, event.day);
     message->login = std::move(login);
     message->recipients = event.recipients;
     set_mark(*message, event.message_id);
@@ -126,9 +128,11 @@ bool OpenMessages::is_sender(const Message& message, std::string_view alias) {
 }
 
 void OpenMessages::add_recipient(Message& message, std::string_view path) {
-  if (!add_contact(canonicalize_path(path), Users(&message.user, 1), message.mark, rules_, counts_, sink_) ||
-      message.counted)
+  MessageMark mark = message.mark;
+  mark.day = message.day;
+  if (!add_contact(canonicalize_path(path), Users(&message.user, 1), mark, rules_, counts_, sink_) || message.counted) {
     return;
+  }
   ++counts_.messages;
   ++counts_.log_messages;
   message.counted = true;
@@ -176,7 +180,7 @@ void OpenMessages::use(const LogEvent& event) {
     case LogEventKind::sender:
       return set_sender(event);
     case LogEventKind::login: {
-      Message& client = open(login_of(event));
+      Message& client = open(login_of(event), event.day);
       client.is_login = true;
       client.login = event.login;
       return;

@@ -47,6 +47,7 @@ class OpenMessages {
     std::string user = {};         // the key, once it is known
     std::string sender = {};       // the local part of the sender's, likewise
     MessageMark mark = {};         // not kept between runs
+    std::optional<Day> day = {};   // of its first line
     std::uint32_t recipients = 0;  // of Sendmail, which are still to come
     bool counts = true;
     bool is_login = false;      // no message: a connection to Sendmail that has logged in
@@ -60,7 +61,7 @@ class OpenMessages {
   static std::string id_of(std::string_view host, std::string_view id);
   static std::string login_of(const LogEvent& event);
   Message* find(const std::string& id);
-  Message& open(std::string id);
+  Message& open(std::string id, std::optional<Day> day);
   void close(const std::string& id);
   void leave_out(Message& message, LeftOut reason) noexcept;
   static void set_mark(Message& message, std::string_view message_id);

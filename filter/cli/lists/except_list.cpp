@@ -2,6 +2,7 @@
 
 #include "filter/address/domain_tree.hpp"
 #include "filter/base/error.hpp"
+#include "filter/layout/filter_view.hpp"
 
 namespace bloomgate::cli {
 

@@ -1,4 +1,5 @@
 """`bloomgate harvest`, and `bloomgate build --newest` of the lists that it has made."""
+import datetime
 import gzip
 import json
 import os
@@ -91,6 +92,23 @@ class HarvestTest(ProgramTest):
     def test_a_log_of_29_february_is_read_in_any_year(self):
         log = self.log(("ann", "joe@example.org")).replace("Nov 20", "Feb 29")
         self.assertEqual(self.harvest(self.write("log", log))[0], ["joe@example.org"])
+
+    def test_what_was_written_before_one_of_the_two_was_forgotten_is_left_out(self):
+        later = (datetime.date.today() + datetime.timedelta(days=3)).isoformat()
+        log = self.log(("ann", "joe@example.org"), ("bob", "joe@example.org"), ("bob", "eve@example.org"))
+        newer = self.log(("ann", "new@example.org"), ("bob", "eve@example.org"), first=9).replace("Nov 20 10", later + "T10")
+        sources = [self.write("log", log + newer), self.write("book.csv", "user,contact\nann@ours.example,abe@example.org\n"
+                                                                          "bob@ours.example,abe@example.org\n")]
+        (self.folder / "lists").mkdir()
+        self.check(0, "learned", "forget", "-", "ann@ours.example", "eve@example.org", "--lists", "lists")
+        lines, report = self.harvest(*sources, options=["--pairs", "--forgotten", "lists/.forgotten"])
+        self.assertEqual(lines, ["abe@example.org > bob@ours.example", "eve@example.org > bob@ours.example",
+                                 "joe@example.org > bob@ours.example", "new@example.org > ann@ours.example"])
+        self.assertEqual(report["left_out"]["forgotten"], 3)
+        post, copy = self.write("post", self.post(1)), self.write("copy", self.of_list(1))
+        options = ["--pairs", "--user", "ann@ours.example", "--mailing-lists", copy]
+        self.assertEqual(len(self.harvest(post, options=options)[0]), 2)
+        self.assertEqual(self.harvest(post, options=[*options, "--forgotten", "lists/.forgotten"])[0], [])
 
     def test_contacts_beyond_memory_go_to_disk_and_leave_no_files(self):
         mails = [("ann", f"joe{number % 1000}@example.org") for number in range(5000)]

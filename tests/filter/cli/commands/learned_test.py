@@ -1,13 +1,15 @@
 """`bloomgate learned`, of a database that the test has made by itself."""
 import contextlib
 import fcntl
+import gzip
 import json
 import os
+import resource
 import sqlite3
 import struct
 import subprocess
 
-from program import BLOOMGATE, EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, main
+from program import BLOOMGATE, EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, limited, main
 
 
 class LearnedTest(ProgramTest):
@@ -87,6 +89,105 @@ class LearnedTest(ProgramTest):
             go_by(3)
             self.assertEqual(json.loads(waiting.communicate()[0]), {"forgotten": 1, "left": 0, "daemon": "in-force"})
 
+    LIST = ("joe@example.org > ann@ours.example\nabe@example.com > zoe@ours.example\n"
+            "joe@example.org > ann+news@ours.example\nann@ours.example > zoe@ours.example\n# by ann@ours.example\n"
+            "list:dev.ours.example > zoe@ours.example\nann@ours.example signed-by esp.example\n")
+    LEFT = ("abe@example.com > zoe@ours.example\n# by ann@ours.example\nlist:dev.ours.example > zoe@ours.example\n")
+
+    def lists(self):
+        """A folder of lists of each kind, and what a run that was killed has left."""
+        for name in ("lists/2026-11-20T030000.1/harvested", "lists/2026-11-21T030000.1/learned", "lists/.update.xyz"):
+            (self.folder / name).mkdir(parents=True)
+        for name in ("2026-11-20T030000.1/harvested/2026-11-20.txt.zst", ".update.xyz/2026-11-22.txt.zst"):
+            subprocess.run(["zstd", "-q", "-o", self.folder / "lists" / name], input=self.LIST.encode(), check=True)
+        self.write("lists/2026-11-21T030000.1/learned/2026-11-21.txt", self.LIST)
+        self.write("lists/2026-11-21T030000.1/learned/2026-11-21.2.txt", self.LEFT)
+        self.write("lists/by-hand.txt", self.LIST)
+        self.write("lists/.journal-cursor", "s=1;i=2\n2026-11-20\t2026-11-20\tc\t0\tmx AA\tann@ours.example\tann\n"
+                                            "2026-11-20\t2026-11-20\tc\t0\tmx AB\tzoe@ours.example\tzoe\n")
+        return [path for path in (self.folder / "lists").rglob("*.txt*") if path.parent.name != ".update.xyz"]
+
+    def text_of(self, path):
+        return subprocess.run(["zstd", "-dcqf", path], capture_output=True, check=True).stdout.decode()
+
+    def test_forget_with_lists_removes_a_person_from_dated_lists_and_leaves_all_else_as_it_was(self):
+        file, lists = self.database(), self.lists()
+        for path in lists:
+            os.chmod(path, 0o604)
+            os.utime(path, ns=(10**18, 10**18 + 7))
+        before = {path: (path.read_bytes(), path.stat().st_ino) for path in lists}
+        out, _ = self.check(0, "learned", "forget", file, "ann@ours.example", "--lists", "lists")
+        self.assertTrue(out.startswith("forgotten 2\nleft      1\ndaemon    no daemon has the file in use\n"
+                                       "lists     8 lines removed from 2 of 4 lists\n"
+                                       "by hand   lists/by-hand.txt names these people, and was not changed\n"), out)
+        self.assertIn("systemctl start bloomgate-update", out)
+        for path, (content, inode) in before.items():
+            changed = path.name in ("2026-11-20.txt.zst", "2026-11-21.txt")
+            self.assertEqual(self.text_of(path), self.LEFT if changed or path.name.endswith(".2.txt") else self.LIST)
+            self.assertEqual(path.read_bytes().startswith(b"\x28\xb5\x2f\xfd"), path.suffix == ".zst")
+            status = path.stat()
+            self.assertEqual((status.st_mode & 0o777, status.st_mtime_ns), (0o604, 10**18 + 7))
+            self.assertEqual((path.read_bytes(), status.st_ino) == (content, inode), not changed)
+        self.assertNotIn("ann@", (self.folder / "lists/.journal-cursor").read_text())
+        self.assertIn("s=1;i=2\n2026-11-20\t2026-11-20\tc\t0\tmx AB\t", (self.folder / "lists/.journal-cursor").read_text())
+        noted = (self.folder / "lists/.forgotten").read_text()
+        self.assertRegex(noted, r"\Abloomgate-forgotten 1 [0-9a-f]{16}\n\d{4}-\d\d-\d\d [0-9a-f]{16}\n\Z")
+        self.assertEqual((self.folder / "lists/.forgotten").stat().st_mode & 0o777, 0o640)
+        self.assertEqual(sorted(path.name for path in (self.folder / "lists").iterdir()),
+                         [".forgotten", ".journal-cursor", "2026-11-20T030000.1", "2026-11-21T030000.1", "by-hand.txt"])
+        # Once more, and by a domain; without a file of what was learned.
+        out, _ = self.check(0, "learned", "forget", "-", "--json", "--lists", "lists", "ann@ours.example", "@example.com")
+        self.assertEqual(json.loads(out)["lists"], {"read": 4, "rewritten": 3, "lines": 3, "failed": 0,
+                                                    "kept_by_hand": ["lists/by-hand.txt"]})
+        self.assertEqual((self.folder / "lists/.forgotten").read_text().count("\n"), 3)
+
+    def test_forget_names_each_list_that_it_cannot_change_and_finishes_when_it_is_run_again(self):
+        file, lists = self.database(), self.lists()
+        damaged, = (path for path in lists if path.suffix == ".zst")
+        whole = damaged.read_bytes()
+        damaged.write_bytes(whole[:-3])
+        packed = self.folder / "lists/2026-11-19.txt.gz"
+        packed.write_bytes(gzip.compress(self.LIST.encode()))
+        self.write("lists/2026-11-18.txt", self.LIST * 3000)
+        # A disk on which the larger list has no room.
+        done = self.run_program("learned", "forget", file, "ann@ours.example", "--lists", "lists",
+                                preexec_fn=limited(resource.RLIMIT_FSIZE, 50_000))
+        out, err = done.stdout.decode(), done.stderr.decode()
+        self.assertEqual(done.returncode, EX_CANTCREAT, err)
+        self.assertIn("4 lines removed from 1 of ", out)
+        for words in ("2026-11-20.txt.zst", "2026-11-19.txt.gz has lines of these people, and only a plain list",
+                      "2026-11-18.txt: File too large", "not all lists were changed; run this again"):
+            self.assertIn(words, err)
+        self.assertEqual(damaged.read_bytes(), whole[:-3])
+        self.assertEqual((self.folder / "lists/2026-11-18.txt").read_text(), self.LIST * 3000)
+        damaged.write_bytes(whole)
+        packed.write_bytes(self.LIST.encode())
+        out, _ = self.check(0, "learned", "forget", file, "ann@ours.example", "--lists", "lists")
+        self.assertIn("lines removed from 3 of 6 lists", out)
+        self.assertEqual(list((self.folder / "lists").rglob(".update*")), [])
+
+    def test_forget_waits_for_a_run_that_is_at_work_and_changes_nothing_in_a_wrong_folder(self):
+        file = self.database()
+        self.lists()
+        (self.folder / "damaged").mkdir()
+        self.write("damaged/.forgotten", "x\n")
+        for status, want, folder in [(EX_NOINPUT, "none: expected the folder of lists", "none"),
+                                     (EX_NOINPUT, "learned.db: expected the folder of lists", "learned.db")]:
+            self.assertIn(want, self.check(status, "learned", "forget", file, "joe@example.org", "--lists", folder)[1])
+        self.assertEqual(self.check(0, "learned", "list", file)[0].count("\n"), 3)
+        out, err = self.check(EX_DATAERR, "learned", "forget", file, "zoe@ours.example", "--lists", "damaged", "--lists", "lists")
+        self.assertIn("damaged/.forgotten: line 1 is not as", err)
+        self.assertIn("lines removed from ", out)
+        folder = os.open(self.folder / "lists", os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        waiting = subprocess.Popen([BLOOMGATE, "learned", "forget", file, "joe@example.org", "--lists", "lists"],
+                                   cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(waiting.stderr.readline(),
+                         "bloomgate learned: waiting for bloomgate-update, which is at work in lists\n")
+        os.close(folder)
+        self.assertIn("lists     4 lines removed", waiting.communicate()[0])
+        self.assertEqual(waiting.returncode, 0)
+
     def test_export_writes_a_list_that_build_reads(self):
         out = self.export("--date", "2026-11-20")
         self.assertEqual(out, "exported  lists/2026-11-20.txt.zst\nentries   3\n")
@@ -117,6 +218,8 @@ class LearnedTest(ProgramTest):
                 (EX_USAGE, "--output", ["export", database]),
                 (EX_USAGE, "--output", ["list", database, "--output", "lists"]),
                 (EX_USAGE, "--newest", ["list", database, "--newest", "3"]),
+                (EX_USAGE, "--lists goes with", ["list", database, "--lists", "lists"]),
+                (EX_USAGE, "give --lists", ["forget", "-", "a@example.org"]),
                 (EX_USAGE, "--date", ["export", database, "--output", "lists", "--date", "today"])]:
             with self.subTest(arguments=arguments):
                 self.assertIn(want, self.check(status, "learned", *arguments)[1])

@@ -18,7 +18,7 @@ struct Log {
         messages(rules, counts, sink, most_open, addresses) {}
 
   void read(const std::string& line) {
-    if (const auto event = read_log_line(line)) messages.use(*event);
+    if (const auto event = read_log_line(line, latest)) messages.use(*event);
   }
   void postfix(const std::string& agent, const std::string& text, const std::string& host = "mx") {
     read("Nov 20 10:00:00 " + host + " postfix/" + agent + "[1]: " + text);
@@ -39,6 +39,7 @@ struct Log {
   HarvestCounts counts;
   Sink sink;
   OpenMessages messages;
+  std::optional<Day> latest;
 };
 
 TEST_CASE_METHOD(Log, "the recipients of a user's message are found by its queue ID, in canonical form") {
@@ -153,16 +154,40 @@ TEST_CASE_METHOD(Log, "a message is under way for as long as a queue keeps mail,
   CHECK(NextRun(second, std::chrono::days(11)).messages.open() == 0);
 }
 
+TEST_CASE_METHOD(Log, "a recipient has the day on which the message was taken, whenever it was delivered") {
+  login("AAAAA1");
+  from("AAAAA1", "<ann@ours.example>", 3);
+  latest = kDay;
+  sent("AAAAA1");
+  CHECK_FALSE(sink.last_day);  // not known
+  latest = *parse_day("2026-11-25");
+  login("AAAAA2");
+  from("AAAAA2", "<ann@ours.example>", 3);
+  latest = *parse_day("2027-11-25");
+  sent("AAAAA2");
+  CHECK(sink.last_day == parse_day("2026-11-20"));
+  postfix("smtpd", "AAAAA3: client=localhost[127.0.0.1], orig_queue_id=AAAAA2, orig_client=pc[1.2.3.4]");
+  from("AAAAA3");
+  NextRun next(*this);
+  next.latest = latest;
+  next.sent("AAAAA3");
+  CHECK(next.sink.last_day == parse_day("2026-11-20"));
+  next.sendmail("AUTH=server, relay=pc [1.2.3.4], authid=ann, mech=PLAIN", "7");
+  next.sendmail("aaaaaaa1: from=<ann@ours.example>, nrcpts=2, relay=pc [1.2.3.4]", "7");
+  next.sendmail("aaaaaaa1: to=<joe@example.org>, stat=Sent (ok)", "8");
+  CHECK(next.sink.last_day == parse_day("2027-11-20"));
+}
+
 TEST_CASE_METHOD(Log, "lines that are not of messages under way are passed over") {
   for (const char* const lines :
-       {"\n", "x\n", "\t\t\t\t\t\n", "2024-10-04\tc\t0\tmx AAAAA1\tann@ours.example\n",
-        "2024-10-04\tc\t0\t\tann@ours.example\tann\n", "2024-10-04\tc\t0\tmx AAAAA1\ta\tb\tc\n",
-        "2024-10-04\tc\t0\tmx AAAAA1\tann@ours.example\tann"}) {
+       {"\n", "x\n", "\t\t\t\t\t\t\n", "2024-10-04\t-\tc\t0\tmx AAAAA1\tann@ours.example\n",
+        "2024-10-04\t-\tc\t0\t\tann@ours.example\tann\n", "2024-10-04\t-\tc\t0\tmx AAAAA1\ta\tb\tc\n",
+        "2024-10-04\t-\tc\t0\tmx AAAAA1\tann@ours.example\tann"}) {
     CAPTURE(lines);
     messages.resume(lines, kDay);
     CHECK(messages.open() == 0);
   }
-  messages.resume("2024-10-04\tc\tx\tmx AAAAA1\tann@ours.example\tann\n", kDay);
+  messages.resume("2024-10-04\t-\tc\tx\tmx AAAAA1\tann@ours.example\tann\n", kDay);
   CHECK(messages.open() == 1);
 }
 

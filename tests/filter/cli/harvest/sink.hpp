@@ -15,11 +15,13 @@ using Found = std::vector<std::string>;
 inline const std::vector<std::string> kAnn = {"ann@ours.example"};
 
 struct Sink : ContactSink {
-  void add(std::string_view contact, std::string_view user, const MessageMark& /*message*/) override {
+  void add(std::string_view contact, std::string_view user, const MessageMark& message) override {
+    last_day = message.day;
     found.push_back(std::string(contact) + " > " + std::string(user));
   }
 
   Found found;
+  std::optional<std::chrono::sys_days> last_day;
 };
 
 }  // namespace bloomgate::cli

@@ -1,0 +1,252 @@
+#include "filter/cli/forgotten/erase_from_lists.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <span>
+#include <sstream>
+
+#include "filter/base/file_descriptor.hpp"
+#include "filter/base/file_io.hpp"
+#include "filter/base/file_paths.hpp"
+#include "filter/cli/forgotten/forgotten_people.hpp"
+#include "filter/cli/lists/blocks.hpp"
+#include "filter/cli/lists/compressed_writer.hpp"
+#include "filter/cli/lists/decompressor.hpp"
+#include "filter/cli/lists/input_files.hpp"
+#include "filter/learned/learned_file.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+using People = std::vector<Entry>;
+
+// Who writes to whom is for the operator's eyes.
+constexpr mode_t kMode = 0640;
+constexpr std::string_view kTemporary = ".update.forget-";
+// The folder of a run that is at work.
+constexpr std::string_view kUnfinishedRun = ".update.";
+constexpr std::string_view kJournalCursor = ".journal-cursor";
+
+[[noreturn]] void fail(const std::string& what, const std::string& path) {
+  throw system_error(ErrorCode::cannot_write, what, path, errno);
+}
+
+// What takes the place of a file in one step, with its owner, permissions and time; or a new file.
+class Replacement {
+ public:
+  explicit Replacement(const std::string& path)
+      : path_(path), temporary_(folder_of(path) + "/" + std::string(kTemporary) + "XXXXXX") {
+    if (struct stat status = {}; stat(path.c_str(), &status) == 0) old_ = status;
+    file_.reset(mkostemp(temporary_.data(), O_CLOEXEC));
+    if (!file_.is_open()) fail("create a file beside", path_);
+    try {
+      keep_owner();
+    } catch (...) {
+      unlink(temporary_.c_str());
+      throw;
+    }
+  }
+  ~Replacement() {
+    if (!temporary_.empty()) unlink(temporary_.c_str());
+  }
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+
+  int file() const noexcept { return file_.get(); }
+
+  void put_in_place() {
+    if (old_) {
+      const std::array<timespec, 2> times = {old_->st_atim, old_->st_mtim};
+      if (futimens(file_.get(), times.data()) != 0) fail("keep the time of", path_);
+    }
+    if (fsync(file_.get()) != 0) fail("sync what takes the place of", path_);
+    if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("replace", path_);
+    temporary_.clear();
+    sync_folder_or_throw(folder_of(path_));
+  }
+
+ private:
+  void keep_owner() {
+    struct stat made = {};
+    if (fstat(file_.get(), &made) != 0) fail("look at what takes the place of", path_);
+    const bool is_owned = !old_ || (made.st_uid == old_->st_uid && made.st_gid == old_->st_gid);
+    if (!is_owned && fchown(file_.get(), old_->st_uid, old_->st_gid) != 0) {
+      fail("keep the owner (run this as root, or as the owner) of", path_);
+    }
+    if (fchmod(file_.get(), old_ ? old_->st_mode & 0777 : kMode) != 0) fail("set the permissions of", path_);
+  }
+
+  std::string path_;
+  std::string temporary_;
+  std::optional<struct stat> old_;
+  FileDescriptor file_;
+};
+
+void write_file(const std::string& path, std::string_view text) {
+  Replacement file(path);
+  if (const int error = write_at(file.file(), std::as_bytes(std::span(text)), 0); error != 0) {
+    throw system_error(ErrorCode::cannot_write, "write", path, error);
+  }
+  file.put_in_place();
+}
+
+std::string_view take_line(std::string_view& text) noexcept {
+  const std::size_t end = text.find('\n');
+  const std::string_view line = text.substr(0, end == std::string_view::npos ? end : end + 1);
+  text.remove_prefix(line.size());
+  return line;
+}
+
+// Of one side of a pair, or of an entry that is none. No mailing list is a person's.
+bool is_of_one(std::string_view key, const People& people) noexcept {
+  if (is_signer_key(key)) key = sides_of_signer_key(key).entry;
+  return !is_mailing_list_key(key) &&
+         std::ranges::any_of(people, [key](const Entry& person) { return is_of_person(key, person); });
+}
+
+bool names_one(std::string_view line, const People& people) noexcept {
+  const Entry entry = canonicalize_list_line(line);
+  if (!entry.is_key()) return false;
+  if (!entry.is_pair()) return is_of_one(entry.key(), people);
+  const auto [sender, recipient] = sides_of_pair(entry.key());
+  return is_of_one(sender, people) || is_of_one(recipient, people);
+}
+
+// Calls `use(line, names_one)` for each line of the list, with its end.
+template <typename Use>
+void for_each_line(const std::string& path, const People& people, const std::atomic<bool>& stop, Use use) {
+  Blocks blocks({path}, stop, false, BlockOrder::in_turn);
+  for (Block block; blocks.next(block);) {
+    for (std::string_view text = block.text; !text.empty();) {
+      const std::string_view line = take_line(text);
+      use(line, names_one(line, people));
+    }
+  }
+}
+
+Compression compression_of(const std::string& path) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) throw system_error(ErrorCode::cannot_open, "open", path, errno);
+  std::array<char, kCompressionMarkBytes> start = {};
+  const ssize_t bytes = pread(file.get(), start.data(), start.size(), 0);
+  if (bytes < 0) throw system_error(ErrorCode::cannot_read, "read", path, errno);
+  return recognise_compression({start.data(), static_cast<std::size_t>(bytes)}, true).value_or(Compression::none);
+}
+
+void rewrite(const std::string& path, const People& people, const std::atomic<bool>& stop) {
+  const Compression compression = compression_of(path);
+  if (compression != Compression::none && compression != Compression::zstd) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         path +
+                             " has lines of these people, and only a plain list, or one of zstd, is written anew: "
+                             "compress it with zstd, and run this again",
+                         {.path = path});
+  }
+  Replacement list(path);
+  CompressedWriter writer(list.file(), path, compression == Compression::zstd);
+  for_each_line(path, people, stop, [&](std::string_view line, bool is_of_people) {
+    if (!is_of_people) writer.write(line);
+  });
+  writer.finish();
+  list.put_in_place();
+}
+
+void erase_from_list(const std::string& path, const People& people, const std::atomic<bool>& stop, Erased& erased) {
+  std::uint64_t lines = 0;
+  for_each_line(path, people, stop, [&](std::string_view, bool is_of_people) { lines += is_of_people ? 1U : 0U; });
+  ++erased.lists;
+  if (lines == 0) return;
+  if (!day_of_list(path)) {
+    erased.kept_by_hand.push_back(path);
+    return;
+  }
+  rewrite(fs::canonical(path).native(), people, stop);
+  ++erased.rewritten;
+  erased.lines += lines;
+}
+
+void note(const std::string& folder, const People& people) {
+  const std::string path = folder + "/" + std::string(ForgottenPeople::kFileName);
+  ForgottenPeople forgotten = fs::exists(path) ? ForgottenPeople::read(path) : ForgottenPeople();
+  const Day day = last_day_at(std::chrono::system_clock::now());
+  for (const Entry& person : people) forgotten.add(person, day);
+  write_file(path, forgotten.text());
+}
+
+// Its lines have fields with tabs between them, among which are users' addresses.
+void erase_from_cursor(const std::string& folder, const People& people) {
+  const std::string path = folder + "/" + std::string(kJournalCursor);
+  std::ifstream file(path, std::ios::binary);
+  if (!file && errno == ENOENT) return;
+  std::ostringstream read;
+  read << file.rdbuf();
+  if (!file) throw system_error(ErrorCode::cannot_read, "read", path, errno);
+  const std::string text = std::move(read).str();
+  std::string left;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = take_line(rest);
+    bool is_of_people = false;
+    for (std::size_t begin = 0; begin < line.size() && !is_of_people;) {
+      const std::size_t end = std::min(line.find_first_of("\t\n", begin), line.size());
+      const Entry entry = canonicalize_path(line.substr(begin, end - begin));
+      is_of_people = entry.kind() == EntryKind::address && is_of_one(entry.key(), people);
+      begin = end + 1;
+    }
+    if (!is_of_people) left += line;
+  }
+  if (left != text) write_file(path, left);
+}
+
+// No run is at work, since the folder is locked: they are of runs, or of commands, that were killed.
+void remove_leftovers(const std::string& folder) {
+  std::vector<fs::path> leftovers;
+  for (fs::recursive_directory_iterator at(folder), end; at != end; ++at) {
+    const std::string name = at->path().filename().native();
+    if (!name.starts_with(at.depth() == 0 ? kUnfinishedRun : kTemporary)) continue;
+    leftovers.push_back(at->path());
+    at.disable_recursion_pending();
+  }
+  for (const fs::path& path : leftovers) fs::remove_all(path);
+}
+
+}  // namespace
+
+Erased erase_from_lists(const std::string& folder, const std::vector<Entry>& people, const std::atomic<bool>& stop) {
+  Erased erased;
+  try {
+    // First, so that no later run brings them back, whatever goes wrong from here on.
+    note(folder, people);
+    remove_leftovers(folder);
+    erase_from_cursor(folder, people);
+    std::vector<std::string> lists;
+    try {
+      lists = list_files({folder});
+    } catch (const BloomgateError& error) {
+      if (error.code() != ErrorCode::bad_input) throw;  // there is no list
+    }
+    for (const std::string& list : lists) {
+      try {
+        erase_from_list(list, people, stop, erased);
+      } catch (const BloomgateError& error) {
+        if (error.code() == ErrorCode::interrupted) throw;
+        erased.faults.push_back(error);
+      }
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw system_error(ErrorCode::cannot_write, "remove people from the lists in", folder, error.code().value());
+  }
+  return erased;
+}
+
+}  // namespace bloomgate::cli

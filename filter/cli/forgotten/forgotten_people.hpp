@@ -1,0 +1,49 @@
+// Who was forgotten, and when: the file `.forgotten` of a folder of lists, so that no later run makes entries out of
+// what such a person wrote, or was written, before that day. Logs and folders of sent mail still show it. A value; safe
+// from any thread.
+//
+// The file has the line `bloomgate-forgotten 1 KEY`, then `DAY HASH` for each person. The hash has the file's own key,
+// so the file holds no address, and two sites have different hashes of one person. Whoever can read the file can find
+// out whether a person whom he guesses is in it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "filter/address/address.hpp"
+#include "filter/cli/lists/dated_lists.hpp"
+
+namespace bloomgate::cli {
+
+class ForgottenPeople {
+ public:
+  static constexpr std::string_view kFileName = ".forgotten";
+
+  // Nobody, and a new key.
+  ForgottenPeople();
+  // Throws BloomgateError{cannot_open, cannot_read, bad_input}.
+  static ForgottenPeople read(const std::string& path);
+  std::string text() const;
+
+  // The person is an address with its tags after '+', `@domain`, or `@.domain` for all below it as well. A later day
+  // takes the place of an earlier one.
+  void add(const Entry& person, Day day);
+
+  bool empty() const noexcept { return days_.empty(); }
+  // Whether the address, a canonical key, is of a person who was forgotten on that day or later. No day: on any day.
+  bool have(std::string_view address, std::optional<Day> day) const noexcept;
+
+ private:
+  std::uint64_t key_;
+  std::map<std::uint64_t, Day> days_;  // by the hash of the person
+};
+
+// The last day that it is at that time anywhere on the earth: what was written until then has no later day, in whatever
+// time zone.
+Day last_day_at(std::chrono::system_clock::time_point time) noexcept;
+
+}  // namespace bloomgate::cli
