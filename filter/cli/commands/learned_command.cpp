@@ -214,13 +214,15 @@ Forgotten forget_in_file(const LearnedCommand& command) {
 
 // Before anything is changed.
 void require_folder(const std::string& folder) {
-  if (std::error_code ignored; !std::filesystem::is_directory(folder, ignored)) {
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(folder, error);
+  if (!is_folder && error != std::errc::permission_denied) {
     throw BloomgateError(ErrorCode::cannot_open, folder + ": expected the folder of lists, LISTS in update.conf",
                          {.path = folder});
   }
-  if (access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
+  if (!is_folder || access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
     throw system_error(ErrorCode::not_permitted, "change the lists (run this as root, as bloomgate-update does) in",
-                       folder, errno);
+                       folder, is_folder ? errno : EACCES);
   }
 }
 

@@ -4,17 +4,20 @@ import fcntl
 import gzip
 import json
 import os
+import random
 import resource
 import sqlite3
 import struct
 import subprocess
+import unittest
 
-from program import BLOOMGATE, EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, limited, main
+from program import BLOOMGATE, EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_USAGE, KILLS, ProgramTest, limited, main
 
 
 class LearnedTest(ProgramTest):
     """learned list, forget and export: on a database that another hand than ours has made."""
 
+    CHANCE = random.Random(5)
     MONDAY = 20780  # 2026-11-23, in days from 1970 on
     PAIRS = [("ann@ours.example", "joe@example.org", MONDAY - 300, MONDAY),
              ("ann@ours.example", "#bob@example.org", MONDAY, MONDAY),
@@ -187,6 +190,31 @@ class LearnedTest(ProgramTest):
         os.close(folder)
         self.assertIn("lists     4 lines removed", waiting.communicate()[0])
         self.assertEqual(waiting.returncode, 0)
+
+    @unittest.skipUnless(os.geteuid() == 0, "root alone can be another user")
+    def test_a_user_who_may_not_change_the_lists_changes_nothing(self):
+        file = self.database()
+        self.lists()
+        os.chmod(self.folder, 0o777)
+        os.chmod(self.folder / file, 0o666)
+        done = self.run_program("learned", "forget", file, "ann@ours.example", "--lists", "lists", user=65534)
+        self.assertEqual(done.returncode, os.EX_NOPERM, done.stderr)
+        self.assertIn(b"run this as root, as bloomgate-update does", done.stderr)
+        self.assertEqual(self.check(0, "learned", "list", file)[0].count("\n"), 3)
+
+    def test_killed_at_any_moment_each_list_is_whole_and_the_next_run_finishes(self):
+        folder = self.folder / "lists"
+        folder.mkdir()
+        large = self.LIST * 2000
+        for _ in range(KILLS):
+            for day in range(10, 20):
+                self.write(f"lists/2026-11-{day}.txt", large)
+            self.kill_after(self.CHANCE.random() * 0.1, "learned", "forget", "-", "ann@ours.example", "--lists", "lists")
+            for path in folder.glob("2026*"):
+                self.assertIn(path.read_text(), (large, self.LEFT * 2000))
+            self.check(0, "learned", "forget", "-", "ann@ours.example", "--lists", "lists")
+            self.assertEqual({path.read_text() for path in folder.glob("2026*")}, {self.LEFT * 2000})
+            self.assertEqual(list(folder.glob(".update*")), [])
 
     def test_export_writes_a_list_that_build_reads(self):
         out = self.export("--date", "2026-11-20")
