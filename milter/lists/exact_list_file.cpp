@@ -78,12 +78,12 @@ std::string read_list_text(const std::string& path, std::uint64_t most_bytes) {
                        {.path = path});
 }
 
-ExactListReading load_exact_list(const std::string& path, std::uint64_t most_bytes) {
-  return read_exact_list(path, read_list_text(path, most_bytes));
+ExactListReading load_exact_list(const std::string& path, ListOf of, std::uint64_t most_bytes) {
+  return read_exact_list(path, read_list_text(path, most_bytes), of);
 }
 
-ExactListReading read_exact_list(const std::string& path, std::string_view text) {
-  ExactListReading reading = read_exact_list(text);
+ExactListReading read_exact_list(const std::string& path, std::string_view text, ListOf of) {
+  ExactListReading reading = read_exact_list(text, of);
   if (reading.spoiled_line != 0) {
     throw BloomgateError(ErrorCode::bad_input,
                          path + " is damaged: line " + std::to_string(reading.spoiled_line) +

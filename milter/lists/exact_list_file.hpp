@@ -21,12 +21,13 @@ inline constexpr std::uint64_t kMostExactListBytes = std::uint64_t{256} << 20;  
 // Throws BloomgateError: cannot_open; not_a_regular_file (never blocks on a FIFO); cannot_read, also if the file has
 // not come to rest within half a second; bad_input if the file is larger than `most_bytes`, or has lines that are no
 // text; and std::bad_alloc. Takes as much memory as the file's size while it reads.
-ExactListReading load_exact_list(const std::string& path, std::uint64_t most_bytes = kMostExactListBytes);
+ExactListReading load_exact_list(const std::string& path, ListOf of = ListOf::senders,
+                                 std::uint64_t most_bytes = kMostExactListBytes);
 
 // The text of such a list, read as load_exact_list() reads it, with the same errors for the file.
 std::string read_list_text(const std::string& path, std::uint64_t most_bytes = kMostExactListBytes);
 
 // The list of that text. `path` is for the error: BloomgateError{bad_input} if it has lines that are no text.
-ExactListReading read_exact_list(const std::string& path, std::string_view text);
+ExactListReading read_exact_list(const std::string& path, std::string_view text, ListOf of);
 
 }  // namespace bloomgate

@@ -279,9 +279,9 @@ std::string other_entry(const ExactList& list, const Entry& entry, TagSeparators
 
 // Nothing to do, or the new text.
 Change changed(const std::string& path, std::span<const Entry> entries, ListChange change, TagSeparators separators,
-               std::uint64_t most_bytes) {
+               ListOf of, std::uint64_t most_bytes) {
   Change made{read_list_text(path, most_bytes), {}};
-  const ExactList before = read_exact_list(path, made.text).list;
+  const ExactList before = read_exact_list(path, made.text, of).list;
   if (change == ListChange::put_in) {
     put_in(made, entries, before);
   } else {
@@ -293,7 +293,7 @@ Change changed(const std::string& path, std::span<const Entry> entries, ListChan
         path + " would have more than " + std::to_string(most_bytes) + " bytes; put a list of that size into a filter",
         {.path = path});
   }
-  const ExactList after = read_exact_list(made.text).list;
+  const ExactList after = read_exact_list(made.text, of).list;
   made.result.size = after.size();
   for (std::size_t i = 0; change == ListChange::take_out && i < entries.size(); ++i) {
     made.result.entries[i].covered_by = other_entry(after, entries[i], separators);
@@ -303,32 +303,36 @@ Change changed(const std::string& path, std::span<const Entry> entries, ListChan
 
 }  // namespace
 
-std::vector<Entry> entries_of_words(std::span<const std::string> words) {
+std::vector<Entry> entries_of_words(std::span<const std::string> words, ListOf of) {
+  const std::string entries_are =
+      of == ListOf::recipients ? "ann@ours.example, @ours.example or @.ours.example"
+                               : "joe@example.org, @example.org, @.example.org, list:news.lists.example, one of these "
+                                 "with 'signed-by example.net' behind it, or 'joe@example.org > ann@ours.example' for "
+                                 "one recipient";
   std::vector<Entry> entries;
   for (const std::string& word : words) {
     const Entry& entry = entries.emplace_back(canonicalize_list_line(word));
-    if (entry.is_key()) continue;
-    const std::string why = entry.kind() != EntryKind::blank ? reject_text(entry)
-                            : word.find('#') != std::string::npos
-                                ? "it is a comment; write an address that begins with # in angle brackets"
-                                : "it is empty";
-    throw BloomgateError(
-        ErrorCode::bad_input,
-        "'" + printable(word) + "' is no entry: " + why +
-            "; an entry is joe@example.org, @example.org, @.example.org, list:news.lists.example, one of "
-            "these with 'signed-by example.net' behind it, or 'joe@example.org > ann@ours.example' for "
-            "one recipient. Nothing was changed");
+    std::string why = misplaced_text(entry, of);
+    if (entry.is_key() && why.empty()) continue;
+    if (entry.kind() == EntryKind::rejected) why = reject_text(entry);
+    if (entry.kind() == EntryKind::blank) {
+      why = word.find('#') != std::string::npos
+                ? "it is a comment; write an address that begins with # in angle brackets"
+                : "it is empty";
+    }
+    throw BloomgateError(ErrorCode::bad_input, "'" + printable(word) + "' is no entry: " + why + "; an entry is " +
+                                                   entries_are + ". Nothing was changed");
   }
   return entries;
 }
 
 EditedList edit_list_file(const std::string& path, std::span<const Entry> entries, ListChange change,
-                          TagSeparators separators, std::uint64_t most_bytes) {
+                          TagSeparators separators, ListOf of, std::uint64_t most_bytes) {
   const std::string file = resolved(path);
   const FileDescriptor folder = lock_folder(std::filesystem::path(file).parent_path().string());
   for (int edit = 0; edit < kMostEdits; ++edit) {
     const struct stat before = status_of(file);
-    Change made = changed(file, entries, change, separators, most_bytes);
+    Change made = changed(file, entries, change, separators, of, most_bytes);
     if (std::ranges::none_of(made.result.entries, &EditedEntry::has_changed)) return made.result;
     NewFile fresh(file);
     fresh.write(made.text, before);

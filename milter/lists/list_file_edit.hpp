@@ -32,14 +32,16 @@ struct EditedList {
   std::size_t size = 0;              // different entries in the list now
 };
 
-// The entries that were typed. Throws BloomgateError{bad_input} for the first word that is none, with what to do.
-std::vector<Entry> entries_of_words(std::span<const std::string> words);
+// The entries that were typed. Throws BloomgateError{bad_input} for the first word that is none of such a list, with
+// what to do.
+std::vector<Entry> entries_of_words(std::span<const std::string> words, ListOf of = ListOf::senders);
 
 // Makes the change, for all of `entries` or for none. If there is nothing to change, the file is not touched.
 // `separators` are those that the daemon looks up the list with (exact_list.hpp). Throws BloomgateError: what
 // load_exact_list() throws; not_permitted; cannot_write, also if somebody else keeps changing the file; bad_input if
 // the list would have more than `most_bytes`. Takes as long as reading the list twice.
 EditedList edit_list_file(const std::string& path, std::span<const Entry> entries, ListChange change,
-                          TagSeparators separators = {}, std::uint64_t most_bytes = kMostExactListBytes);
+                          TagSeparators separators = {}, ListOf of = ListOf::senders,
+                          std::uint64_t most_bytes = kMostExactListBytes);
 
 }  // namespace bloomgate

@@ -247,20 +247,36 @@ class ExactListReader {
   std::size_t used_ = 0;  // of the slots
 };
 
-ExactListReading read_exact_list(std::string_view text) {
+std::string misplaced_text(const Entry& entry, ListOf of) {
+  if (of == ListOf::senders || !entry.is_key()) return {};
+  if (entry.is_pair()) {
+    return "it names a sender; write the recipient alone: " + std::string(sides_of_pair(entry.key()).recipient);
+  }
+  if (entry.kind() == EntryKind::with_signer) {
+    return "only a sender is listed with a signer; write a recipient: ann@ours.example or @ours.example";
+  }
+  if (entry.kind() == EntryKind::mailing_list || entry.kind() == EntryKind::mailing_list_tree) {
+    return "a mailing list is a sender; write a recipient: ann@ours.example or @ours.example";
+  }
+  return {};
+}
+
+ExactListReading read_exact_list(std::string_view text, ListOf of) {
   ExactListReading reading;
   ExactListReader reader;
   for (std::uint64_t number = 1; !text.empty(); ++number) {
     const std::string_view line = take_line(text);
     const Entry entry = canonicalize_list_line(line);
-    if (entry.is_key()) {
+    if (entry.kind() == EntryKind::blank) continue;
+    std::string misplaced = misplaced_text(entry, of);
+    if (entry.is_key() && misplaced.empty()) {
       reader.insert(entry);
-    } else if (entry.kind() == EntryKind::rejected) {
-      ++reading.bad_line_count;
-      if (reading.spoiled_line == 0 && !is_text(line)) reading.spoiled_line = number;
-      if (reading.bad_lines.size() < ExactListReading::kMostBadLines) {
-        reading.bad_lines.push_back({number, entry.reason(), reject_text(entry)});
-      }
+      continue;
+    }
+    ++reading.bad_line_count;
+    if (!entry.is_key() && reading.spoiled_line == 0 && !is_text(line)) reading.spoiled_line = number;
+    if (reading.bad_lines.size() < ExactListReading::kMostBadLines) {
+      reading.bad_lines.push_back({number, entry.reason(), entry.is_key() ? std::move(misplaced) : reject_text(entry)});
     }
   }
   reading.list = reader.take();

@@ -1,6 +1,7 @@
 // An exact set of entries, for the operator's short lists beside the filter: `revoked` (never delivered, whatever the
-// filter says) and `extra` (counts as listed). All entries of the builder's lists, written as there: addresses,
-// `@domain` and `@.domain`, mailing lists, these with a signer, and pairs for one recipient.
+// filter says), `extra` (counts as listed) and `opt-out` (recipients whose mail is always checked). All entries of the
+// builder's lists, written as there: addresses, `@domain` and `@.domain`; of senders also mailing lists, these with a
+// signer, and pairs for one recipient.
 //
 // Immutable once read; safe from any thread. Look-ups are noexcept and allocate nothing for ASCII. They compare whole
 // keys, so there are no false positives. A million entries of 20 octets take some 30 MB.
@@ -8,10 +9,10 @@
 // Case: keys have their case folded and their tags kept, whatever the profile of a filter. A sender gets that form
 // before the look-up, so that a revoked sender cannot avoid its entry by capitals.
 //
-// Tags: `joe+x@` and `joe@` are different entries; find() with separators looks for both. For `revoked`, give it '+'
-// and every separator of the filters. Otherwise, if a whitelist has `@example.org`, the sender `joe+1@example.org`
-// avoids the entry `joe@example.org`. For `extra`, give it the separators of the filters and no more. The entry to look
-// for must still have its tag, or an entry `joe+x@` in the list is never found.
+// Tags: `joe+x@` and `joe@` are different entries; find() with separators looks for both. For `revoked` and `opt-out`,
+// give it '+' and every separator of the filters. Otherwise, if a whitelist has `@example.org`, the sender
+// `joe+1@example.org` avoids the entry `joe@example.org`. For `extra`, give it the separators of the filters and no
+// more. The entry to look for must still have its tag, or an entry `joe+x@` in the list is never found.
 #pragma once
 
 #include <cstddef>
@@ -85,10 +86,17 @@ class ExactList {
   bool has_signers_ = false;
 };
 
+// Whom the entries of a list are.
+enum class ListOf : std::uint8_t { senders, recipients };
+
+// Why a good entry does not belong in such a list, and what to write instead, for a person; empty: it does. Throws
+// std::bad_alloc.
+std::string misplaced_text(const Entry& entry, ListOf of);
+
 struct BadLine {
-  std::uint64_t number = 0;  // from 1
-  RejectReason reason = RejectReason::none;
-  std::string text;  // the reason, for a person
+  std::uint64_t number = 0;                  // from 1
+  RejectReason reason = RejectReason::none;  // none: it is misplaced
+  std::string text;                          // the reason, for a person
 };
 
 // The result of reading a text.
@@ -104,8 +112,8 @@ struct ExactListReading {
 };
 
 // Reads a list: one entry per line, in the forms of canonicalize_list_line(), in any order, duplicates allowed. A bad
-// line is left out and reported. Throws std::bad_alloc, and BloomgateError{bad_input} for keys of 4 GiB. Takes some
-// 0.3 µs per line.
-ExactListReading read_exact_list(std::string_view text);
+// line, or one with a misplaced entry, is left out and reported. Throws std::bad_alloc, and BloomgateError{bad_input}
+// for keys of 4 GiB. Takes some 0.3 µs per line.
+ExactListReading read_exact_list(std::string_view text, ListOf of = ListOf::senders);
 
 }  // namespace bloomgate

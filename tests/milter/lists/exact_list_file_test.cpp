@@ -23,7 +23,7 @@ std::string write_list(const TemporaryFolder& folder, const std::string& text) {
 }
 
 ErrorCode code_of_loading(const std::string& path, std::uint64_t most_bytes = kMostExactListBytes) {
-  const BloomgateError error = error_of([&] { load_exact_list(path, most_bytes); });
+  const BloomgateError error = error_of([&] { load_exact_list(path, ListOf::senders, most_bytes); });
   CHECK(error.details().path == path);
   CHECK_THAT(error.what(), Contains(path));
   return error.code();
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(InFolder, "a file that is unreadable, not text or too large is 
   CHECK(code_of_loading(fifo) == ErrorCode::not_a_regular_file);
   const std::string path = write_list(folder, "joe@example.org\n");
   CHECK(code_of_loading(path, 15) == ErrorCode::bad_input);
-  CHECK(load_exact_list(path, 16).list.size() == 1);
+  CHECK(load_exact_list(path, ListOf::senders, 16).list.size() == 1);
   CHECK(code_of_loading(write_list(folder, "joe@example.org\nann@exam\xff\n")) == ErrorCode::bad_input);
   CHECK(code_of_loading(write_list(folder, std::string("joe@exam\0", 9))) == ErrorCode::bad_input);
   CHECK(code_of_loading("/proc/self/mem") == ErrorCode::cannot_read);  // its first page is never there

@@ -159,6 +159,21 @@ TEST_CASE("an error about a word says what is wrong with it, and that nothing wa
   }
 }
 
+TEST_CASE("a list of recipients is edited with recipients only") {
+  for (const auto& [word, want] : {std::pair("joe@example.org > ann@ours.example", "write the recipient alone"),
+                                   std::pair("list:news.lists.example", "a mailing list is a sender"),
+                                   std::pair("@example.org signed-by example.net", "only a sender is listed with"),
+                                   std::pair("\u200bann@ours.example", "U+200B (ZERO WIDTH SPACE)")}) {
+    CHECK_THROWS_WITH(entries_of_words(Words{word}, ListOf::recipients),
+                      Contains(want) && Contains("an entry is ann@ours.example, @ours.example or") &&
+                          Contains("Nothing was changed"));
+  }
+  const List list("joe@example.org > ann@ours.example\n");
+  const EditedList edited = edit_list_file(list.path(), entries_of_words(Words{"bob@ours.example"}, ListOf::recipients),
+                                           ListChange::put_in, {}, ListOf::recipients);
+  CHECK(edited.size == 1);  // the pair is no entry of it
+}
+
 TEST_CASE("an edit loses nothing that an editor saves meanwhile") {
   std::string old_text;
   // What is written takes ten times as long with a sanitizer.
@@ -196,7 +211,8 @@ TEST_CASE("a list may grow to the size that can be read, and no further") {
   const std::string added = "ann@example.org\n";
   const List list;
   const auto edit = [&](std::uint64_t most_bytes) {
-    edit_list_file(list.path(), entries_of_words(Words{"ann@example.org"}), ListChange::put_in, {}, most_bytes);
+    edit_list_file(list.path(), entries_of_words(Words{"ann@example.org"}), ListChange::put_in, {}, ListOf::senders,
+                   most_bytes);
   };
   const std::uint64_t large_enough = std::string_view(kText).size() + added.size();
   CHECK(error_code_of([&] { edit(large_enough - 1); }) == ErrorCode::bad_input);

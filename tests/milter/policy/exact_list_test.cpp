@@ -132,6 +132,30 @@ TEST_CASE("bad lines of an exact list are left out and counted, and the first on
   CHECK(many.bad_lines.size() == ExactListReading::kMostBadLines);
 }
 
+TEST_CASE("a list of recipients leaves out what only a sender can be, and says what to write") {
+  const ExactListReading reading = read_exact_list(
+      "joe@example.org > Ann@ours.example\n@.x.example > @ours.example\nlist:news.lists.example\n"
+      "list:*.lists.example\n@example.org signed-by example.net\nnonsense\n# a comment\n\n"
+      "ann@ours.example\n@quiet.example\n@.tree.example\n",
+      ListOf::recipients);
+  CHECK(reading.list.size() == 3);
+  CHECK_FALSE(reading.list.holds_pairs());
+  CHECK_FALSE(reading.list.holds_signers());
+  CHECK(reading.bad_line_count == 6);
+  CHECK(reading.spoiled_line == 0);
+  const char* const wanted[] = {"write the recipient alone: ann@ours.example",
+                                "write the recipient alone: @ours.example",
+                                "a mailing list is a sender; write a recipient",
+                                "a mailing list is a sender; write a recipient",
+                                "only a sender is listed with a signer; write a recipient",
+                                "there is no '@'"};
+  REQUIRE(reading.bad_lines.size() == std::size(wanted));
+  for (std::size_t i = 0; i < std::size(wanted); ++i) {
+    CHECK(reading.bad_lines[i].number == i + 1);
+    CHECK_THAT(reading.bad_lines[i].text, Catch::Contains(wanted[i]));
+  }
+}
+
 TEST_CASE("a line that cannot be text makes the whole list invalid") {
   struct Row {
     std::string text;
