@@ -147,6 +147,7 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("allow-shrunken-whitelist", options.allow_shrunken_whitelist);
   merger.set("revoked", options.revoked);
   merger.set("extra", options.extra);
+  merger.set("opt-out", options.opt_out);
   merger.set("recipient-delimiter", options.recipient_delimiter);
   merger.set("identity", options.identity);
   merger.set("authentication", options.authentication);

@@ -56,6 +56,7 @@ struct DaemonOptions {
   bool allow_shrunken_whitelist;
   std::string revoked;              // a path; empty: none
   std::string extra;                // a path; empty: none
+  std::string opt_out;              // a path; empty: none
   std::string recipient_delimiter;  // characters, as an operator wrote them
   Identity identity;
   Authentication authentication;

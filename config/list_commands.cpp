@@ -11,6 +11,8 @@ constexpr std::array kListCommands = {
     ListCommandSpec{"remove", ListName::extra, true, "take entries out of the list extra"},
     ListCommandSpec{"revoke", ListName::revoked, false, "put entries into the list revoked: never delivered"},
     ListCommandSpec{"unrevoke", ListName::revoked, true, "take entries out of the list revoked"},
+    ListCommandSpec{"opt-out", ListName::opt_out, false, "put recipients into the list opt-out: mail always checked"},
+    ListCommandSpec{"opt-in", ListName::opt_out, true, "take recipients out of the list opt-out"},
 };
 
 }  // namespace
@@ -25,7 +27,15 @@ const ListCommandSpec* find_list_command(std::string_view name) noexcept {
 }
 
 std::string_view list_option(ListName list) noexcept {
-  return list == ListName::extra ? "extra" : "revoked";
+  switch (list) {
+    case ListName::extra:
+      return "extra";
+    case ListName::opt_out:
+      return "opt-out";
+    case ListName::revoked:
+      break;
+  }
+  return "revoked";
 }
 
 }  // namespace bloomgate

@@ -10,7 +10,7 @@
 
 namespace bloomgate {
 
-enum class ListName { extra, revoked };
+enum class ListName { extra, revoked, opt_out };
 
 struct ListCommandSpec {
   std::string_view name;  // the first word on the command line that is no option
@@ -24,7 +24,7 @@ std::span<const ListCommandSpec> list_command_table() noexcept;
 // The command of that name; null if there is none.
 const ListCommandSpec* find_list_command(std::string_view name) noexcept;
 
-// The name of the list's option: "extra", "revoked".
+// The name of the list's option: "extra", "revoked", "opt-out".
 std::string_view list_option(ListName list) noexcept;
 
 // What the command line asked for.

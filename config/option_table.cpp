@@ -71,6 +71,11 @@ constexpr std::array kOptions = {
     OptionSpec{"extra", "FILE", "", "entries that count as listed, beside the whitelists",
                "A text file like that of 'revoked', read as often. An entry in both is revoked.", true, false,
                BLOOMGATE_CONFIG_FOLDER "/extra.txt"},
+    OptionSpec{
+        "opt-out", "FILE", "", "recipients whose mail is always checked, whoever sends it",
+        "A text file like that of 'revoked', read as often, but of recipients: ann@ours.example, @ours.example or\n"
+        "@.ours.example. A message that has another recipient as well is checked for both, since it has one mark.",
+        true, false, BLOOMGATE_CONFIG_FOLDER "/opt-out.txt"},
     OptionSpec{"recipient-delimiter", "CHARACTERS", "", "what starts a tag in a recipient's address",
                "For entries for one recipient, as joe@example.org > ann@ours.example. With '+', mail for\n"
                "ann+shop@ours.example is looked up as mail for ann@ours.example. Set it as the mail server has it:\n"

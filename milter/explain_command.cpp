@@ -29,8 +29,8 @@
 namespace bloomgate {
 namespace {
 
-std::shared_ptr<const ExactList> exact_list(const std::string& path) {
-  return path.empty() ? nullptr : std::make_shared<const ExactList>(load_exact_list(path).list);
+std::shared_ptr<const ExactList> exact_list(const std::string& path, ListOf of = ListOf::senders) {
+  return path.empty() ? nullptr : std::make_shared<const ExactList>(load_exact_list(path, of).list);
 }
 
 LoadedLists loaded_lists(const DaemonOptions& options) {
@@ -47,6 +47,7 @@ LoadedLists loaded_lists(const DaemonOptions& options) {
   }
   parts.revoked = exact_list(options.revoked);
   parts.extra = exact_list(options.extra);
+  parts.opt_out = exact_list(options.opt_out, ListOf::recipients);
   return LoadedLists(std::move(parts));
 }
 

@@ -85,7 +85,7 @@ Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name, const
   Judgement made = {.rules = rules_.get()};
   made.facts = message.facts(trusted_ids(*made.rules, mta_name), made.rules->trusted_fields, made.rules->cover);
   if (!message.failed()) {
-    decide_message(made, *lists, learned(), start + made.rules->confirm_timeout, before_waiting);
+    decide_message(made, *lists, all_of(*lists), start + made.rules->confirm_timeout, before_waiting);
   }
   made.microseconds = microseconds_since(start);
   if (!message.exception_at().empty()) {
@@ -96,12 +96,16 @@ Judgement Gate::judge(MessageRecorder& message, std::string_view mta_name, const
   return made;
 }
 
+Lists Gate::all_of(const LoadedLists& loaded) const noexcept {
+  Lists lists = loaded.lists();
+  lists.learned = is_learning() ? learner_ : nullptr;
+  return lists;
+}
+
 // Ends, since each turn answers another question, and a message has at most one for each sender and whitelist, and with
 // pairs one more for each recipient. All of them together have the time of one.
-void Gate::decide_message(Judgement& made, const LoadedLists& loaded, const LearnedSenders* learned,
-                          Clock::time_point deadline, const BeforeWaiting& before_waiting) const {
-  Lists lists = loaded.lists();
-  lists.learned = learned;
+void Gate::decide_message(Judgement& made, const LoadedLists& loaded, const Lists& lists, Clock::time_point deadline,
+                          const BeforeWaiting& before_waiting) const {
   made.decision = decide(made.facts, lists, made.rules->policy);
   if (!made.decision.question) return;
   const Clock::time_point start = Clock::now();
@@ -125,14 +129,20 @@ std::shared_ptr<const GateRules> Gate::look_up_rules(const GateRules& rules) {
 
 Decision Gate::look_up(std::string_view sender, std::string_view recipient, Clock::time_point deadline,
                        AskLearned ask_learned) const {
-  const std::shared_ptr<const LoadedLists> lists = slot_.get();
+  const std::shared_ptr<const LoadedLists> loaded = slot_.get();
+  Lists lists = all_of(*loaded);
+  if (ask_learned == AskLearned::no) lists.learned = nullptr;
+  if (recipient.empty() && lists.opt_out != nullptr) {
+    lists.opt_out = nullptr;
+    lists.opt_out_is_configured = false;
+  }
   Judgement made = {.rules = look_up_rules_.get()};
   made.facts.envelope_sender = sender;
   // A From field of the same address: `revoked` and the own domains are asked of that, too.
   made.facts.header_from = {HeaderFromKind::one_mailbox, std::string(sender)};
   if (!recipient.empty()) made.facts.recipients = {Recipients::State::all, {&recipient, 1}};
-  decide_message(made, *lists, ask_learned == AskLearned::yes ? learned() : nullptr, deadline, {});
-  report_damage(lists->parts());
+  decide_message(made, *loaded, lists, deadline, {});
+  report_damage(loaded->parts());
   return made.decision;
 }
 
@@ -183,7 +193,7 @@ void Gate::judge_again(Judgement& made, Signatures signatures, const BeforeWaiti
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   made.facts.signatures = std::move(signatures);
-  decide_message(made, *lists, learned(), start + made.rules->confirm_timeout, before_waiting);
+  decide_message(made, *lists, all_of(*lists), start + made.rules->confirm_timeout, before_waiting);
   made.microseconds += microseconds_since(start);
   report_damage(lists->parts());
 }

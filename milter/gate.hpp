@@ -77,8 +77,10 @@ class Gate {
     rules_.set(std::move(rules));
   }
 
-  // Whether the recipients of messages make a difference: a list in use holds pairs, or something is learned.
-  bool wants_recipients() const { return is_learning() || slot_.get()->lists().hold_pairs(); }
+  // Whether the recipients of messages make a difference: a list in use holds pairs, or something is learned, or
+  // somebody may have opted out. If that becomes so while a connection is open, the recipients of its messages stay
+  // unknown.
+  bool wants_recipients() const { return is_learning() || slot_.get()->lists().ask_for_recipients(); }
 
   // Whether something is learned; the first bytes of a message that teaches are looked at, then.
   bool is_learning() const noexcept { return learner_ != nullptr && learner_->is_on(); }
@@ -95,7 +97,8 @@ class Gate {
   enum class AskLearned : bool { no, yes };
 
   // What the lists say of a sender about whose message nothing is known: `deliver` if a message that is proven to be
-  // his would be delivered, else `check`, with the reason. For one recipient, or for none that is known (empty).
+  // his would be delivered, else `check`, with the reason. For one recipient, or for none that is known (empty): then
+  // for one who has not opted out.
   // `sender` and `recipient` are paths as a mail server gives them. Waits for stores until `deadline` at most. It is in
   // no log and no figure of messages. Throws only where memory runs out.
   Decision look_up(std::string_view sender, std::string_view recipient, std::chrono::steady_clock::time_point deadline,
@@ -146,10 +149,11 @@ class Gate {
   static DeliverySample sample(MessageRecorder& message, const Judgement& made, const EndOfMessage& end);
 
  private:
-  // Null if nothing is learned.
-  const LearnedSenders* learned() const noexcept { return is_learning() ? learner_ : nullptr; }
+  // With what was learned, if something is.
+  Lists all_of(const LoadedLists& loaded) const noexcept;
   void renew(const Judgement& made) const;
-  void decide_message(Judgement& made, const LoadedLists& loaded, const LearnedSenders* learned,
+  // By `lists`, those of `loaded` as far as they are to be asked.
+  void decide_message(Judgement& made, const LoadedLists& loaded, const Lists& lists,
                       std::chrono::steady_clock::time_point deadline, const BeforeWaiting& before_waiting) const;
   Confirmation ask_store(const LoadedLists& lists, const StoreQuestion& question,
                          std::chrono::steady_clock::time_point deadline, const BeforeWaiting& before_waiting) const;

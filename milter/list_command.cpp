@@ -11,9 +11,21 @@
 namespace bloomgate {
 namespace {
 
+const std::string& option_of(ListName list, const DaemonOptions& options) {
+  switch (list) {
+    case ListName::extra:
+      return options.extra;
+    case ListName::opt_out:
+      return options.opt_out;
+    case ListName::revoked:
+      break;
+  }
+  return options.revoked;
+}
+
 const std::string& path_of(const DaemonCommand& command) {
   const ListName list = command.list.spec->list;
-  const std::string& path = list == ListName::extra ? command.options.extra : command.options.revoked;
+  const std::string& path = option_of(list, command.options);
   if (!path.empty()) return path;
   const std::string name(list_option(list));
   throw config_error({command.config_path}, name,
@@ -51,9 +63,12 @@ std::string json_of(const ListCommand& command, const std::string& path, const E
   return all.dump(2);
 }
 
-// As the daemon looks a sender up (exact_list.hpp). What the separators of the filters are is not known here.
-TagSeparators separators_of(ListName list) {
-  return list == ListName::revoked ? *TagSeparators::parse("+") : TagSeparators();
+// As the daemon looks an address up (exact_list.hpp). What the separators of the filters are is not known here.
+TagSeparators separators_of(ListName list, const DaemonOptions& options) {
+  if (list == ListName::extra) return {};
+  const TagSeparators plus = *TagSeparators::parse("+");
+  if (list == ListName::revoked) return plus;
+  return plus | TagSeparators::parse(options.recipient_delimiter).value_or(TagSeparators());
 }
 
 }  // namespace
@@ -61,10 +76,11 @@ TagSeparators separators_of(ListName list) {
 int edit_list(const DaemonCommand& command, std::ostream& out) {
   const ListCommand& asked = command.list;
   const std::string& path = path_of(command);
-  const std::vector<Entry> entries = entries_of_words(asked.entries);
+  const ListOf of = asked.spec->list == ListName::opt_out ? ListOf::recipients : ListOf::senders;
+  const std::vector<Entry> entries = entries_of_words(asked.entries, of);
   const EditedList edited =
       edit_list_file(path, entries, asked.spec->takes_out ? ListChange::take_out : ListChange::put_in,
-                     separators_of(asked.spec->list));
+                     separators_of(asked.spec->list, command.options), of);
   if (asked.json) {
     out << json_of(asked, path, edited) << '\n';
   } else {

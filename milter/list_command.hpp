@@ -1,5 +1,5 @@
-// `bloomgate-milter add|remove|revoke|unrevoke ENTRY...`: an operator edits an exact list of the configuration, and a
-// running daemon has it within a second. Called by main.cpp.
+// `bloomgate-milter add|remove|revoke|unrevoke|opt-out|opt-in ENTRY...`: an operator edits an exact list of the
+// configuration, and a running daemon has it within a second. Called by main.cpp.
 #pragma once
 
 #include <ostream>

@@ -61,9 +61,9 @@ std::string_view mode_name(Mode mode) noexcept {
   return mode == Mode::enforce ? "enforce" : "observe";
 }
 
-void check_exact_list(std::string_view name, const std::string& path) {
+void check_exact_list(std::string_view name, const std::string& path, ListOf of = ListOf::senders) {
   if (path.empty()) return;
-  const ExactListReading reading = load_exact_list(path);
+  const ExactListReading reading = load_exact_list(path, of);
   std::cout << name << ' ' << printable(path) << ": " << reading.list.size() << " entries";
   if (reading.bad_line_count != 0) {
     const BadLine& first = reading.bad_lines.front();
@@ -104,6 +104,7 @@ int check_config(const DaemonCommand& command) {
   }
   check_exact_list("revoked", options.revoked);
   check_exact_list("extra", options.extra);
+  check_exact_list("opt-out", options.opt_out, ListOf::recipients);
   for (const std::string& text : {who_teaches_text(options), look_ups_of_learned(options, options)}) {
     if (!text.empty()) std::cout << text << '\n';
   }
@@ -164,6 +165,7 @@ struct Daemon {
     return {options.whitelists,
             options.revoked,
             options.extra,
+            options.opt_out,
             options.lock_memory,
             options.allow_missing_whitelist,
             options.allow_shrunken_whitelist,

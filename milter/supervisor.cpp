@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -26,13 +27,17 @@ constexpr std::chrono::milliseconds kLookForFolder{1000};
 
 constexpr int kMostTriesOfPair = 3;
 
-constexpr std::string_view kRevoked = "revoked";
-constexpr std::string_view kExtra = "extra";
+constexpr std::array kExactLists = {
+    ExactListPlace{"revoked", ListOf::senders, &ListSources::revoked, &ListParts::revoked, &ListParts::revoked_is_lost},
+    ExactListPlace{"extra", ListOf::senders, &ListSources::extra, &ListParts::extra, &ListParts::extra_is_lost},
+    ExactListPlace{"opt-out", ListOf::recipients, &ListSources::opt_out, &ListParts::opt_out,
+                   &ListParts::opt_out_is_lost},
+};
 
 std::vector<std::string> exact_list_paths(const ListSources& sources) {
   std::vector<std::string> paths;
-  for (const std::string* const path : {&sources.revoked, &sources.extra}) {
-    if (!path->empty()) paths.push_back(*path);
+  for (const ExactListPlace& each : kExactLists) {
+    if (const std::string& path = sources.*each.path; !path.empty()) paths.push_back(path);
   }
   return paths;
 }
@@ -144,8 +149,9 @@ void Supervisor::load_first() {
                  printable(error.what()));
     }
   }
-  if (!sources_.revoked.empty()) lists.revoked = load_exact(kRevoked, sources_.revoked);
-  if (!sources_.extra.empty()) lists.extra = load_exact(kExtra, sources_.extra);
+  for (const ExactListPlace& each : kExactLists) {
+    if (const std::string& path = sources_.*each.path; !path.empty()) lists.*each.list = load_exact(each, path);
+  }
   put_into_use(std::move(lists));
   check_ = FilterCheck::all_when_idle;
   look_at_folders();
@@ -270,15 +276,11 @@ std::optional<ListParts> Supervisor::load_again(const ListSources& wanted, std::
     are_good = is_good && are_good;
     append(lists.whitelists, std::move(filters));
   }
-  if (wanted.revoked != sources_.revoked) {
-    lists.revoked = nullptr;
-    lists.revoked_is_lost = false;
-    are_good = can_be_read(wanted.revoked, faults) && are_good;
-  }
-  if (wanted.extra != sources_.extra) {
-    lists.extra = nullptr;
-    lists.extra_is_lost = false;
-    are_good = can_be_read(wanted.extra, faults) && are_good;
+  for (const ExactListPlace& each : kExactLists) {
+    if (wanted.*each.path == sources_.*each.path) continue;
+    lists.*each.list = nullptr;
+    lists.*each.is_lost = false;
+    are_good = can_be_read(wanted.*each.path, faults) && are_good;
   }
   if (!are_good) return std::nullopt;
   return lists;
@@ -432,9 +434,9 @@ std::vector<NamedFilter> Supervisor::open_whitelist(const WhitelistSource& sourc
   }
 }
 
-std::shared_ptr<const ExactList> Supervisor::load_exact(std::string_view name, const std::string& path) {
+std::shared_ptr<const ExactList> Supervisor::load_exact(const ExactListPlace& place, const std::string& path) {
   const Clock::time_point start = Clock::now();
-  ExactListReading reading = load_exact_list(path);
+  ExactListReading reading = load_exact_list(path, place.of);
   for (const BadLine& line : reading.bad_lines) {
     log_->warn("{}:{}: {}; the line is left out", printable(path), line.number, line.text);
   }
@@ -443,28 +445,28 @@ std::shared_ptr<const ExactList> Supervisor::load_exact(std::string_view name, c
                reading.bad_line_count - reading.bad_lines.size());
   }
   loaded_.push_back(fmt::format("loaded {} entries of {} in {:.3f} s ({})", reading.list.size(), printable(path),
-                                seconds_since(start), name));
+                                seconds_since(start), place.name));
   return std::make_shared<const ExactList>(std::move(reading.list));
 }
 
 void Supervisor::reload_exact(ListParts& lists, std::vector<std::string>& faults) {
-  reload_exact(kRevoked, sources_.revoked, lists.revoked, lists.revoked_is_lost, faults);
-  reload_exact(kExtra, sources_.extra, lists.extra, lists.extra_is_lost, faults);
+  for (const ExactListPlace& each : kExactLists) reload_exact(each, lists, faults);
 }
 
-void Supervisor::reload_exact(std::string_view name, const std::string& path, std::shared_ptr<const ExactList>& list,
-                              bool& is_lost, std::vector<std::string>& faults) {
+void Supervisor::reload_exact(const ExactListPlace& place, ListParts& lists, std::vector<std::string>& faults) {
+  const std::string& path = sources_.*place.path;
   if (path.empty()) return;
+  std::shared_ptr<const ExactList>& list = lists.*place.list;
   const std::size_t entries_before = list ? list->size() : 0;
   try {
-    list = load_exact(name, path);
-    is_lost = false;
+    list = load_exact(place, path);
+    lists.*place.is_lost = false;
     if (list->size() == 0 && entries_before != 0) {
-      log_->warn("{} had {} entries and is empty now ({})", printable(path), entries_before, name);
+      log_->warn("{} had {} entries and is empty now ({})", printable(path), entries_before, place.name);
     }
   } catch (const std::exception& error) {
     list = nullptr;
-    is_lost = true;
+    lists.*place.is_lost = true;
     faults.push_back(printable(error.what()));
   }
 }

@@ -34,12 +34,22 @@ struct ListSources {
   std::vector<WhitelistSource> whitelists;
   std::string revoked = {};                  // a path; empty: none
   std::string extra = {};                    // a path; empty: none
+  std::string opt_out = {};                  // a path; empty: none
   bool lock_memory = false;                  // see LoadedFilter
   bool allow_missing = false;                // start even if a whitelist cannot be used
   bool allow_shrunken = false;               // take one of less than a tenth of the entries of that in use
   std::uint64_t recheck_bytes_per_hour = 0;  // see FilterGuard
   // For the rate that log and status tell.
   IdentityRule identity = IdentityRule::either;
+};
+
+// Where an exact list comes from, and where it goes to.
+struct ExactListPlace {
+  std::string_view name;  // of its option
+  ListOf of;
+  std::string ListSources::* path;
+  std::shared_ptr<const ExactList> ListParts::* list;
+  bool ListParts::* is_lost;
 };
 
 // What the configuration says at a reload.
@@ -76,10 +86,10 @@ class Supervisor {
   // it is left in the runtime folder (reload_outcome.hpp).
   void reload();
 
-  // The same for lists that have changed: revoked and extra, which are read whenever anything changes, and whitelists
-  // of which another file, or another store, is there than at the last attempt to load them; so a file that was refused
-  // is not read again and again. An exact list that can no longer be used is not kept: the operator may just have
-  // revoked somebody, or taken somebody out of extra. Without revoked nobody is delivered.
+  // The same for lists that have changed: revoked, extra and opt-out, which are read whenever anything changes, and
+  // whitelists of which another file, or another store, is there than at the last attempt to load them; so a file that
+  // was refused is not read again and again. An exact list that can no longer be used is not kept: the operator may
+  // just have revoked somebody, or taken somebody out of extra. Without revoked or opt-out nobody is delivered.
   void reload_changed();
 
   // How often the supervisor looks for whitelists that no event has told of: their folder may be reached through a link
@@ -120,10 +130,9 @@ class Supervisor {
   std::optional<std::chrono::milliseconds> longest_wait() const;
   std::vector<NamedFilter> load_whitelist(const WhitelistSource& source, const std::vector<NamedFilter>& in_use = {});
   std::vector<NamedFilter> open_whitelist(const WhitelistSource& source, const std::vector<NamedFilter>& in_use) const;
-  std::shared_ptr<const ExactList> load_exact(std::string_view name, const std::string& path);
+  std::shared_ptr<const ExactList> load_exact(const ExactListPlace& place, const std::string& path);
   void reload_exact(ListParts& lists, std::vector<std::string>& faults);
-  void reload_exact(std::string_view name, const std::string& path, std::shared_ptr<const ExactList>& list,
-                    bool& is_lost, std::vector<std::string>& faults);
+  void reload_exact(const ExactListPlace& place, ListParts& lists, std::vector<std::string>& faults);
   void report_damage() const;
   void report_results() const;
   std::string current_status() const;

@@ -78,6 +78,10 @@ void examine_service(std::string_view properties, std::vector<DoctorFinding>& fi
     findings.push_back({Level::problem, "service", "the list revoked cannot be read, so nobody is delivered",
                         "write it again; an empty file revokes nobody"});
   }
+  if (properties.find("the list opt-out cannot be read") != std::string_view::npos) {
+    findings.push_back({Level::problem, "service", "the list opt-out cannot be read, so nobody is delivered",
+                        "write it again; an empty file lets nobody opt out"});
+  }
   if (properties.find("had an Authentication-Results field that is trusted") != std::string_view::npos) {
     findings.push_back({Level::problem, "authentication", "no trusted results of authentication arrive",
                         "let a milter before Bloomgate write them, and set trusted-authserv-id to its name"});

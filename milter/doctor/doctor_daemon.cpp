@@ -248,6 +248,7 @@ void examine_whitelists(const DaemonOptions& options, const std::vector<std::str
 void examine_exact_lists(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings) {
   examine_exact_list("revoked", options.revoked, "the daemon delivers no message without it", user, findings);
   examine_exact_list("extra", options.extra, "it lists no sender", user, findings);
+  examine_exact_list("opt-out", options.opt_out, "the daemon delivers no message without it", user, findings);
 }
 
 void examine_learning(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings) {

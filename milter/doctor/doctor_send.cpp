@@ -133,6 +133,7 @@ std::string remedy_for(const std::string& reason, const DaemonOptions& options) 
            "with its header and line ends, and does the name server answer?";
   }
   if (reason == "revoked") return "the sender is revoked: bloomgate-milter unrevoke, or take another message";
+  if (reason == "opted-out") return "the recipient has opted out: name another one with --send";
   return "bloomgate-milter --explain < MESSAGE shows each step of the decision";
 }
 

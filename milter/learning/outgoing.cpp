@@ -2,6 +2,7 @@
 
 #include "filter/address/automatic_mail.hpp"
 #include "milter/policy/look_up.hpp"
+#include "milter/policy/opt_out.hpp"
 
 namespace bloomgate {
 namespace {
@@ -27,6 +28,7 @@ Lesson lesson_of(const Facts& facts, const Lists& lists, const Policy& policy, c
   if (!facts.origin.logged_in && !is_exempt) return {};
   const Entry user = user_of(*facts.envelope_sender, policy);
   if (user.kind() != EntryKind::address || !policy.own_domains.find(user).is_listed()) return {};
+  if (has_opted_out(lists, user, policy.recipient_delimiter)) return {};
   Lesson lesson = {.user = std::string(user.key())};
   if (!facts.origin.logged_in) lesson.exempt_client = facts.origin.client;
   for (const std::string_view path : facts.recipients.paths) {

@@ -33,9 +33,10 @@ struct LessonRules {
 };
 
 // Empty unless the client has logged in, or is in an exempt network and such clients teach; and for a null sender, a
-// sender in no own domain, an automatic message (Facts::is_automatic), and one with too many recipients, or with some
-// that are not known. Recipients in own domains, those that no person reads (is_of_program()), those
-// that are revoked for the user or for everybody, and those that are no addresses are left out. Throws std::bad_alloc.
+// sender in no own domain, one who has opted out (nothing would be delivered by it), an automatic message
+// (Facts::is_automatic), and one with too many recipients, or with some that are not known. Recipients in own domains,
+// those that no person reads (is_of_program()), those that are revoked for the user or for everybody, and those that
+// are no addresses are left out. Throws std::bad_alloc.
 Lesson lesson_of(const Facts& facts, const Lists& lists, const Policy& policy, const LessonRules& rules);
 
 // The address of a user of ours as it is in pairs: without its tag. `path` as in a MAIL or RCPT command.

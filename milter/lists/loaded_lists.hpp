@@ -26,9 +26,11 @@ struct ListParts {
   std::vector<NamedFilter> whitelists = {};
   std::shared_ptr<const ExactList> revoked = {};  // null: there is none
   std::shared_ptr<const ExactList> extra = {};    // null: there is none
+  std::shared_ptr<const ExactList> opt_out = {};  // null: there is none
   // They are configured, and what they hold is no longer known.
   bool revoked_is_lost = false;
   bool extra_is_lost = false;
+  bool opt_out_is_lost = false;
 };
 
 class LoadedLists {
@@ -55,7 +57,12 @@ class LoadedLists {
 
   // In the form for decide(). Valid as long as the object.
   Lists lists() const noexcept {
-    return {views_, parts_.revoked.get(), parts_.extra.get(), parts_.revoked != nullptr || parts_.revoked_is_lost};
+    return {.whitelists = views_,
+            .revoked = parts_.revoked.get(),
+            .extra = parts_.extra.get(),
+            .revoked_is_configured = parts_.revoked != nullptr || parts_.revoked_is_lost,
+            .opt_out = parts_.opt_out.get(),
+            .opt_out_is_configured = parts_.opt_out != nullptr || parts_.opt_out_is_lost};
   }
 
  private:

@@ -330,9 +330,11 @@ void add_lists(Families& families, const Monitor& monitor) {
   MetricFamily& entries = families.gauge("bloomgate_exact_list_entries", "Entries of an exact list.");
   if (parts.revoked) Families::put(entries, {label("list", "revoked")}, number(parts.revoked->size()));
   if (parts.extra) Families::put(entries, {label("list", "extra")}, number(parts.extra->size()));
+  if (parts.opt_out) Families::put(entries, {label("list", "opt-out")}, number(parts.opt_out->size()));
   MetricFamily& lost = families.gauge("bloomgate_exact_list_lost", "Whether an exact list can no longer be read.");
   Families::put(lost, {label("list", "revoked")}, parts.revoked_is_lost ? 1 : 0);
   Families::put(lost, {label("list", "extra")}, parts.extra_is_lost ? 1 : 0);
+  Families::put(lost, {label("list", "opt-out")}, parts.opt_out_is_lost ? 1 : 0);
 }
 
 void add_learning(Families& families, const Learner::Status& learning) {

@@ -110,6 +110,7 @@ std::vector<std::string> list_faults(const LoadedLists& lists) {
   const ListParts& parts = lists.parts();
   std::vector<std::string> faults;
   if (parts.revoked_is_lost) faults.emplace_back(kRevokedIsLost);
+  if (parts.opt_out_is_lost) faults.emplace_back(kOptOutIsLost);
   if (parts.extra_is_lost) faults.emplace_back("the list extra cannot be read, so it lists no sender");
   for (const NamedFilter& each : parts.whitelists) {
     if (each.filter == nullptr) continue;
@@ -142,6 +143,7 @@ std::string service_status(const LoadedLists& lists, IdentityRule identity) {
   if (const std::string rate = message_rate(lists, identity); !rate.empty()) status += "; " + rate;
   if (parts.revoked) status += fmt::format("; {} revoked entries{}", parts.revoked->size(), pairs_of(*parts.revoked));
   if (parts.extra) status += fmt::format("; {} extra entries{}", parts.extra->size(), pairs_of(*parts.extra));
+  if (parts.opt_out) status += fmt::format("; {} opt-out entries", parts.opt_out->size());
   return status;
 }
 

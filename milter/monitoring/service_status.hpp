@@ -43,6 +43,9 @@ inline constexpr std::string_view kNoWhitelist = "no whitelist is loaded: all ma
 inline constexpr std::string_view kRevokedIsLost =
     "the list revoked cannot be read, so nobody is delivered: all mail is sent to the deeper checks until it can";
 
+inline constexpr std::string_view kOptOutIsLost =
+    "the list opt-out cannot be read, so nobody is delivered: all mail is sent to the deeper checks until it can";
+
 // In the status, before the names of options that a reload could not take in.
 inline constexpr std::string_view kWaitsForRestart = "waits for a restart: ";
 

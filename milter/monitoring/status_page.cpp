@@ -176,6 +176,7 @@ std::string lists_section(const Monitor& monitor, SystemClock::time_point now) {
                       grouped(monitor.tally().look_ups()), grouped(monitor.tally().hits()));
   if (parts.revoked) html += fmt::format("<p class=\"soft\">revoked: {} entries</p>\n", parts.revoked->size());
   if (parts.extra) html += fmt::format("<p class=\"soft\">extra: {} entries</p>\n", parts.extra->size());
+  if (parts.opt_out) html += fmt::format("<p class=\"soft\">opt-out: {} entries</p>\n", parts.opt_out->size());
   return html + "</section>\n";
 }
 

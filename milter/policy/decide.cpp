@@ -5,6 +5,7 @@
 #include "milter/policy/decider.hpp"
 #include "milter/policy/look_up.hpp"
 #include "milter/policy/needed_signatures.hpp"
+#include "milter/policy/opt_out.hpp"
 #include "milter/policy/trace.hpp"
 
 namespace bloomgate {
@@ -55,6 +56,11 @@ Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Tr
   };
   const std::optional<Reason> exemption = find_exemption(facts.origin, policy);
   note("exemption", facts.origin.daemon_name, exemption ? reason_name(*exemption) : "no");
+  const bool may_be_delivered = !exemption || policy.exempt_action == ExemptAction::deliver;
+  if (may_be_delivered) {
+    const std::optional<Reason> opt_out = find_opt_out(facts, lists, policy.recipient_delimiter, trace);
+    if (opt_out) return check_because(*opt_out);
+  }
   if (exemption) return exempt(*exemption, policy.exempt_action);
   if (const std::optional<Listing> fault = find_fault(lists)) {
     note("lists", fault->list, reason_name(fault->reason));

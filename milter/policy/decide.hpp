@@ -19,7 +19,9 @@ class Trace;
 // The steps, in order; the first one that settles the matter gives the reason. Steps that forbid delivery come before
 // the lists: they hold for the whole message, and cost no look-up in a whitelist.
 //
-//  1. The mail is not incoming (exempt-network, exempt-authenticated, exempt-daemon): nothing else is asked.
+//  1. A recipient has opted out (opted-out), or may have (no-opt-out-list, recipients-unknown, too-many-recipients):
+//     opt_out.hpp. This is for all recipients, since a message has one mark; mail that stays unmarked is not asked.
+//     The mail is not incoming (exempt-network, exempt-authenticated, exempt-daemon): nothing else is asked.
 //  2. A fact or a list is missing: no-sender; no-revoked-list; no-whitelist or whitelist-damaged, if no list is left
 //     that could list anybody.
 //  3. revoked: the envelope sender as it came, the sender behind BATV and SRS, the From mailbox or the mailing list is

@@ -62,6 +62,8 @@ std::string_view reason_name(Reason reason) noexcept {
       return "own-domain";
     case Reason::revoked:
       return "revoked";
+    case Reason::opted_out:
+      return "opted-out";
     case Reason::exempt_network:
       return "exempt-network";
     case Reason::exempt_authenticated:
@@ -76,6 +78,8 @@ std::string_view reason_name(Reason reason) noexcept {
       return "whitelist-damaged";
     case Reason::no_revoked_list:
       return "no-revoked-list";
+    case Reason::no_opt_out_list:
+      return "no-opt-out-list";
     case Reason::confirm_timeout:
       return "confirm-timeout";
     case Reason::confirm_busy:
@@ -104,11 +108,13 @@ bool depends_on_lists(Reason reason) noexcept {
     case Reason::dmarc_fail:
     case Reason::distrusted_results:
     case Reason::own_domain:
+    case Reason::opted_out:
     case Reason::exempt_network:
     case Reason::exempt_authenticated:
     case Reason::exempt_daemon:
     case Reason::no_sender:
     case Reason::no_revoked_list:
+    case Reason::no_opt_out_list:
     case Reason::internal_error:
       return false;
     default:

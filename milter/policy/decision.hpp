@@ -32,9 +32,10 @@ enum class Reason : std::uint8_t {
 
   // The identity
   not_listed,
-  not_listed_for_all,   // pairs list it, or it was learned, for some of the recipients only
-  recipients_unknown,   // pairs may list or revoke it, and not all recipients are known
-  too_many_recipients,  // pairs may list or revoke it, and the message has more recipients than are looked up
+  not_listed_for_all,  // pairs list it, or it was learned, for some of the recipients only
+  // Pairs may list or revoke it, or a recipient may have opted out, and
+  recipients_unknown,   // not all recipients are known
+  too_many_recipients,  // the message has more recipients than are looked up
   null_sender,          // `<>`: a bounce; never on a whitelist
   bounce,               // a bounce by its content: an attacker may have written what is in it
   malformed_sender,     // the envelope sender is not an address; Decision::sender_fault says why not
@@ -54,6 +55,10 @@ enum class Reason : std::uint8_t {
 
   revoked,  // the operator's list `revoked` has it
 
+  // The operator's list `opt-out` has a recipient. It does not depend on the sender, so mark and bounce may tell it.
+  // They then tell the sender that a recipient of his message has opted out.
+  opted_out,
+
   // Not incoming mail
   exempt_network,
   exempt_authenticated,
@@ -64,13 +69,14 @@ enum class Reason : std::uint8_t {
   no_whitelist,        // none is loaded
   whitelist_damaged,   // a part of the file can no longer be read
   no_revoked_list,     // it is configured, but not loaded
+  no_opt_out_list,     // the same of that list
   confirm_timeout,     // the whitelist's bits have the sender, and its store has not answered in time
   confirm_busy,        // … and too many messages wait for its store already
   confirm_damaged,     // … and the page of its store is damaged
   confirm_unreadable,  // … and its store cannot be read, or was not asked
   internal_error,      // an exception on the way; never decided here
 };
-inline constexpr std::size_t kReasonCount = 39;
+inline constexpr std::size_t kReasonCount = 41;
 
 // "deliver", "check". Never fails.
 std::string_view verdict_name(Verdict verdict) noexcept;

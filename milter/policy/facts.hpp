@@ -44,7 +44,7 @@ struct Facts {
   // What the stores have answered. At most one for each sender and whitelist, and with pairs one more for each
   // recipient.
   std::vector<StoreReply> replies = {};
-  // For pairs.
+  // For pairs, and for recipients who have opted out.
   Recipients recipients = {};
 
   // Nothing if that was not asked.

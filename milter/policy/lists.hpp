@@ -38,14 +38,19 @@ struct NamedWhitelist {
 };
 
 // A sender is listed if one whitelist, or `extra`, has it. A whitelist that is missing or damaged lists nobody, and the
-// others still count; a missing `extra` lists nobody. Without `revoked` nobody knows who must not be delivered: if it
-// is configured but missing, nothing is delivered.
+// others still count; a missing `extra` lists nobody. Without `revoked` nobody knows who must not be delivered, and
+// without `opt-out` to whom: if one of the two is configured but missing, nothing is delivered.
 struct Lists {
   std::span<const NamedWhitelist> whitelists = {};  // in the order in which they are asked
   const ExactList* revoked = nullptr;
   const ExactList* extra = nullptr;
   bool revoked_is_configured = false;
   const LearnedSenders* learned = nullptr;  // null: nothing is
+  const ExactList* opt_out = nullptr;       // of recipients
+  bool opt_out_is_configured = false;
+
+  // Whether a recipient may have opted out: some have, or the list that says so is missing.
+  bool has_opt_outs() const noexcept { return opt_out != nullptr ? opt_out->size() != 0 : opt_out_is_configured; }
 
   // Whether a sender may be listed for one recipient only.
   bool list_by_pairs() const noexcept {
@@ -65,6 +70,9 @@ struct Lists {
 
   // Whether a sender may be listed or revoked for one recipient only.
   bool hold_pairs() const noexcept { return list_by_pairs() || (revoked != nullptr && revoked->holds_pairs()); }
+
+  // Whether a decision may depend on the recipients.
+  bool ask_for_recipients() const noexcept { return hold_pairs() || has_opt_outs(); }
 };
 
 }  // namespace bloomgate

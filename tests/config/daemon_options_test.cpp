@@ -38,6 +38,7 @@ TEST_CASE("without any setting every option has the default of the table") {
   CHECK_FALSE(options.allow_missing_whitelist);
   CHECK(options.revoked.empty());
   CHECK(options.extra.empty());
+  CHECK(options.opt_out.empty());
   CHECK(options.recipient_delimiter.empty());
   CHECK(options.identity == DaemonOptions::Identity::either);
   CHECK(options.authentication == DaemonOptions::Authentication::required);
@@ -77,6 +78,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "allow-missing-whitelist = yes\n"
       "revoked = /etc/bloomgate/revoked.txt\n"
       "extra = /etc/bloomgate/extra.txt\n"
+      "opt-out = /etc/bloomgate/opt-out.txt\n"
       "recipient-delimiter = +-\n"
       "identity = header-from\n"
       "authentication = preferred\n"
@@ -139,6 +141,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(options.learn_exempt_rate == 8);
   CHECK(options.revoked == "/etc/bloomgate/revoked.txt");
   CHECK(options.extra == "/etc/bloomgate/extra.txt");
+  CHECK(options.opt_out == "/etc/bloomgate/opt-out.txt");
   CHECK(options.recipient_delimiter == "+-");
   CHECK(options.identity == DaemonOptions::Identity::header_from);
   CHECK(options.authentication == DaemonOptions::Authentication::preferred);

@@ -64,12 +64,13 @@ TEST_CASE("the shipped configuration file is good, also with every line of it sw
   }
 }
 
-TEST_CASE("the shipped configuration file starts without a whitelist, and has both exact lists") {
+TEST_CASE("the shipped configuration file starts without a whitelist, and has all exact lists") {
   const DaemonOptions options = read_daemon_command({"--config", kSource + "/config/bloomgate-milter.conf"}).options;
   CHECK(options.allow_missing_whitelist);
   CHECK(options.revoked == "/etc/bloomgate/revoked.txt");
   CHECK(options.extra == "/etc/bloomgate/extra.txt");
-  for (const char* const name : {"revoked", "extra"}) {
+  CHECK(options.opt_out == "/etc/bloomgate/opt-out.txt");
+  for (const char* const name : {"revoked", "extra", "opt-out"}) {
     const std::string list = read_file(kSource + "/config/" + name + ".txt");
     CHECK(std::regex_match(list, std::regex("(#[^\n]*\n)+")));
   }
@@ -99,9 +100,9 @@ std::set<std::string> commands_in(const std::string& text, const std::regex& ite
 TEST_CASE("the help and the manual page of the daemon name every command that edits lists") {
   std::set<std::string> wanted;
   for (const ListCommandSpec& command : list_command_table()) wanted.emplace(command.name);
-  CHECK(commands_in(daemon_help_text(), std::regex("\n  ([a-z]+) ENTRY\\.\\.\\.\n")) == wanted);
+  CHECK(commands_in(daemon_help_text(), std::regex("\n  ([a-z-]+) ENTRY\\.\\.\\.\n")) == wanted);
   const std::string page = read_file(kSource + "/milter/bloomgate-milter.8");
-  CHECK(commands_in(page, std::regex("\n\\.It Cm ([a-z]+) Ar ENTRY \\.\\.\\.\n")) == wanted);
+  CHECK(commands_in(page, std::regex("\n\\.It Cm ([a-z-]+) Ar ENTRY \\.\\.\\.\n")) == wanted);
 }
 
 TEST_CASE("the manual page of the daemon names every option with its default") {

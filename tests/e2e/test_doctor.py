@@ -184,7 +184,8 @@ def has_user(name):
 
 
 @pytest.mark.parametrize("name, means", [("extra", "it lists no sender"),
-                                         ("revoked", "the daemon delivers no message without it")])
+                                         ("revoked", "the daemon delivers no message without it"),
+                                         ("opt-out", "the daemon delivers no message without it")])
 def test_a_list_that_the_daemon_cannot_read_is_found(world, name, means):
     path = world.folder / name
     assert_found(world.findings(f"--{name}", path), means)

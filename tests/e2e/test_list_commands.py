@@ -1,4 +1,4 @@
-"""bloomgate-milter add, remove, revoke and unrevoke: a running daemon takes the change over by itself."""
+"""bloomgate-milter add, remove, revoke, unrevoke, opt-out and opt-in: a running daemon takes the change over by itself."""
 
 import json
 import subprocess
@@ -39,12 +39,16 @@ def test_a_change_takes_effect_on_the_next_mail_and_can_be_taken_back(start_gate
     assert places() == [LIGHT_PATH, LIGHT_PATH]
     change("remove", UNLISTED)
     assert places() == [LIGHT_PATH, DEEP_CHECK]
+    change("opt-out", "@.example.net")
+    assert places() == [DEEP_CHECK, DEEP_CHECK]
+    change("opt-in", "@.Example.net")
+    assert places() == [LIGHT_PATH, DEEP_CHECK]
 
 
 def start_with_lists(start_gateway):
-    """A gateway with two empty lists, which belong to root and which the daemon may read."""
+    """A gateway with three empty lists, which belong to root and which the daemon may read."""
     gateway = start_gateway()
-    paths = {name: gateway.folder / name for name in ("extra", "revoked")}
+    paths = {name: gateway.folder / name for name in ("extra", "revoked", "opt-out")}
     for path in paths.values():
         path.write_text("# a comment\n")
         path.chmod(0o644)
@@ -75,6 +79,9 @@ def test_each_change_is_reported_as_text_and_as_json(start_gateway):
     assert taken.returncode == 1
     assert f"{pair}: is no longer in the list revoked, but @corp.example is, and covers it" in taken.stdout
     assert path.read_text() == "# a comment\njoe@example.org\n@corp.example\n"
+    assert run(gateway, "opt-out", "Ann@example.net").stdout.startswith("ann@example.net: is in the list opt-out now\n")
+    tagged = run(gateway, "opt-in", "ann+x@example.net")
+    assert tagged.returncode == 1 and "but the address without its tag is, and covers it" in tagged.stdout
 
 
 def test_nonsense_changes_nothing_and_the_error_names_the_remedy(start_gateway):
@@ -88,6 +95,9 @@ def test_nonsense_changes_nothing_and_the_error_names_the_remedy(start_gateway):
             (("add", "good@example.org >\u2003ann@example.net"), EX_DATAERR, "U+2003 (EM SPACE)"),
             (("revoke", "*@example.org"), EX_DATAERR, "write @example.org"),
             (("revoke", "%@*.example.org"), EX_DATAERR, "write @.example.org"),
+            (("opt-out", "\u200bann@example.net"), EX_DATAERR, "U+200B (ZERO WIDTH SPACE)"),
+            (("opt-out", "joe@example.org > ann@example.net"), EX_DATAERR, "write the recipient alone: ann@example.net"),
+            (("opt-out", "list:news.example.org"), EX_DATAERR, "a mailing list is a sender"),
             (("revoke",), EX_USAGE, "name at least one address"),
             (("forgive", "joe@example.org"), EX_USAGE, "--help"),
             (("add", "joe@example.org", "--extra", ""), EX_CONFIG, "extra = /etc/bloomgate/extra.txt"),
@@ -95,4 +105,4 @@ def test_nonsense_changes_nothing_and_the_error_names_the_remedy(start_gateway):
         done = run(gateway, *words)
         assert done.returncode == status, (words, done.stderr)
         assert said in done.stderr and not done.stdout
-    assert [(gateway.folder / name).read_text() for name in ("extra", "revoked")] == ["# a comment\n"] * 2
+    assert [(gateway.folder / name).read_text() for name in ("extra", "revoked", "opt-out")] == ["# a comment\n"] * 3

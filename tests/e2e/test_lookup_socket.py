@@ -98,6 +98,16 @@ def test_pairs_answer_for_their_recipient(start):
     assert postmap(gateway, "joe@example.org", port) == (1, "")
 
 
+def test_no_sender_is_listed_for_a_recipient_who_has_opted_out(start):
+    gateway, port = start()
+    opt_out = gateway.config.settings["revoked"].with_name("opt-out.txt")
+    opt_out.write_text("ann@ours.example\n")
+    gateway.daemon.restart({**gateway.config.settings, "opt-out": opt_out})
+    assert postmap(gateway, f"{LISTED} > Ann+x@ours.example", port) == (1, "")
+    assert postmap(gateway, f"{LISTED} > pam@ours.example", port) == (0, "listed")
+    assert postmap(gateway, LISTED, port) == (0, "listed")
+
+
 def test_a_unix_socket_has_the_mode_of_the_mail_servers_socket(start_gateway):
     gateway = start_gateway()
     path = gateway.daemon.folder / "lookup.sock"

@@ -101,13 +101,13 @@ def test_a_new_list_with_pairs_serves_the_next_connection(start_gateway):
     assert reasons_of(gateway, [(JOE, (ANN,))]) == [("deliver", "listed-for-recipients", "1", "1")]
 
 
-def with_lists(gateway, extra="", revoked=""):
+def with_lists(gateway, extra="", revoked="", opt_out=""):
     """Starts the daemon again, with these lists beside its whitelist."""
-    for name, text in (("extra", extra), ("revoked", revoked)):
+    for name, text in (("extra", extra), ("revoked", revoked), ("opt-out", opt_out)):
         (gateway.folder / name).write_text(text)
         (gateway.folder / name).chmod(0o644)
     gateway.daemon.restart({**gateway.config.settings, "recipient-delimiter": "+",
-                            **{name: gateway.folder / name for name in ("extra", "revoked")}})
+                            **{name: gateway.folder / name for name in ("extra", "revoked", "opt-out")}})
     return gateway
 
 
@@ -129,6 +129,16 @@ def test_pairs_of_the_lists_revoked_and_extra_count_beside_those_of_the_whitelis
     assert "decision: check reason=revoked" in explained(gateway, JOE, EVE)
 
 
+def test_a_message_with_a_recipient_who_has_opted_out_is_checked_for_all_of_them(start_gateway):
+    gateway = with_lists(start_gateway((EVERYBODY,)), opt_out=f"{ANN}\n")
+    opted_out = ("check", "opted-out", None, None)
+    assert reasons_of(gateway, [(EVERYBODY, (BOB,)), (EVERYBODY, ("Ann+shop@Example.NET",)), (EVERYBODY, (BOB, ANN))]) == [
+        ("deliver", "listed", None, None), opted_out, opted_out]
+    (taken,) = gateway.send(Message(EVERYBODY, recipient=ANN))
+    assert (taken.place, taken.marks) == (DEEP_CHECK, ["check; reason=opted-out; host=mx.example.net"])
+    assert re.search(rf"(?m)^opt-out +address +subject={ANN} key={ANN}$", explained(gateway, EVERYBODY, ANN))
+
+
 def explained(gateway, sender, recipient):
     command = gateway.daemon.command("--explain", "--from", sender, "--to", recipient, "--header-from", sender)
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -137,15 +147,16 @@ def explained(gateway, sender, recipient):
 @pytest.mark.parametrize("name, before, after", [
     ("revoked", ("deliver", "listed", None, None), ("check", "revoked", None, None)),
     ("extra", ("check", "not-listed", None, None), ("deliver", "listed-for-recipients", "1", "1")),
+    ("opt-out", ("deliver", "listed", None, None), ("check", "opted-out", None, None)),
 ])
-def test_a_list_that_gets_its_first_pair_has_recipients_asked_for_from_the_next_connection_on(
+def test_a_list_that_gets_its_first_entry_for_a_recipient_has_recipients_asked_for_from_the_next_connection_on(
         start_gateway, name, before, after):
     gateway = with_lists(start_gateway((EVERYBODY,)))
-    sender = EVERYBODY if name == "revoked" else STRANGER
+    sender = STRANGER if name == "extra" else EVERYBODY
     assert reasons_of(gateway, [(sender, (ANN,))]) == [before]
     with gateway.connect() as client:
         client.command("MAIL FROM:<x@example.org>")  # so that Postfix has begun to talk with the daemon
-        rewrite(gateway, name, f"{sender} > {ANN}\n")
+        rewrite(gateway, name, f"{ANN}\n" if name == "opt-out" else f"{sender} > {ANN}\n")
         client.command("RSET")
         sent_to(client, sender, (ANN,))
         gateway.daemon.logged("decision=check reason=recipients-unknown")

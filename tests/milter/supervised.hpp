@@ -71,11 +71,12 @@ struct Supervised : SupervisorParts {
 
 // A supervisor with a list of revoked entries, served by a thread until the end of the object.
 struct Watched : Supervised {
-  explicit Watched(std::string_view content) {
+  explicit Watched(std::string_view content, const char* opt_out = nullptr) {
     write_file(path, content);
     sources.revoked = path;
     sources.extra = folder.file("extra.txt");
     write_file(sources.extra, "");
+    if (opt_out != nullptr) write_file(sources.opt_out = folder.file("opt-out.txt"), opt_out);
     watched = std::make_unique<Supervisor>(sources, slot, wakeup, results, log.logger());
     watched->load_first();
     runner = std::make_unique<RunningSupervisor>(*watched, wakeup);

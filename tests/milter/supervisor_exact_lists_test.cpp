@@ -115,6 +115,23 @@ TEST_CASE("an invalid list of extra entries lists no sender, and the whitelists 
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
 }
 
+TEST_CASE("recipients opt out within a moment, and without their list no message is delivered") {
+  Watched s("", "# nobody\n");
+  CHECK_FALSE(s.slot.get()->lists().ask_for_recipients());
+  write_file(s.sources.opt_out, "ann@ours.example\njoe@example.org > bob@ours.example\n");
+  // Whom a message without known recipients is for, nobody knows.
+  Watched::await([&] { return s.reason("<joe@example.org>") == Reason::recipients_unknown; });
+  CHECK(s.slot.get()->lists().ask_for_recipients());
+  CHECK_THAT(s.log.text(), Contains(s.sources.opt_out + ":2: it names a sender; write the recipient alone"));
+  CHECK_THAT(s.systemd.wait_for_next(), Contains("; 1 opt-out entries"));
+  std::filesystem::remove(s.sources.opt_out);
+  Watched::await([&] { return s.reason("<joe@example.org>") == Reason::no_opt_out_list; });
+  CHECK(s.slot.get()->lists().ask_for_recipients());
+  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=the list opt-out cannot be read, so nobody is delivered"));
+  write_file(s.sources.opt_out, "");
+  Watched::await([&] { return s.reason("<joe@example.org>") == Reason::listed; });
+}
+
 TEST_CASE("after a reload that cannot read the revoked entries no message is delivered") {
   Watched s("ann@example.org\n");
   s.runner->end();

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from private_mail.filter import build_folder, built
 
-EDITED = ("bloomgate-milter.conf", "extra.txt", "free-mail-domains.txt", "revoked.txt", "shared-signers.txt")
+EDITED = ("bloomgate-milter.conf", "extra.txt", "free-mail-domains.txt", "opt-out.txt", "revoked.txt", "shared-signers.txt")
 
 
 class Installation:

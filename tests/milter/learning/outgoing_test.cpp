@@ -18,6 +18,7 @@ struct Message {
   Policy policy = {.recipient_delimiter = *TagSeparators::parse("+"),
                    .own_domains = read_exact_list("@ours.example\n@.far.example\n").list};
   ExactList revoked = read_exact_list("gone@example.org\n@bad.example\n").list;
+  ExactList opt_out = read_exact_list("Ann@ours.example\n", ListOf::recipients).list;
   Lists lists = {};
   LessonRules rules = {.most_recipients = 3};
 
@@ -84,6 +85,19 @@ TEST_CASE("a user's message teaches its recipients, and no other message does") 
        },
        "nothing"},
       {"there is no list of revoked ones", [](Message& m) { m.has_revoked = false; }, kLearned},
+      {"the user has opted out",
+       [](Message& m) {
+         m.lists.opt_out = &m.opt_out;
+         m.facts.envelope_sender = "<ann+shop@ours.example>";
+       },
+       "nothing"},
+      {"another user has opted out",
+       [](Message& m) {
+         m.lists.opt_out = &m.opt_out;
+         m.facts.envelope_sender = "<bob@ours.example>";
+       },
+       "bob@ours.example: joe@example.org"},
+      {"nobody knows who has opted out", [](Message& m) { m.lists.opt_out_is_configured = true; }, "nothing"},
       {"no address", [](Message& m) { m.recipients = {"postmaster", "a@b@example.org", ""}; }, "nothing"},
       {"not logged in", [](Message& m) { m.facts.origin.logged_in = false; }, "nothing"},
       {"not logged in, of an exempt network",

@@ -123,12 +123,14 @@ TEST_CASE_METHOD(Watched, "figures report a damaged whitelist and a missing one"
   lists.whitelists.front().filter->note_damage(Damage::spoiled);
   lists.whitelists.push_back({"late", nullptr});
   lists.revoked_is_lost = true;
+  lists.opt_out_is_lost = true;
   parts.set_lists(std::move(lists));
   const std::string text = metrics();
   CHECK_THAT(text, Contains("bloomgate_whitelist_usable{whitelist=\"whitelist\"} 0\n") &&
                        Contains("bloomgate_whitelist_usable{whitelist=\"late\"} 0\n") &&
                        Contains("bloomgate_exact_list_lost{list=\"revoked\"} 1\n") &&
-                       Contains("bloomgate_exact_list_lost{list=\"extra\"} 0\n"));
+                       Contains("bloomgate_exact_list_lost{list=\"extra\"} 0\n") &&
+                       Contains("bloomgate_exact_list_lost{list=\"opt-out\"} 1\n"));
 }
 
 TEST_CASE_METHOD(Watched, "what became of signatures is counted by their outcome") {

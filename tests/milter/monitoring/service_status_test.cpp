@@ -55,6 +55,9 @@ TEST_CASE("the status names all whitelists and the exact lists") {
   lists.extra = std::make_shared<const ExactList>(read_exact_list("@example.net > ann@ours.example\n").list);
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
              Matches(served + "2 revoked entries; 1 extra entries, with pairs"));
+  lists.opt_out = std::make_shared<const ExactList>(read_exact_list("@quiet.example\n").list);
+  CHECK_THAT(service_status(LoadedLists(lists), kEither), EndsWith("; 1 opt-out entries"));
+  lists.opt_out = nullptr;
   lists.revoked = lists.extra;
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
              Matches(served + "1 revoked entries, with pairs; 1 extra entries, with pairs"));
@@ -71,6 +74,9 @@ TEST_CASE("the status names lost exact lists first") {
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
              StartsWith(std::string(kRevokedIsLost) +
                         "; the list extra cannot be read, so it lists no sender; serving " + file.path()));
+  lists.opt_out_is_lost = true;
+  CHECK_THAT(service_status(LoadedLists(lists), kEither),
+             StartsWith(std::string(kRevokedIsLost).append("; ").append(kOptOutIsLost) + "; the list extra"));
 }
 
 TEST_CASE("the status of a damaged whitelist says so, first of all") {

@@ -70,7 +70,8 @@ TEST_CASE("the plain mark of a checked message is the same for each reason that 
     INFO(reason_name(reason));
     CHECK(depends_on_lists(reason));
   }
-  for (const auto reason : {Reason::null_sender, Reason::dmarc_fail, Reason::no_revoked_list, Reason::internal_error}) {
+  for (const auto reason : {Reason::null_sender, Reason::dmarc_fail, Reason::opted_out, Reason::no_revoked_list,
+                            Reason::no_opt_out_list, Reason::internal_error}) {
     INFO(reason_name(reason));
     CHECK_FALSE(depends_on_lists(reason));
   }
