@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <iostream>
+#include <typeinfo>
+
+#include "filter/base/nearest_word.hpp"
 
 template class boost::program_options::typed_value<double>;
 template class boost::program_options::typed_value<std::string>;
@@ -16,6 +19,8 @@ namespace bloomgate::cli {
 namespace po = boost::program_options;
 
 namespace {
+
+constexpr const char* kOperand = "operand";
 
 void list_options(const po::options_description& options) {
   for (const auto& option : options.options()) {
@@ -32,6 +37,70 @@ void list_options(const po::options_description& options) {
   }
 }
 
+constexpr std::string_view kDashes = "--";
+
+std::vector<std::string> long_names(const po::options_description& options) {
+  std::vector<std::string> names;
+  for (const auto& option : options.options()) names.push_back(option->long_name());
+  return names;
+}
+
+// What is read as something else than its writer meant: '-output filter' as '-o utput' and an operand, '--memory = 8G'
+// as the value '=' and an operand.
+void refuse_misread(const Arguments& arguments, const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != kDashes; ++i) {
+    const std::string& word = arguments[i];
+    if (word == "=" && i > 0 && arguments[i - 1].starts_with(kDashes)) {
+      throw UsageError("there are spaces around '='; write " + arguments[i - 1] + "=VALUE, or a space alone");
+    }
+    if (!word.starts_with('-') || word.starts_with(kDashes)) continue;
+    const std::string name = word.substr(1, word.find('=') - 1);
+    if (name.size() > 1 && std::ranges::find(names, name) != names.end()) {
+      throw UsageError("'-" + name + "' has one dash; write --" + name);
+    }
+  }
+}
+
+// The value of that name that was given last: the one to blame.
+std::string given_value(const po::parsed_options& parsed, const std::string& name) {
+  std::string value;
+  for (const auto& option : parsed.options) {
+    if (option.string_key == name && !option.value.empty()) value = option.value.back();
+  }
+  return value;
+}
+
+std::string wanted_value(const po::option_description& option) {
+  const auto* const typed = dynamic_cast<const po::typed_value_base*>(option.semantic().get());
+  if (typed == nullptr) return "another value";
+  return typed->value_type() == typeid(double) ? "a number such as 8 or 9.5" : "a whole number";
+}
+
+// The options of the command line, in `values`. Throws po::error, and UsageError where it has more to say.
+void store_options(const Arguments& arguments, const po::options_description& all, po::variables_map& values) {
+  // No abbreviations: an option added later must not change what an operator's script means.
+  constexpr int kStyle = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  const std::vector<std::string> names = long_names(all);
+  refuse_misread(arguments, names);
+  po::positional_options_description positional;
+  positional.add(kOperand, -1);
+  po::parsed_options parsed(&all);
+  try {
+    parsed = po::command_line_parser(arguments).options(all).positional(positional).style(kStyle).run();
+  } catch (const po::unknown_option& error) {
+    std::string name = error.get_option_name();
+    name.erase(0, name.find_first_not_of('-'));
+    throw UsageError(error.what() + nearest_word_hint(name, names, kDashes));
+  }
+  try {
+    po::store(parsed, values);
+  } catch (const po::invalid_option_value& error) {
+    const std::string name = error.get_option_name().substr(kDashes.size());
+    throw UsageError(error.get_option_name() + " takes " + wanted_value(all.find(name, false)) + ", not '" +
+                     given_value(parsed, name) + "'");
+  }
+}
+
 }  // namespace
 
 std::optional<po::variables_map> parse_command_line(const Arguments& arguments, const po::options_description& visible,
@@ -40,20 +109,16 @@ std::optional<po::variables_map> parse_command_line(const Arguments& arguments, 
   shown.add(visible).add_options()("help,h", "show this help");
   po::options_description all;
   all.add(shown);
-  po::positional_options_description positional;
-  if (operands != nullptr) {
-    all.add_options()("operand", po::value(operands));
-    positional.add("operand", -1);
-  }
-  // No abbreviations: an option added later must not change what an operator's script means.
-  constexpr int kStyle = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  std::vector<std::string> none;
+  std::vector<std::string>& taken = operands == nullptr ? none : *operands;
+  all.add_options()(kOperand, po::value(&taken));
   if (arguments == Arguments{kListOptions}) {
     list_options(shown);
     return std::nullopt;
   }
   po::variables_map values;
   try {
-    po::store(po::command_line_parser(arguments).options(all).positional(positional).style(kStyle).run(), values);
+    store_options(arguments, all, values);
     if (values.count("help") != 0) {
       std::cout << "usage: " << help.synopsis << "\n\n"
                 << help.purpose << "\n\n"
@@ -62,6 +127,7 @@ std::optional<po::variables_map> parse_command_line(const Arguments& arguments, 
       return std::nullopt;
     }
     po::notify(values);
+    if (!none.empty()) throw UsageError("'" + none.front() + "' belongs to no option");
   } catch (const po::error& error) {
     throw UsageError(error.what());
   }

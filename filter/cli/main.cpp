@@ -5,9 +5,13 @@
 #include <array>
 #include <csignal>
 #include <iostream>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "filter/base/bus_fault.hpp"
+#include "filter/base/nearest_word.hpp"
+#include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/failure.hpp"
 
@@ -81,6 +85,17 @@ int list_all_options() {
   return EX_OK;
 }
 
+// The whole help would push what is said out of sight.
+int refuse_command(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  const std::string_view word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  std::cerr << "bloomgate: there is no command '" << printable(name) << "'" << nearest_word_hint(word, names)
+            << (name.starts_with('-') ? "; a command is a word without dashes, before all options" : "")
+            << "; 'bloomgate --help' lists the commands\n";
+  return EX_USAGE;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -101,9 +116,7 @@ int main(int argc, char** argv) {
   if (name == kListOptions) return list_all_options();
   const auto* const command = std::ranges::find(kCommands, name, &Command::name);
   if (command == kCommands.end()) {
-    std::cerr << "bloomgate: there is no command '" << name << "'\n\n";
-    print_help(std::cerr);
-    return EX_USAGE;
+    return refuse_command(name);
   }
   install_bus_fault_handler();
   // A file that grows past `ulimit -f` is a write that fails, and is reported as one.

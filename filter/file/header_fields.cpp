@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "filter/domains/domain_coding.hpp"
+#include "filter/file/store_format.hpp"
 #include "filter/layout/sorted_hashes.hpp"
 
 namespace bloomgate {
@@ -92,6 +93,25 @@ void put_checksum(HeaderBytes out) noexcept {
   put(out, kHeaderChecksumField, checksum(out.first<kHeaderChecksumField.offset>()));
 }
 
+std::string_view own_kind(std::span<const std::byte> start) noexcept {
+  const auto begins_with = [start](const Magic& magic) {
+    return start.size() >= magic.size() && std::memcmp(start.data(), magic.data(), magic.size()) == 0;
+  };
+  if (begins_with(kFilterMagic)) return "a filter";
+  return begins_with(kStoreMagic) ? "a store" : "";
+}
+
+BloomgateError too_short_error(std::span<const std::byte> start, const Magic& magic, const std::string& path,
+                               std::uint64_t file_bytes) {
+  const std::string_view wanted = own_kind(std::as_bytes(std::span(magic)));
+  const bool is_cut = file_bytes == 0 || own_kind(start) == wanted;
+  return {ErrorCode::too_short,
+          path + (is_cut ? " has " : " is not " + std::string(wanted) + " of Bloomgate: it has ") +
+              std::to_string(file_bytes) + " bytes, less than the header of " + std::to_string(kHeaderBytes) +
+              (is_cut ? "; copy or build the file again" : "; name a file that 'bloomgate build' has made"),
+          {path, file_bytes, std::to_string(kHeaderBytes), std::to_string(file_bytes)}};
+}
+
 void expect_magic(ConstHeaderBytes bytes, const Magic& magic, const std::string& path, std::string_view advice) {
   if (std::memcmp(bytes.data() + kMagicField.offset, magic.data(), magic.size()) == 0) return;
   std::string expected;
@@ -100,8 +120,14 @@ void expect_magic(ConstHeaderBytes bytes, const Magic& magic, const std::string&
     expected += expected.empty() ? "" : " ";
     expected += {kDigits[byte >> 4], kDigits[byte & 15]};
   }
-  throw BloomgateError(ErrorCode::bad_magic, path + " " + std::string(advice),
-                       {path, kMagicField.offset, expected, "other bytes"});
+  std::string what = path + " " + std::string(advice);
+  const std::string_view kind = own_kind(bytes);
+  const std::string_view wanted = own_kind(std::as_bytes(std::span(magic)));
+  if (!kind.empty() && !wanted.empty()) {
+    what = path + " is " + std::string(kind) + ", and " + std::string(wanted) +
+           " is wanted here; name the other file of the pair that 'bloomgate build --store' makes";
+  }
+  throw BloomgateError(ErrorCode::bad_magic, what, {path, kMagicField.offset, expected, "other bytes"});
 }
 
 void check_common_fields(ConstHeaderBytes bytes, const std::string& path) {

@@ -101,6 +101,13 @@ void put_common_fields(HeaderBytes out, const Magic& magic, HashFamily family, s
 // The last field of all, over what was put.
 void put_checksum(HeaderBytes out) noexcept;
 
+// What a file of Bloomgate is that begins so, "a filter" or "a store"; empty for another file.
+std::string_view own_kind(std::span<const std::byte> start) noexcept;
+
+// The error to throw for a file that is shorter than a header. `start` is what there is of its first bytes.
+BloomgateError too_short_error(std::span<const std::byte> start, const Magic& magic, const std::string& path,
+                               std::uint64_t file_bytes);
+
 // Reads the magic number: throws BloomgateError{bad_magic} with `advice`, which begins with "is not".
 void expect_magic(ConstHeaderBytes bytes, const Magic& magic, const std::string& path, std::string_view advice);
 // Throws BloomgateError{unsupported_version, bad_header_checksum, bad_header_field}.

@@ -12,10 +12,12 @@
 #include "filter/base/error.hpp"
 #include "filter/base/even_share.hpp"
 #include "filter/base/file_descriptor.hpp"
+#include "filter/base/file_io.hpp"
 #include "filter/base/idle_work.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/base/regular_file.hpp"
+#include "filter/file/header_fields.hpp"
 #include "filter/file/signature.hpp"
 
 namespace bloomgate {
@@ -29,10 +31,11 @@ class MappedFilter::Mapping {
     stamp_ = FileStamp(status);
     const std::uint64_t file_bytes = stamp_.size_bytes();
     if (file_bytes < kHeaderBytes) {
-      throw BloomgateError(ErrorCode::too_short,
-                           path + " has " + std::to_string(file_bytes) + " bytes, less than the header of " +
-                               std::to_string(kHeaderBytes) + "; copy or build the file again",
-                           {path, file_bytes, std::to_string(kHeaderBytes), std::to_string(file_bytes)});
+      Magic start = {};
+      const auto there =
+          std::as_writable_bytes(std::span(start)).first(std::min<std::size_t>(file_bytes, start.size()));
+      static_cast<void>(read_at(file_.get(), there, 0));
+      throw too_short_error(there, kFilterMagic, path, file_bytes);
     }
     if (file_bytes > std::numeric_limits<std::size_t>::max()) {
       throw BloomgateError(ErrorCode::out_of_memory, path + " is too large for this machine's address space",

@@ -42,12 +42,19 @@ BloomgateError space_error(const std::string& folder, const std::string& path, s
 }
 
 // A slip in the name of the output must not cost another file. What cannot be read is judged by who writes.
-void require_own_file(const std::string& path, std::uint64_t bytes) {
+void require_own_file(const std::string& path, std::uint64_t bytes, const Magic& own) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   Magic start = {};
   const auto there = std::as_writable_bytes(std::span(start)).first(std::min<std::uint64_t>(bytes, start.size()));
   if (there.empty() || !file.is_open() || read_at(file.get(), there, 0) != 0) return;
-  if (start == kFilterMagic || start == kStoreMagic) return;
+  if (start == own) return;
+  if (const std::string_view kind = own_kind(there); !kind.empty()) {
+    const std::string wanted(own_kind(std::as_bytes(std::span(own))));
+    throw BloomgateError(ErrorCode::cannot_write,
+                         path + " is " + std::string(kind) + ", which " + wanted +
+                             " would replace; name another file, or remove that one first",
+                         {.path = path});
+  }
   throw BloomgateError(ErrorCode::cannot_write,
                        path + " is neither a filter nor a store; name another output, or remove that file first",
                        {.path = path});
@@ -87,7 +94,7 @@ std::string resolve_link(const std::string& path) {
   return target.string();
 }
 
-void require_can_write(const std::string& path, std::uint64_t bytes) {
+void require_can_write(const std::string& path, std::uint64_t bytes, const Magic& own) {
   const std::string target = resolve_link(path);
   struct stat status = {};
   if (stat(target.c_str(), &status) == 0) {
@@ -95,7 +102,7 @@ void require_can_write(const std::string& path, std::uint64_t bytes) {
       throw BloomgateError(ErrorCode::not_a_regular_file,
                            target + " exists and is not a regular file; name a file for the filter", {.path = target});
     }
-    require_own_file(target, static_cast<std::uint64_t>(status.st_size));
+    require_own_file(target, static_cast<std::uint64_t>(status.st_size), own);
   }
   const std::string folder = folder_of(target);
   const FileDescriptor file = unnamed_file(folder);

@@ -6,14 +6,15 @@
 #include <string>
 
 #include "filter/base/error.hpp"
+#include "filter/file/header_fields.hpp"
 
 namespace bloomgate {
 
 // Tries in the folder of `path`, under no name, what FilterWriter will do: to create a file, and to reserve `bytes`
 // for it (0: the size is not known yet). A quota is seen, too. Leaves nothing behind. Throws
-// BloomgateError{cannot_write} with the remedy, also if there is a file that is neither a filter nor a store, and
-// {not_a_regular_file} if `path` is something else.
-void require_can_write(const std::string& path, std::uint64_t bytes);
+// BloomgateError{cannot_write} with the remedy, also if there is a file that does not begin with `own`: a filter does
+// not replace a store. Throws {not_a_regular_file} if `path` is something else.
+void require_can_write(const std::string& path, std::uint64_t bytes, const Magic& own = kFilterMagic);
 
 // Whether the file system has less than `bytes` left, as far as it tells. To be asked before space is reserved: ext4
 // takes all that there is before it finds out that it is not enough, and who else writes to the disk, a mail queue

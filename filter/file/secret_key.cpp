@@ -80,13 +80,6 @@ SecretKey SecretKey::from_seed(std::span<const std::uint8_t, 32> seed) {
 SecretKey SecretKey::read_from(const std::string& path) {
   struct stat status = {};
   const FileDescriptor file = open_regular_file(path, "the file of a secret key", status);
-  if ((status.st_mode & S_IRWXO) != 0) {
-    throw BloomgateError(ErrorCode::not_permitted,
-                         "everybody on this machine may read or write the secret key " + path +
-                             ": make another if somebody else could have, or else take that away (chmod 600 " + path +
-                             ")",
-                         {.path = path});
-  }
   if (status.st_size == 0 || static_cast<std::size_t>(status.st_size) > kMostFileBytes) throw no_key(path, {});
   SecretText text(static_cast<std::size_t>(status.st_size));
   if (const int error = read_at(file.get(), std::as_writable_bytes(std::span(*text)), 0); error != 0) {
@@ -98,6 +91,14 @@ SecretKey SecretKey::read_from(const std::string& path) {
   // With a foreign public half each signature would give away some of the secret one.
   const SecretKey made = from_seed(std::span(key.bytes_).first<32>());
   if (sodium_memcmp(made.bytes_.data(), key.bytes_.data(), key.bytes_.size()) != 0) throw no_key(path, {});
+  // Only now: of another file that was named by mistake, everybody may read it.
+  if ((status.st_mode & S_IRWXO) != 0) {
+    throw BloomgateError(ErrorCode::not_permitted,
+                         "everybody on this machine may read or write the secret key " + path +
+                             ": make another if somebody else could have, or else take that away (chmod 600 " + path +
+                             ")",
+                         {.path = path});
+  }
   return key;
 }
 

@@ -15,6 +15,7 @@
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/base/regular_file.hpp"
+#include "filter/file/header_fields.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/new_file.hpp"
 #include "filter/file/output_check.hpp"
@@ -37,10 +38,10 @@ FileDescriptor open_regular(const std::string& path, FileStamp& stamp) {
 StoreFile::StoreFile(const std::string& path) : path_(path), file_(open_regular(path, stamp_)) {
   const std::uint64_t file_bytes = stamp_.size_bytes();
   if (file_bytes < kHeaderBytes) {
-    throw BloomgateError(ErrorCode::too_short,
-                         path + " has " + std::to_string(file_bytes) + " bytes, less than the header of " +
-                             std::to_string(kHeaderBytes) + "; copy or build the store again",
-                         {path, file_bytes, std::to_string(kHeaderBytes), std::to_string(file_bytes)});
+    Magic start = {};
+    const auto there = std::as_writable_bytes(std::span(start)).first(std::min<std::size_t>(file_bytes, start.size()));
+    read(there, 0);
+    throw too_short_error(there, kStoreMagic, path, file_bytes);
   }
   std::array<std::byte, kHeaderBytes> bytes;
   read(bytes, 0);

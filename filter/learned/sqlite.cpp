@@ -38,8 +38,10 @@ ErrorCode code_of(int status) noexcept {
 // What to do about it, after the library's words.
 const char* advice(int status) noexcept {
   switch (status & 0xff) {
-    case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+      return "; name the file of the option learn-file; if this is it, the file is damaged: move it away, with those "
+             "that end in -wal and -shm, and the daemon begins a new one";
+    case SQLITE_CORRUPT:
     case SQLITE_TOOBIG:
     case SQLITE_MISMATCH:
       return "; the file is damaged: move it away, with those that end in -wal and -shm, and the daemon begins a new "

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_paths.hpp"
+#include "filter/base/printable.hpp"
 #include "filter/cli/available_memory.hpp"
 #include "filter/cli/commands/kept_output.hpp"
 #include "filter/cli/lists/add_entries.hpp"
@@ -14,6 +16,7 @@
 #include "filter/file/generations.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
+#include "filter/file/store_format.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 
@@ -28,6 +31,17 @@ std::uint64_t seed_of(const BuildArguments& command, const po::variables_map& va
   }
   if (values.count("seed") != 0) throw UsageError("--seed and --seed-from cannot go together");
   return MappedFilter(command.seed_from).header().shape.seed;
+}
+
+// A list of a day to come stays in use for longer than --newest says. A clock may have been wrong when it was made, or
+// is now.
+void warn_of_days_to_come(const std::vector<std::string>& lists) {
+  const Day now = today();
+  for (const std::string& list : lists) {
+    if (day_of_list(list).value_or(now) <= now + std::chrono::days(1)) continue;
+    std::cerr << "warning: " << printable(list) << " is of a day to come, as today is " << format_day(now)
+              << " by this machine's clock; rename it if its day is wrong\n";
+  }
 }
 
 // Stores among the inputs decide how hashes are made. Throws UsageError for an option that wants them otherwise.
@@ -178,6 +192,7 @@ std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, 
   command.strangers = list_files(command.strangers);
   if (values->count("newest") != 0) {
     command.inputs = newest_lists(std::move(command.inputs), parse_age(command.newest, "--newest"), today());
+    warn_of_days_to_come(command.inputs);
   }
   command.stores = std::make_unique<StoreInputs>(command.inputs);
   command.options.sender_domains = !command.no_sender_domains && command.stores->know_sender_domains();
@@ -238,7 +253,7 @@ void require_output(const BuildArguments& command, const BuildOptions& options) 
             block_bytes * bits_of_place(options.layout);
   }
   require_can_write(command.output, bytes);
-  if (!options.store_path.empty()) require_can_write(options.store_path, 0);
+  if (!options.store_path.empty()) require_can_write(options.store_path, 0, kStoreMagic);
   if (command.keep != 0) require_can_keep_pair(command.output, options.store_path);
   require_scratch(options.scratch_folder);
 }

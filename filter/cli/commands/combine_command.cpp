@@ -17,6 +17,7 @@
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/file/output_check.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate::cli {
@@ -59,6 +60,7 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
   limits.add_shrink_to(visible);
   if (!parse_command_line(arguments, visible, &paths, help)) return EX_OK;
   if (paths.size() < 2) throw UsageError("name at least two filters");
+  require_can_write(output, 0);
   std::optional<SecretKey> key;
   if (!sign_key.empty()) key.emplace(SecretKey::read_from(sign_key));
   const auto filters = open_all(paths);

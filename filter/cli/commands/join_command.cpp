@@ -12,6 +12,7 @@
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/file/output_check.hpp"
 
 namespace bloomgate::cli {
 
@@ -47,6 +48,7 @@ int run_join(const Arguments& arguments) {
        .examples = "  bloomgate join --output whitelist.bloom parts/*.part\n"});
   if (!values) return EX_OK;
   if (parts.empty()) throw UsageError("name the parts");
+  require_can_write(output, 0);
   if (auto refusal = limits.refusal_of(entries_of(parts), output)) throw BloomgateError(std::move(*refusal));
   const FilterHeader header = join_parts(parts, output, default_threads(), stop_flag());
   std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)

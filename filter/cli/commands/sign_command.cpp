@@ -36,6 +36,7 @@ void sign_one(const std::string& path, const std::string& output, const SecretKe
     throw BloomgateError(ErrorCode::bad_input, path + " is a store, which has no signature; name a filter",
                          {.path = path});
   }
+  if (output != path) require_can_write(output, 0);
   const Signing signing = sign_filter(path, resolve_link(output), key, default_threads());
   std::cout << (signing == Signing::done ? "signed     " : "unchanged  ") << output
             << (signing == Signing::done ? "" : ", which has this signature") << '\n';

@@ -14,6 +14,7 @@
 #include "filter/cli/numbers.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
+#include "filter/file/store_format.hpp"
 #include "filter/layout/layout.hpp"
 
 namespace bloomgate::cli {
@@ -154,7 +155,7 @@ std::string choose_sender_domains(UpdateArguments& command, const StoreFile& old
 
 void require_outputs(const UpdateArguments& command) {
   require_can_write(command.output, 0);
-  require_can_write(command.store_path(), 0);
+  require_can_write(command.store_path(), 0, kStoreMagic);
   if (command.keep != 0) require_can_keep_pair(command.output, command.store_path());
   require_scratch(command.options.scratch_folder);
 }

@@ -64,13 +64,19 @@ std::optional<Day> day_of_list(std::string_view path) noexcept {
 }
 
 std::vector<std::string> newest_lists(std::vector<std::string> files, std::chrono::days age, Day now) {
+  std::optional<Day> newest;
   std::erase_if(files, [&](const std::string& file) {
     const std::optional<Day> day = day_of_list(file);
+    if (day) newest = std::max(newest.value_or(*day), *day);
     return day && *day <= now - age;
   });
   if (files.empty()) {
-    throw BloomgateError(ErrorCode::bad_input, "no list is newer than " + format_day(now - age) +
-                                                   "; run 'bloomgate harvest', or give --newest a longer time");
+    throw BloomgateError(ErrorCode::bad_input,
+                         "no list is newer than " + format_day(now - age) +
+                             (newest ? ": the newest is of " + format_day(*newest) + ", and today is " +
+                                           format_day(now) + " by this machine's clock"
+                                     : "") +
+                             "; run 'bloomgate harvest', or give --newest a longer time");
   }
   return files;
 }

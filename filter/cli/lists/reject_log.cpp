@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/cli/numbers.hpp"
+#include "filter/file/header_fields.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -19,6 +22,20 @@ namespace {
 std::string excerpt(std::string_view line) {
   constexpr std::size_t kMostBytes = 60;
   return '\'' + printable(line.substr(0, kMostBytes)) + (line.size() > kMostBytes ? "...'" : "'");
+}
+
+// What was there is replaced by lines: it must not be a filter or a store.
+void require_no_filter(const std::string& path) {
+  Magic start = {};
+  std::ifstream file;
+  struct stat status = {};
+  if (stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) file.open(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(start.data()), start.size());
+  const std::string_view kind = own_kind(std::as_bytes(std::span(start)));
+  if (kind.empty()) return;
+  throw BloomgateError(ErrorCode::cannot_write,
+                       path + " is " + std::string(kind) + ", which rejected lines would replace; name another file",
+                       {.path = path});
 }
 
 }  // namespace
@@ -34,6 +51,7 @@ RejectLog::RejectLog(const std::string& path, std::vector<std::string> names,
     : path_(path), show_(std::move(show)) {
   for (std::string& name : names) inputs_.push_back({.name = std::move(name)});
   if (path_.empty()) return;
+  require_no_filter(path_);
   file_.open(path_, std::ios::binary | std::ios::trunc);
   if (!file_) {
     const int error = errno;

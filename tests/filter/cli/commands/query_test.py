@@ -139,7 +139,7 @@ class QueryTest(ProgramTest):
 
     def test_a_file_that_is_not_a_filter_is_refused(self):
         _, err = self.check(EX_DATAERR, "query", "list", "joe@example.org")
-        self.assertIn("list has 43 bytes, less than the header", err)
+        self.assertIn("list is not a filter of Bloomgate: it has 43 bytes, less than the header", err)
         self.check(EX_NOINPUT, "query", "missing", "joe@example.org")
         self.check(EX_USAGE, "query")
 
