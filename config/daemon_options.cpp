@@ -8,6 +8,7 @@
 #include "config/given_options.hpp"
 #include "config/option_table.hpp"
 #include "config/option_values.hpp"
+#include "filter/base/nearest_word.hpp"
 #include "filter/base/printable.hpp"
 
 namespace bloomgate {
@@ -127,6 +128,16 @@ void require_exempt_networks(const DaemonOptions& options, const std::string& co
                      "away");
 }
 
+// Of two servers at one address, the second one would answer nobody.
+void require_different_addresses(const DaemonOptions& options, const std::string& config_path) {
+  const auto refuse = [&](const char* option, const char* other) {
+    throw config_error({config_path}, option, std::string("it has the address of '") + other + "': give each its own");
+  };
+  if (options.metrics == options.socket) refuse("metrics", "socket");
+  if (options.lookup_socket == options.socket) refuse("lookup-socket", "socket");
+  if (options.lookup_socket && options.lookup_socket == options.metrics) refuse("lookup-socket", "metrics");
+}
+
 DaemonOptions merged(const Merger& merger) {
   DaemonOptions options = {};
   ByteSize recheck_rate;
@@ -238,6 +249,21 @@ DoctorOptions doctor_options(const GivenOptions& command_line) {
   return doctor;
 }
 
+// What to do with a word that is no command.
+std::string word_hint(const std::string& word, const GivenOptions& command_line) {
+  constexpr std::array<std::string_view, 5> kOfSystemd = {"start", "stop", "restart", "reload", "status"};
+  if (std::ranges::find(kOfSystemd, word) != kOfSystemd.end()) {
+    return "; systemd does that: systemctl " + word + " bloomgate-milter";
+  }
+  if (command_line.contains("explain")) return "; --explain reads the message from standard input: < FILE";
+  if (word.find('/') != std::string::npos || word.ends_with(".conf")) {
+    return "; --config FILE names the configuration file";
+  }
+  std::vector<std::string> commands;
+  for (const ListCommandSpec& spec : list_command_table()) commands.emplace_back(spec.name);
+  return nearest_word_hint(word, commands);
+}
+
 // The words of the command line that are no options are a command with its entries, or there are none.
 std::optional<ListCommand> list_command(const GivenCommandLine& given) {
   if (given.words.empty()) return std::nullopt;
@@ -245,8 +271,9 @@ std::optional<ListCommand> list_command(const GivenCommandLine& given) {
   ListCommand command;
   command.spec = find_list_command(name);
   if (command.spec == nullptr) {
-    throw config_error(
-        {}, "", "expected an option or a command, got '" + printable(name) + "'; 'bloomgate-milter --help' lists both");
+    throw config_error({}, "",
+                       "expected an option or a command, got '" + printable(name) + "'" +
+                           word_hint(name, given.options) + "; 'bloomgate-milter --help' lists both");
   }
   command.entries.assign(given.words.begin() + 1, given.words.end());
   if (command.entries.empty()) {
@@ -317,6 +344,7 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
   }
   require_own_domains(command.options, command.config_path);
   require_exempt_networks(command.options, command.config_path);
+  require_different_addresses(command.options, command.config_path);
   return command;
 }
 

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 
 #include "config/option_table.hpp"
+#include "filter/base/nearest_word.hpp"
 #include "filter/base/printable.hpp"
 
 namespace bloomgate {
@@ -44,11 +44,43 @@ void add_given(GivenOptions& given, const po::option& option, const ConfigPlace&
   values.push_back({option.value.empty() ? std::string() : option.value.front(), place});
 }
 
+std::vector<std::string> option_names(bool for_file) {
+  std::vector<std::string> names;
+  for (const OptionSpec& spec : daemon_option_table()) {
+    if (!for_file || spec.in_file) names.emplace_back(spec.name);
+  }
+  return names;
+}
+
+// In other programs' files they are none of the value.
+void refuse_quotes(const std::string& name, const std::string& value, const ConfigPlace& place) {
+  if (value.size() < 2 || value.front() != value.back() || (value.front() != '"' && value.front() != '\'')) return;
+  throw config_error(
+      place, name,
+      "a value has no quotes around it; write " + name + " = " + printable(value.substr(1, value.size() - 2)));
+}
+
 // A line, or a name, that is not understood, for a message. What may be a key is left out: it may be a secret one.
 std::string shown(const std::string& text) {
   constexpr std::string_view kKeyOption = "trusted-key";
   const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  return text.compare(begin, kKeyOption.size(), kKeyOption) == 0 ? std::string(kKeyOption) + " ..." : printable(text);
+  if (text.compare(begin, kKeyOption.size(), kKeyOption) == 0) return std::string(kKeyOption) + " ...";
+  // No name has so many letters. The file of a secret key has them, and may have been named instead of the
+  // configuration.
+  constexpr std::size_t kMostShown = 40;
+  const std::size_t word = std::min(text.find_first_of(" \t=", begin), text.size()) - begin;
+  return word > kMostShown ? "..." : printable(text);
+}
+
+// What is wrong with a line that has no '='.
+std::string no_assignment(const std::string& line) {
+  const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+  const std::size_t end = std::min(line.find_first_of(" \t:", begin), line.size());
+  const std::string name = line.substr(begin, end - begin);
+  std::string text = "expected 'name = value', got '" + shown(line) + "'";
+  if (name.starts_with('[')) return text + "; this file has no sections: leave the line out";
+  const std::vector<std::string> names = option_names(true);
+  return std::ranges::find(names, name) == names.end() ? text : text + "; put '=' behind " + name;
 }
 
 // Reads one line by itself, so that its number is known if it is wrong.
@@ -57,15 +89,21 @@ void read_config_line(GivenOptions& given, const std::string& line, const po::op
   try {
     std::istringstream stream(line);
     const auto parsed = po::parse_config_file(stream, options);
-    for (const po::option& option : parsed.options) add_given(given, option, place);
+    for (const po::option& option : parsed.options) {
+      refuse_quotes(option.string_key, option.value.empty() ? std::string() : option.value.front(), place);
+      add_given(given, option, place);
+    }
     const std::string content = line.substr(0, line.find('#'));
     if (parsed.options.empty() && content.find_first_not_of(" \t\r") != std::string::npos) {
-      throw config_error(place, "", "expected 'name = value', got '" + shown(content) + "'");
+      throw config_error(place, "", no_assignment(content));
     }
   } catch (const po::unknown_option& error) {
-    throw config_error(place, shown(error.get_option_name()), "there is no such option; see bloomgate-milter.conf(5)");
+    const std::string& name = error.get_option_name();
+    throw config_error(
+        place, shown(name),
+        "there is no such option" + nearest_word_hint(name, option_names(true)) + "; see bloomgate-milter.conf(5)");
   } catch (const po::error&) {
-    throw config_error(place, "", "expected 'name = value', got '" + shown(line) + "'");
+    throw config_error(place, "", no_assignment(line));
   }
 }
 
@@ -89,6 +127,11 @@ GivenCommandLine read_command_line(const std::vector<std::string>& arguments) {
   po::positional_options_description words;
   words.add(kWords, -1);
   GivenCommandLine given;
+  if (const auto equals = std::ranges::find(arguments, "="); equals != arguments.end() && equals != arguments.begin()) {
+    const std::string& before = *std::prev(equals);
+    throw config_error(place, "",
+                       "there are spaces around '='; write " + printable(before) + "=VALUE, or a space alone");
+  }
   try {
     const auto parsed = po::command_line_parser(with_recipient(arguments))
                             .options(options)
@@ -102,6 +145,12 @@ GivenCommandLine read_command_line(const std::vector<std::string>& arguments) {
         given.words.insert(given.words.end(), option.value.begin(), option.value.end());
       }
     }
+  } catch (const po::unknown_option& error) {
+    std::string name = error.get_option_name();
+    name.erase(0, name.find_first_not_of('-'));
+    throw config_error(place, "",
+                       printable(error.what()) + nearest_word_hint(name, option_names(false), "--") +
+                           "; 'bloomgate-milter --help' lists the options");
   } catch (const po::error& error) {
     throw config_error(place, "", printable(error.what()) + "; 'bloomgate-milter --help' lists the options");
   }
@@ -112,7 +161,9 @@ GivenOptions read_config_file(const std::string& path) {
   errno = 0;
   std::ifstream file(path);
   const auto fail = [&path](const char* what) {
-    const std::string why = errno == 0 ? "it is not a text file" : std::generic_category().message(errno);
+    const std::string why = errno == 0 ? "it is not a text file"
+                                       : std::string(system_error(ErrorCode::cannot_open, "open", path, errno).what())
+                                             .substr(std::string("open " + path + ": ").size());
     throw config_error({path}, "",
                        std::string("the configuration file cannot be ") + what + ": " + why +
                            "; name another with --config, or use --config /dev/null to run on defaults");
@@ -122,6 +173,8 @@ GivenOptions read_config_file(const std::string& path) {
   GivenOptions given;
   std::string line;
   for (unsigned number = 1; std::getline(file, line); ++number) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    if (number == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
     read_config_line(given, line, options, {path, number});
   }
   if (file.bad()) fail("read");

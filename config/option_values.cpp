@@ -1,10 +1,13 @@
 #include "config/option_values.hpp"
 
+#include <sys/un.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "filter/base/ascii.hpp"
+#include "filter/base/nearest_word.hpp"
 #include "filter/base/printable.hpp"
 
 namespace bloomgate {
@@ -14,9 +17,9 @@ constexpr std::size_t kMaxWhitelistNameBytes = 64;
 constexpr std::size_t kMaxWordBytes = 255;
 
 [[noreturn]] void reject(const OptionSpec& spec, const GivenValue& given, std::string_view expected,
-                         std::string_view found) {
+                         std::string_view found, const std::string& hint = {}) {
   const std::string got = found.empty() ? "nothing" : "'" + printable(found) + "'";
-  throw config_error(given.place, std::string(spec.name), "expected " + std::string(expected) + ", got " + got);
+  throw config_error(given.place, std::string(spec.name), "expected " + std::string(expected) + ", got " + got + hint);
 }
 
 [[noreturn]] void reject(const OptionSpec& spec, const GivenValue& given, std::string_view expected) {
@@ -37,11 +40,12 @@ void choose(const OptionSpec& spec, const GivenValue& given, const Choice<Value>
     return;
   }
   std::string expected = "one of ";
+  std::vector<std::string> words;
   for (const Choice<Value>& each : choices) {
     if (&each != choices) expected += ", ";
-    expected += each.word;
+    expected += words.emplace_back(each.word);
   }
-  reject(spec, given, expected);
+  reject(spec, given, expected, given.text, nearest_word_hint(given.text, words));
 }
 
 // The words of a list: separated by spaces, tabs or commas, in any number.
@@ -177,6 +181,29 @@ WhitelistSource named_path(std::string_view text) {
   return {{}, std::string(text)};
 }
 
+// The daemon's working folder is not that of the editor. A path on the command line is relative to the shell's.
+void require_absolute(const OptionSpec& spec, const GivenValue& given, std::string_view path) {
+  if (given.place.path.empty() || path.empty()) return;
+  if (!path.starts_with('/')) reject(spec, given, "a path that begins with '/'", path);
+  if (path.find(" /") != std::string_view::npos) reject(spec, given, "one path on its line", path);
+}
+
+void refuse_long_path(const OptionSpec& spec, const GivenValue& given) {
+  const std::size_t path = given.text.find('/');
+  if (path == std::string::npos || given.text.substr(0, path).find("://") != std::string::npos) return;
+  if (given.text.size() - path < sizeof(sockaddr_un::sun_path)) return;
+  reject(spec, given, "a path of at most " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " bytes",
+         given.text.substr(path));
+}
+
+std::string number_form(const OptionSpec& spec, const NumberLimits* limits) {
+  std::string text = spec.argument == "SECONDS" ? "a number of seconds" : "a number";
+  if (limits != nullptr) {
+    text += " from " + std::to_string(limits->least) + " to " + std::to_string(limits->most);
+  }
+  return text;
+}
+
 }  // namespace
 
 void convert(const OptionSpec& spec, const GivenValue& given, bool& out) {
@@ -269,6 +296,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, CheckFailureAction
 
 void convert(const OptionSpec& spec, const GivenValue& given, SocketAddress& out) {
   const auto address = parse_socket_address(given.text);
+  refuse_long_path(spec, given);
   if (!address) reject(spec, given, std::string(kSocketAddressForms) + " (as in inet:8891@127.0.0.1)");
   out = *address;
 }
@@ -277,6 +305,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, OptionalAddress& o
   out.socket.reset();
   if (given.text.empty()) return;
   out.socket = parse_http_address(given.text);
+  refuse_long_path(spec, given);
   if (!out.socket) reject(spec, given, std::string(kHttpAddressForms) + " (as in 127.0.0.1:9812)");
 }
 
@@ -290,11 +319,11 @@ void convert(const OptionSpec& spec, const GivenValue& given, mode_t& out) {
 }
 
 void convert(const OptionSpec& spec, const GivenValue& given, std::size_t& out) {
+  const auto* const found = std::ranges::find(kNumberLimits, spec.name, &NumberLimits::option);
+  const NumberLimits* const limits = found == std::end(kNumberLimits) ? nullptr : found;
   const auto number = number_of(given.text);
-  if (!number) reject(spec, given, "a number");
-  const auto* const limits = std::ranges::find(kNumberLimits, spec.name, &NumberLimits::option);
-  if (limits != std::end(kNumberLimits) && (*number < limits->least || *number > limits->most)) {
-    reject(spec, given, "a number from " + std::to_string(limits->least) + " to " + std::to_string(limits->most));
+  if (!number || (limits != nullptr && (*number < limits->least || *number > limits->most))) {
+    reject(spec, given, number_form(spec, limits));
   }
   out = *number;
 }
@@ -349,6 +378,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::string& out) 
   if (spec.name == "learn-file" && !given.text.starts_with('/')) reject(spec, given, "the path of a file");
   if (spec.name == "host-name" && !given.text.empty() && !is_host_name(given.text)) reject(spec, given, "a host name");
   if (spec.name == "deep-check-folder" && !given.text.starts_with('/')) reject(spec, given, "the path of a folder");
+  if (spec.argument == "FILE") require_absolute(spec, given, given.text);
   out = given.text;
 }
 
@@ -372,7 +402,8 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<std::s
 
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetwork>& out) {
   for (const std::string_view word : words_of(given.text)) {
-    const auto network = parse_ip_network(word);
+    // A mask would be taken for one more client.
+    const auto network = word.starts_with("255.") ? std::nullopt : parse_ip_network(word);
     if (!network) reject(spec, given, std::string(kIpNetworkForms) + " (no bits after the prefix)", word);
     out.push_back(*network);
   }
@@ -402,6 +433,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<Whitel
   WhitelistSource source = named_path(given.text);
   if (source.name.empty()) source.name = name_from_path(source.path);
   if (source.path.empty()) reject(spec, given, "a path, or a name, '=' and a path");
+  require_absolute(spec, given, source.path);
   if (std::ranges::find(out, source.name, &WhitelistSource::name) != out.end()) {
     throw config_error(given.place, std::string(spec.name),
                        "there is a whitelist named '" + source.name +
@@ -414,6 +446,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<StoreS
   if (given.text.empty()) return;
   WhitelistSource source = named_path(given.text);
   if (source.path.empty()) reject(spec, given, "a path, or a whitelist's name, '=' and a path");
+  require_absolute(spec, given, source.path);
   out.push_back({std::move(source.name), std::move(source.path), given.place});
 }
 

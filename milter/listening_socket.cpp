@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "filter/base/error.hpp"
+#include "filter/base/file_paths.hpp"
 #include "filter/base/printable.hpp"
 
 namespace bloomgate {
@@ -21,9 +22,21 @@ namespace {
 
 constexpr int kSocketType = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
+// What to do about an error of bind(2) or listen(2); empty where the system's message says it.
+std::string remedy(const SocketAddress& address, int errno_value) {
+  const bool is_path = address.family == SocketAddress::Family::unix_path;
+  if (errno_value == ENOENT && is_path) return "; make the folder " + folder_of(address.path);
+  if (errno_value == EACCES && is_path)
+    return "; the daemon's user must be able to write to " + folder_of(address.path);
+  if (errno_value == EACCES) return "; ports below 1024 are for root: take one above";
+  if (errno_value == EADDRINUSE) return "; another program has that port (ss -tlnp names it): stop it, or take another";
+  if (errno_value == EADDRNOTAVAIL) return "; this machine has no such address (ip address lists them)";
+  return {};
+}
+
 [[noreturn]] void fail(ErrorCode code, const SocketAddress& address, const std::string& what, int errno_value = 0) {
   std::string text = "socket " + printable(to_string(address)) + ": " + what;
-  if (errno_value != 0) text += ": " + std::generic_category().message(errno_value);
+  if (errno_value != 0) text += ": " + std::generic_category().message(errno_value) + remedy(address, errno_value);
   throw BloomgateError(code, text, {.path = address.path});
 }
 
@@ -45,17 +58,23 @@ int connect_error(const std::string& path) noexcept {
   return connect(probe.get(), generic(target), sizeof target) == 0 ? 0 : errno;
 }
 
-// Makes way for the socket: removes a path that a daemon left behind, and nothing else.
-void remove_stale_path(const SocketAddress& address) {
+// Whether there is a socket at that path. Anything else there is an error.
+bool is_there(const SocketAddress& address) {
   struct stat status = {};
   if (lstat(address.path.c_str(), &status) != 0) {
-    if (errno == ENOENT) return;
+    if (errno == ENOENT) return false;
     fail(ErrorCode::cannot_write, address, "cannot be looked at", errno);
   }
   if (!S_ISSOCK(status.st_mode)) {
     fail(ErrorCode::cannot_write, address,
          "there is something at this path that is not a socket; it is left alone: remove it, or name another path");
   }
+  return true;
+}
+
+// Makes way for the socket: removes a path that a daemon left behind, and nothing else.
+void remove_stale_path(const SocketAddress& address) {
+  if (!is_there(address)) return;
   const int error = connect_error(address.path);
   if (error == 0 || error == EAGAIN) {
     fail(ErrorCode::address_in_use, address, "another program listens on it; is bloomgate-milter running already?");
@@ -73,7 +92,7 @@ gid_t group_id(const SocketAddress& address, const std::string& name) {
   const int error = getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
   if (found == nullptr) {
     fail(ErrorCode::bad_configuration, address,
-         "socket-group: there is no group '" + printable(name) + "' on this machine", error);
+         "socket-group: there is no group '" + printable(name) + "' on this machine; getent group lists them", error);
   }
   return entry.gr_gid;
 }
@@ -94,6 +113,18 @@ std::unique_ptr<addrinfo, FreeAddresses> resolve(const SocketAddress& address) {
 }
 
 }  // namespace
+
+void require_place_for_socket(const SocketAddress& address, const std::string& group) {
+  if (address.family != SocketAddress::Family::unix_path) return;
+  if (!group.empty()) static_cast<void>(group_id(address, group));
+  const std::string folder = folder_of(address.path);
+  // systemd makes those at the start.
+  const bool is_made_at_start = folder.starts_with("/run/") || folder.starts_with("/var/run/");
+  if (!is_made_at_start && access(folder.c_str(), F_OK) != 0) {
+    fail(ErrorCode::cannot_write, address, "cannot be created", errno);
+  }
+  if (access(folder.c_str(), X_OK) == 0) static_cast<void>(is_there(address));
+}
 
 ListeningSocket::ListeningSocket(const SocketAddress& address, mode_t mode, const std::string& group)
     : address_(address) {

@@ -13,6 +13,10 @@
 
 namespace bloomgate {
 
+// Whether a socket could be made there, as far as it can be seen without making one: throws as ListeningSocket() does
+// for a unix socket whose folder or group is missing, or whose path is taken by something else.
+void require_place_for_socket(const SocketAddress& address, const std::string& group);
+
 class ListeningSocket {
  public:
   // Listens on `address`. A unix socket that nobody listens on any more is replaced. A socket in use, or anything that

@@ -82,6 +82,9 @@ int check_config(const DaemonCommand& command) {
   const DaemonOptions& options = command.options;
   gate_rules(command);
   require_temporary_folder(options);
+  require_place_for_socket(options.socket, options.socket_group);
+  if (options.lookup_socket) require_place_for_socket(*options.lookup_socket, options.socket_group);
+  if (options.metrics) require_place_for_socket(*options.metrics, {});
   std::cout << "configuration " << printable(command.config_path) << ": good\n";
   for (const WhitelistSource& source : options.whitelists) {
     try {

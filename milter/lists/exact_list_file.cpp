@@ -7,11 +7,13 @@
 #include <cerrno>
 #include <chrono>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_descriptor.hpp"
 #include "filter/base/file_stamp.hpp"
+#include "filter/file/header_fields.hpp"
 
 namespace bloomgate {
 namespace {
@@ -83,6 +85,12 @@ ExactListReading load_exact_list(const std::string& path, ListOf of, std::uint64
 }
 
 ExactListReading read_exact_list(const std::string& path, std::string_view text, ListOf of) {
+  if (const std::string_view kind = own_kind(std::as_bytes(std::span(text))); !kind.empty()) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         path + " is " + std::string(kind) +
+                             ", and an exact list is a text file with one entry per line; name such a file",
+                         {.path = path});
+  }
   ExactListReading reading = read_exact_list(text, of);
   if (reading.spoiled_line != 0) {
     throw BloomgateError(ErrorCode::bad_input,

@@ -214,9 +214,9 @@ TEST_CASE("each whitelist has the name that it was given, else that of its file"
   const Case cases[] = {
       {"/srv/customers.bloom", {"customers", "/srv/customers.bloom"}},
       {"partners=/srv/2026.bloom", {"partners", "/srv/2026.bloom"}},
-      {"partners=with = sign.bloom", {"partners", "with = sign.bloom"}},
+      {"partners=/with = sign.bloom", {"partners", "/with = sign.bloom"}},
       {"/srv/a=b.bloom", {"a_b", "/srv/a=b.bloom"}},
-      {"./a=b.bloom", {"a_b", "./a=b.bloom"}},
+      {"/./a=b.bloom", {"a_b", "/./a=b.bloom"}},
       {"/srv/2026.11.bloom", {"2026.11", "/srv/2026.11.bloom"}},
       {"/srv/plain", {"plain", "/srv/plain"}},
       {"/srv/.hidden", {".hidden", "/srv/.hidden"}},
