@@ -20,7 +20,8 @@ namespace bloomgate::cli {
 // The names of the inputs, for a RejectLog.
 std::vector<std::string> names_of(const Blocks& blocks);
 
-// Adds the entries of one block to a lane.
+// Adds the entries of one block to a lane. What an address may have been meant as is asked in an input's first block
+// alone: a slip of a person is in a short list, and in a long one each question would be made 10^9 times.
 template <typename Lane>
 void add_block(const Block& block, Lane& lane, const Format& format, AddressProfile profile,
                const ExceptList& exceptions, const BroadDomains& broad_domains, RejectLog& rejects) {
@@ -30,10 +31,12 @@ void add_block(const Block& block, Lane& lane, const Format& format, AddressProf
     report.excepted += is_left_out ? 1U : 0U;
     return is_left_out;
   };
+  const bool is_first = block.index == 0;
   report.lines = for_each_entry(
       block, format, profile,
-      [&](EntryKind kind, std::string_view key, std::uint64_t) {
+      [&](EntryKind kind, std::string_view key, std::uint64_t number) {
         if (is_excepted(key)) return;
+        if (is_first) report.add_broad(key, BroadDomains::of_address(kind, key), number);
         if (kind == EntryKind::pair) {
           lane.add_pair(key);
         } else {
@@ -43,7 +46,11 @@ void add_block(const Block& block, Lane& lane, const Format& format, AddressProf
       [&](const Entry& entry, std::uint64_t number) {
         if (is_excepted(entry.key())) return;
         lane.add(entry);
-        report.add_broad(entry, broad_domains.of(entry), number);
+        if (!goes_into_bits(entry.kind())) {
+          report.add_broad(entry.key(), broad_domains.of(entry), number);
+        } else if (is_first) {
+          report.add_broad(entry.key(), BroadDomains::of_address(entry.kind(), entry.key()), number);
+        }
       },
       [&](const ListLine& line, std::uint64_t number, std::string_view text) {
         if (line.entry.kind() != EntryKind::rejected) {

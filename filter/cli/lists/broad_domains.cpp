@@ -47,6 +47,11 @@ bool is_organizational(std::string_view domain) noexcept {
   return psl_registrable_domain(public_suffixes(), copy.data()) == copy.data();
 }
 
+// Of a domain, or a literal, by its number of labels alone.
+Breadth breadth_of_domain(std::string_view domain) noexcept {
+  return label_count(domain) == 1 && !domain.starts_with('[') ? Breadth::dotless : Breadth::usual;
+}
+
 std::string_view signer_of(std::string_view key) noexcept {
   return sides_of_signer_key(key).signer;
 }
@@ -180,6 +185,11 @@ Breadth BroadDomains::of(const Entry& entry) const noexcept {
   return without == Breadth::list_without_signer ? Breadth::usual : without;
 }
 
+Breadth BroadDomains::of_address(EntryKind kind, std::string_view key) noexcept {
+  const std::string_view sender = kind == EntryKind::pair ? sides_of_pair(key).sender : key;
+  return breadth_of_domain(sender.substr(sender.rfind('@') + 1));
+}
+
 Breadth BroadDomains::of_signer(std::string_view signer, std::string_view entry) const noexcept {
   const auto is_shared = [this](std::string_view key) { return shared_signers_.contains(key); };
   FixedText<1 + kMaxDomainBytes> key;
@@ -206,7 +216,7 @@ Breadth BroadDomains::of_key(std::string_view key) const noexcept {
   const std::string_view domain = key.substr(key.starts_with("@.") ? 2 : 1);
   if (free_mail_.contains(domain)) return Breadth::free_mail;
   if (is_public_suffix(domain)) return Breadth::public_suffix;
-  return label_count(domain) == 1 && !domain.starts_with('[') ? Breadth::dotless : Breadth::usual;
+  return breadth_of_domain(domain);
 }
 
 BroadDomains usual_broad_domains(BroadFiles files, const BroadDomains::Show& show) {

@@ -74,6 +74,9 @@ class BroadDomains {
   // about a microsecond.
   Breadth of(const Entry& entry) const noexcept;
 
+  // Of an address, or of a pair of which the sender is one: dotless or usual.
+  static Breadth of_address(EntryKind kind, std::string_view key) noexcept;
+
  private:
   using Keys = std::set<std::string, std::less<>>;
 

@@ -40,10 +40,10 @@ void require_no_filter(const std::string& path) {
 
 }  // namespace
 
-void BlockReport::add_broad(const Entry& entry, Breadth breadth, std::uint64_t line) {
+void BlockReport::add_broad(std::string_view key, Breadth breadth, std::uint64_t line) {
   if (breadth == Breadth::usual) return;
   broad_counts.add(breadth);
-  if (broad.size() < kShown) broad.push_back({line, breadth, std::string(entry.key())});
+  if (broad.size() < kShown) broad.push_back({line, breadth, std::string(key)});
 }
 
 RejectLog::RejectLog(const std::string& path, std::vector<std::string> names,

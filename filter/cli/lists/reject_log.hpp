@@ -42,7 +42,7 @@ struct BlockReport {
   static constexpr std::size_t kShown = 10;  // broad entries shown, whatever the number of blocks
 
   // Counts an entry, and keeps what is to be shown of it, unless it is a usual one.
-  void add_broad(const Entry& entry, Breadth breadth, std::uint64_t line);
+  void add_broad(std::string_view key, Breadth breadth, std::uint64_t line);
 
   std::size_t input = 0;
   std::uint64_t index = 0;  // of the block in its input, from 0 without gaps

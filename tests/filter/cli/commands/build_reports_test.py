@@ -143,6 +143,17 @@ class BroadEntryTest(ProgramTest):
         self.check(0, "query", "filter", "joe@intranet")
         self.assertIn("0 free-mail domains, 1 domains without a dot\n", self.build("@intranet\n")[0])
 
+    def test_an_address_whose_domain_has_no_dot_gets_a_warning_in_a_short_list_and_at_the_beginning_of_a_long_one(self):
+        text = "joe@example\njoe@example.org\nann@partner > joe@ours.example\nann@[IPv6:2001:db8::1]\n\"a@b.c\"@partner\n"
+        out, err = self.build(text, "--json")
+        self.assertEqual(json.loads(out)["dotless_domains"], 3)
+        self.assertIn("list:1: warning: joe@example has a domain without a dot", err)
+        self.assertIn("list:3: warning: ann@partner > joe@ours.example has a domain without a dot", err)
+        self.check(0, "query", "filter", "joe@example")
+        usual = "".join(f"user{number}@example.org\n" for number in range(20000))
+        out, err = self.build("joe@example\n" + usual + "ann@example\n", "--json")
+        self.assertEqual(json.loads(out)["dotless_domains"], 1)
+
     def test_public_suffixes_are_recognised_in_every_spelling(self):
         for entry in ("@com", "@.com", "@.github.io", "@.\u516c\u53f8.cn", "@.xn--55qx5d.cn", "@.KAWASAKI.jp", "@.ck"):
             with self.subTest(entry=entry):
