@@ -41,7 +41,8 @@ ARROWS = {
                           "milter/policy", "milter/learning", "milter/lists", "milter/deep_check", "milter/serving"],
     "milter/serving": ["filter/base", "config"],
     "milter/lookup": ["filter/base", "config", "milter/serving"],
-    "milter/doctor": ["filter/base", "filter/layout", "filter/file", "filter/learned", "config", "milter/deep_check", "milter/dkim"],
+    "milter/doctor": ["filter/base", "filter/layout", "filter/file", "filter/learned", "config", "milter/policy", "milter/lists",
+                      "milter/deep_check", "milter/dkim"],
     "milter": [*FILTER, "filter/learned", "config", "milter/fields", "milter/policy", "milter/message", "milter/learning", "milter/lists", "milter/deep_check", "milter/dkim",
                "milter/doctor", "milter/monitoring", "milter/lookup", "milter/serving"],
 }

@@ -27,7 +27,12 @@ std::string local_time(double seconds) {
 // The log that the report is to read; empty: there is none.
 std::vector<std::string> log_sources(const std::vector<std::string>& named) {
   if (!named.empty()) return named;
-  if (access("/var/log/mail.log", R_OK) == 0) return {"/var/log/mail.log"};
+  // The older one has what was written before the last rotation.
+  std::vector<std::string> usual;
+  for (const char* const path : {"/var/log/mail.log.1", "/var/log/mail.log"}) {
+    if (access(path, R_OK) == 0) usual.emplace_back(path);
+  }
+  if (!usual.empty()) return usual;
   if (access("/run/systemd/system", F_OK) == 0) return {"--journal"};
   return {};
 }
@@ -40,16 +45,18 @@ void examine_bypassed(const std::vector<std::string>& logs, std::vector<DoctorFi
   std::vector<std::string> words = {"bloomgate", "report", "--prometheus", "--quiet", "--since", "24h"};
   words.insert(words.end(), sources.begin(), sources.end());
   const ProgramResult result = run_program(words, kLogPatience);
-  if (!result.started) return;  // bloomgate is another package, which a machine may do without
   std::string own_report = "bloomgate report --since 24h";
   for (const std::string& source : sources) own_report += " " + source;
-  if (result.status != 0) {
-    findings.push_back({Level::warning, "bypassed",
-                        "the mail server's log cannot be read: it may say that mail bypassed the daemon",
-                        "see why: " + own_report});
-    return;
-  }
+  const auto warn = [&](const std::string& why, const std::string& remedy) {
+    findings.push_back(
+        {Level::warning, "bypassed", "it is not known whether mail bypassed the daemon: " + why, remedy});
+  };
+  if (!result.started) return warn("the program bloomgate, which reads the log, is not installed", "install bloomgate");
+  if (result.status != 0) return warn("the mail server's log cannot be read", "see why: " + own_report);
   const ShownFigures figures(result.output);
+  if (figures.value("bypassed_report_lines").value_or(0) == 0) {
+    return warn("the mail server's log is empty", "name its log: --log FILE");
+  }
   const auto time_of = [&](const char* name, const ShownFigure& milter) {
     return local_time(figures.value(name, milter.labels).value_or(0));
   };
@@ -65,8 +72,8 @@ void examine_bypassed(const std::vector<std::string>& logs, std::vector<DoctorFi
          "if it goes on, see the other findings; the mail server's words: " + own_report});
   }
   if (milters.empty()) {
-    findings.push_back(
-        {Level::ok, "bypassed", "in the last 24 hours the mail server has asked its milters about all mail"});
+    findings.push_back({Level::ok, "bypassed",
+                        "of the last 24 hours the mail server's log says of no mail that a milter could not be asked"});
   }
 }
 

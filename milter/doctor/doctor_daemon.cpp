@@ -18,6 +18,7 @@
 #include "milter/doctor/doctor.hpp"
 #include "milter/doctor/doctor_access.hpp"
 #include "milter/doctor/doctor_connection.hpp"
+#include "milter/lists/exact_list_file.hpp"
 
 namespace bloomgate {
 namespace {
@@ -168,7 +169,25 @@ void examine_layers(const WhitelistSource& source, const std::vector<std::string
   }
 }
 
-void examine_exact_list(const std::string& name, const std::string& path, const std::string& means,
+// Where a line of `revoked` or `opt-out` is left out, mail is delivered that was to be checked.
+void examine_lines(const std::string& name, const std::string& path, ListOf of, std::vector<DoctorFinding>& findings) {
+  try {
+    const ExactListReading reading = load_exact_list(path, of);
+    if (reading.bad_line_count == 0) {
+      findings.push_back({Level::ok, name, path + " can be read"});
+      return;
+    }
+    const BadLine& first = reading.bad_lines.front();
+    findings.push_back({Level::problem, name,
+                        path + ": lines that are no entries are left out: " + std::to_string(reading.bad_line_count) +
+                            ", first line " + std::to_string(first.number) + ": " + first.text,
+                        "mend these lines; the daemon reads the list again within a second"});
+  } catch (const BloomgateError& error) {
+    findings.push_back({Level::problem, name, error.what(), "mend the file, or put it back"});
+  }
+}
+
+void examine_exact_list(const std::string& name, const std::string& path, ListOf of, const std::string& means,
                         const std::string& user, std::vector<DoctorFinding>& findings) {
   if (path.empty()) return;
   struct stat info = {};
@@ -185,7 +204,7 @@ void examine_exact_list(const std::string& name, const std::string& path, const 
   }
   const std::size_t before = findings.size();
   examine_permissions(path, info, user, findings);
-  if (findings.size() == before) findings.push_back({Level::ok, name, path + " can be read"});
+  if (findings.size() == before) examine_lines(name, path, of, findings);
 }
 
 void report_silence(const DaemonOptions& options, int error, std::vector<DoctorFinding>& findings) {
@@ -246,9 +265,11 @@ void examine_whitelists(const DaemonOptions& options, const std::vector<std::str
 }
 
 void examine_exact_lists(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings) {
-  examine_exact_list("revoked", options.revoked, "the daemon delivers no message without it", user, findings);
-  examine_exact_list("extra", options.extra, "it lists no sender", user, findings);
-  examine_exact_list("opt-out", options.opt_out, "the daemon delivers no message without it", user, findings);
+  examine_exact_list("revoked", options.revoked, ListOf::senders, "the daemon delivers no message without it", user,
+                     findings);
+  examine_exact_list("extra", options.extra, ListOf::senders, "it lists no sender", user, findings);
+  examine_exact_list("opt-out", options.opt_out, ListOf::recipients, "the daemon delivers no message without it", user,
+                     findings);
 }
 
 void examine_learning(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings) {

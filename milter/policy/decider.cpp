@@ -140,7 +140,7 @@ std::optional<Decision> Decider::find_revoked_pair(const Entry& sender, Identity
     const FoundPair found = revoked.find_pair(sender, recipient, separators, delimiter);
     note("revoked", path, sender.key(), found.is_listed() ? "pair" : "no");
     if (found.is_listed()) return check_because(Reason::revoked, identity);
-    are_all_known = are_all_known && recipient.kind() == EntryKind::address;
+    are_all_known = are_all_known && names_one_recipient(recipient);
   }
   return are_all_known ? std::nullopt : std::optional(check_because(Reason::recipients_unknown, identity));
 }

@@ -108,7 +108,7 @@ class Decider {
   std::optional<Decision> find_revoked() const noexcept;
 
   // A pair takes the sender away for its recipient, so the message is checked for all. So it is where the sender is in
-  // a pair, and not every recipient is known: a name without a domain may be anybody's.
+  // a pair, and not every recipient is known: see names_one_recipient().
   std::optional<Decision> find_revoked_pair(const Entry& sender, IdentityKind identity,
                                             TagSeparators separators) const noexcept;
 

@@ -170,6 +170,11 @@ std::optional<Reason> fault_of(const Recipients& recipients) noexcept {
   return recipients.are_known() ? std::nullopt : std::optional(Reason::recipients_unknown);
 }
 
+bool names_one_recipient(const Entry& recipient) noexcept {
+  return recipient.kind() == EntryKind::address && !recipient.domain().starts_with('[') &&
+         recipient.local_part().find_first_of("%!@") == std::string_view::npos;
+}
+
 Listing look_up_pairs(const Listing& alone, const std::optional<Listing>& learned, const Lists& lists,
                       const Facts& facts, TagSeparators recipient_delimiter, std::string_view path, const Entry& entry,
                       Trace* trace) noexcept {

@@ -4,16 +4,10 @@
 #include <string_view>
 
 #include "milter/policy/look_up.hpp"
+#include "milter/policy/look_up_pairs.hpp"
 #include "milter/policy/trace.hpp"
 
 namespace bloomgate {
-namespace {
-
-bool names_one_recipient(const Entry& recipient) noexcept {
-  return recipient.kind() == EntryKind::address && !recipient.domain().starts_with('[');
-}
-
-}  // namespace
 
 bool has_opted_out(const Lists& lists, const Entry& address, TagSeparators delimiter) noexcept {
   if (lists.opt_out == nullptr) return lists.opt_out_is_configured;

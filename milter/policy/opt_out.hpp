@@ -20,9 +20,9 @@ class Trace;
 bool has_opted_out(const Lists& lists, const Entry& address, TagSeparators delimiter) noexcept;
 
 // Why the message is checked for all its recipients: opted-out if one of them has opted out; no-opt-out-list if the
-// list is lost; recipients-unknown or too-many-recipients if another recipient may have opted out. A name without a
-// domain, or with the number of a machine as its domain, may be the name of any recipient. Nothing: no recipient has
-// opted out. Costs one look-up in the exact list for each recipient, of which the recorder keeps 1,000.
+// list is lost; recipients-unknown or too-many-recipients if another recipient may have opted out, as
+// names_one_recipient() says. Nothing: no recipient has opted out. Costs one look-up in the exact list for each
+// recipient, of which the recorder keeps 1,000.
 std::optional<Reason> find_opt_out(const Facts& facts, const Lists& lists, TagSeparators delimiter,
                                    Trace* trace) noexcept;
 

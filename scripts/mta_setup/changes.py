@@ -124,7 +124,8 @@ def lines_of(content):
 
 
 def replace(path, content):
-    """In one step, with the owner and the mode that the file had."""
+    """In one step, with the owner and the mode that the file had. A link stays: what it leads to is replaced."""
+    path = path.resolve()
     if content is None:
         path.unlink()
         return

@@ -79,6 +79,11 @@ def main(parser, arguments, make_setup, implied=lambda options: None):
     except PermissionError as error:
         print(f"{parser.prog}: {error}: run it as root", file=sys.stderr)
         return os.EX_NOPERM
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"{parser.prog}: nobody reads what this says any longer, so it was ended; run it again without a pipe: it shows "
+              "what is done, and does the rest", file=sys.stderr)
+        return os.EX_IOERR
 
 
 def refuse(parser, message):

@@ -21,7 +21,7 @@ class DaemonSocket:
         self.before = self.place = self.name = options.socket or in_force(daemon_conf, present)
         self.pieces = []
         self._daemon_conf = daemon_conf
-        self._may_move = not options.socket and present is not None and not configured(present)
+        self._may_move = not options.socket and present is not None and configured(present) is None
 
     def move_below(self, queue):
         """The usual socket goes there, unless somebody has chosen one."""
@@ -35,15 +35,17 @@ class DaemonSocket:
 
 
 def configured(present):
-    found = re.findall(rb"(?m)^[ \t]*socket[ \t]*=[ \t]*(\S+)", present or b"")
+    found = re.findall(rb"(?m)^[ \t]*socket[ \t]*=[ \t]*([^\r\n#]*?)[ \t]*(?:#.*)?\r?$", present or b"")
     return found[-1].decode("utf-8", "replace") if found else None
 
 
 def in_force(daemon_conf, present):
     """As the mail server's side writes it: the daemon's own file has the port before the host."""
-    socket = configured(present) or USUAL
+    socket = configured(present)
+    if socket is None:
+        return USUAL
     if port := re.fullmatch(r"inet:([0-9]+)@(.+)", socket):
         return f"inet:{port[2]}:{port[1]}"
-    if socket.startswith(("unix:/", "local:/")):
+    if re.fullmatch(r"(unix|local):/\S+", socket):
         return "unix:" + socket.partition(":")[2]
     raise Refused(f"{daemon_conf} has socket = {socket}: say how the mail server is to reach it (--socket)")

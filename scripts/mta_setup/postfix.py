@@ -44,9 +44,9 @@ class PostfixSetup:
         self.wanted = dict(self.configuration.original)
         self.pieces, self.obstacles, self.notes, self.checks = [], [], [], []
         self.unchecked = ""
-        self.socket = DaemonSocket(options, self.others.daemon_conf, self.wanted[self.others.daemon_conf])
         self.left_to_do = [] if options.undo or options.list else ["bloomgate-milter --doctor"]
         if not options.undo and not options.list:
+            self.socket = DaemonSocket(options, self.others.daemon_conf, self.wanted[self.others.daemon_conf])
             self._plan()
 
     def check(self):
@@ -315,7 +315,7 @@ class PostfixSetup:
 
     def _look_at_the_checks(self):
         if not any(map(machine.listens, (self.socket.place, self.socket.before))):
-            self.notes.append(f"nothing listens on {self.socket.before}: until bloomgate-milter does, mail goes on "
+            self.notes.append(f"nothing listens on {self.socket.place}: until bloomgate-milter does, mail goes on "
                               "without a mark")
         if self.options.recipe == "none":
             self.notes.append("the recipe none only marks mail: what checks it now goes on checking all of it. Recipes "

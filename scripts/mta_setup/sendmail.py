@@ -58,8 +58,8 @@ class SendmailSetup:
         self.wanted = dict(self.configuration.original)
         self.pieces, self.obstacles, self.notes, self.checks, self.left_to_do = [], [], [], [], []
         self.unchecked = ""
-        self.socket = DaemonSocket(options, self.others.daemon_conf, self.wanted[self.others.daemon_conf])
         if not options.undo and not options.list:
+            self.socket = DaemonSocket(options, self.others.daemon_conf, self.wanted[self.others.daemon_conf])
             self._plan()
 
     def check(self):

@@ -75,7 +75,9 @@ def test_mail_that_bypassed_a_milter_is_found_in_the_mail_servers_log(world, mon
     monkeypatch.setenv("PATH", str(built("filter/cli/bloomgate").parent), prepend=os.pathsep)
     log = world.folder / "mail.log"
     log.write_text("")
-    assert "has asked its milters about all mail" in " ".join(texts(world.findings("--log", log), "ok"))
+    assert_found(world.findings("--log", log), "the mail server's log is empty", "warning")
+    log.write_text("Nov 20 10:00:00 mx postfix/smtpd[1]: connect from x\n")
+    assert_found(world.findings("--log", log), "says of no mail that a milter could not be asked", "ok")
     now = datetime.datetime.now(datetime.timezone.utc)
     said = "mx postfix/smtpd[1]: warning: connect to Milter service unix:/m: Connection refused\n"
     log.write_text("".join(f"{(now - datetime.timedelta(hours=hours)).isoformat(timespec='seconds')} {said}"
@@ -83,6 +85,15 @@ def test_mail_that_bypassed_a_milter_is_found_in_the_mail_servers_log(world, mon
     assert_found(world.findings("--log", log), "could not ask the milter unix:/m in 2 sessions, from ")
     log.unlink()
     assert_found(world.findings("--log", log), "the mail server's log cannot be read", "warning")
+
+
+def test_a_line_of_an_exact_list_that_is_left_out_is_found(world):
+    broken = world.folder / "broken"
+    broken.write_text("ann@ours.example\njoe@ours.example,\n\u200bzoe@ours.example\n")
+    for option in ("--opt-out", "--revoked"):
+        assert_found(world.findings(option, broken), "lines that are no entries are left out: 2, first line 2: ")
+    broken.write_text("ann@ours.example\n")
+    assert_found(world.findings("--opt-out", broken), f"{broken} can be read", "ok")
 
 
 # --- the daemon itself

@@ -44,19 +44,30 @@ def test_the_daemon_listens_where_services_see_it_in_their_chroot_also_those_ena
 
 @pytest.mark.parametrize("conf, asked", [
     ("socket = inet:8895@127.0.0.1\n", "inet:127.0.0.1:8895"), ("socket=local:/x/y.sock\n", "unix:/x/y.sock"),
-    (" socket = unix:/run/bloomgate/milter.sock\n", "unix:/run/bloomgate/milter.sock")])
+    (" socket = unix:/run/bloomgate/milter.sock  # the usual one\r\n", "unix:/run/bloomgate/milter.sock")])
 def test_a_socket_that_somebody_has_chosen_stays(usual, conf, asked):
-    usual.conf.write_text(conf)
+    usual.conf.write_bytes(conf.encode())
     applied = usual.run_plain("--apply")
     assert applied.returncode == 0, applied.stderr
     assert asked in value_of(usual.etc, "smtpd_milters")
-    assert usual.conf.read_text() == conf
+    assert usual.conf.read_bytes() == conf.encode()
     given = usual.run_plain("--apply", "--socket", "inet:127.0.0.1:8896")
     assert given.returncode == 0 and "inet:127.0.0.1:8896" in value_of(usual.etc, "smtpd_milters"), given.stderr
 
 
-def test_a_socket_that_postfix_writes_otherwise_is_asked_for(usual):
-    usual.conf.write_text("socket = inet6:8895@::1\n")
+@pytest.mark.parametrize("socket", ["inet6:8895@::1", "unix:/x y/m.sock", ""])
+def test_a_socket_that_postfix_writes_otherwise_is_asked_for(usual, socket):
+    usual.conf.write_text(f"socket = {socket}\n")
     refused = usual.run_plain("--apply")
     assert refused.returncode == 78
-    assert "bloomgate-milter.conf has socket = inet6:8895@::1: say how the mail server is to reach it (--socket)" in refused.stderr
+    assert f"bloomgate-milter.conf has socket = {socket}: say how the mail server is to reach it (--socket)" in refused.stderr
+
+
+def test_a_configuration_that_is_a_link_stays_one(usual):
+    target = usual.conf.rename(usual.conf.with_name("kept.conf"))
+    usual.conf.symlink_to(target)
+    before = target.read_text()
+    assert usual.run_plain("--apply").returncode == 0
+    assert usual.conf.is_symlink() and "socket = " in target.read_text()
+    assert usual.run_plain("--undo").returncode == 0
+    assert usual.conf.is_symlink() and target.read_text() == before

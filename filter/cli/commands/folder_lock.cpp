@@ -27,11 +27,13 @@ FolderLock::FolderLock(const std::string& folder, const std::function<void()>& o
   do {
     file_.reset(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!file_.is_open()) throw system_error(ErrorCode::cannot_open, "open the folder", folder, errno);
+    // Without a lock two commands could give their layers one name, and one of them would be lost.
+    const auto fail = [&] { throw system_error(ErrorCode::cannot_write, "lock the folder", folder, errno); };
     if (flock(file_.get(), LOCK_EX | LOCK_NB) == 0) continue;
-    if (on_wait) on_wait();
+    if (errno != EWOULDBLOCK && errno != EINTR) fail();
+    if (on_wait && errno == EWOULDBLOCK) on_wait();
     while (flock(file_.get(), LOCK_EX) != 0) {
-      // Without a lock two commands could give their layers one name, and one of them would be lost.
-      if (errno != EINTR) throw system_error(ErrorCode::cannot_write, "lock the folder", folder, errno);
+      if (errno != EINTR) fail();
       if (stop_flag()) throw BloomgateError(ErrorCode::interrupted, "interrupted while another command had " + folder);
     }
   } while (!is_still_at(folder, file_.get()));

@@ -19,8 +19,10 @@
 #include "filter/cli/commands/folder_lock.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/forgotten/erase_from_lists.hpp"
+#include "filter/cli/forgotten/forgotten_people.hpp"
 #include "filter/cli/harvest/contact_sorter.hpp"
 #include "filter/cli/harvest/dated_list_writer.hpp"
+#include "filter/cli/lists/dated_lists.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/learned/learned_file.hpp"
@@ -212,6 +214,19 @@ Forgotten forget_in_file(const LearnedCommand& command) {
   return done;
 }
 
+// As bloomgate-update keeps it: with a list or a run of some day, or what it notes there. Not the folder of one run.
+bool is_folder_of_lists(const std::string& folder) {
+  namespace fs = std::filesystem;
+  const auto begins_with_day = [](const fs::path& name) {
+    return parse_day(name.native().substr(0, std::string_view("2026-11-20").size())).has_value();
+  };
+  if (begins_with_day(fs::canonical(folder).filename())) return false;
+  return std::any_of(fs::directory_iterator(folder), fs::directory_iterator(), [&](const fs::directory_entry& each) {
+    const fs::path name = each.path().filename();
+    return begins_with_day(name) || name == ForgottenPeople::kFileName || name == kJournalCursor;
+  });
+}
+
 // Before anything is changed.
 void require_folder(const std::string& folder) {
   std::error_code error;
@@ -223,6 +238,14 @@ void require_folder(const std::string& folder) {
   if (!is_folder || access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
     throw system_error(ErrorCode::not_permitted, "change the lists (run this as root, as bloomgate-update does) in",
                        folder, is_folder ? errno : EACCES);
+  }
+  // In another folder no later run would look for who was forgotten.
+  if (!is_folder_of_lists(folder)) {
+    throw BloomgateError(ErrorCode::cannot_open,
+                         folder +
+                             ": expected the folder of lists, LISTS in update.conf; this one has no list or run of "
+                             "a day, such as 2026-11-20.txt.zst or 2026-11-20T010000",
+                         {.path = folder});
   }
 }
 
@@ -236,6 +259,7 @@ void erase_from_folder(const std::string& folder, const LearnedCommand& command,
     all.lists += erased.lists;
     all.rewritten += erased.rewritten;
     all.lines += erased.lines;
+    all.lines_of_no_entry += erased.lines_of_no_entry;
     std::ranges::move(erased.kept_by_hand, std::back_inserter(all.kept_by_hand));
     std::ranges::move(erased.faults, std::back_inserter(all.faults));
   } catch (const BloomgateError& error) {
@@ -255,11 +279,9 @@ void print_forgotten(const LearnedCommand& command, const Forgotten& done, const
     if (has_lists) {
       Json by_hand = Json::array();
       for (const std::string& list : erased.kept_by_hand) by_hand.push_back(list);
-      report["lists"] = Json{{"read", erased.lists},
-                             {"rewritten", erased.rewritten},
-                             {"lines", erased.lines},
-                             {"kept_by_hand", by_hand},
-                             {"failed", erased.faults.size()}};
+      report["lists"] = Json{{"read", erased.lists},    {"rewritten", erased.rewritten},
+                             {"lines", erased.lines},   {"lines_of_no_entry", erased.lines_of_no_entry},
+                             {"kept_by_hand", by_hand}, {"failed", erased.faults.size()}};
     }
     return print_report(report);
   }
@@ -273,10 +295,20 @@ void print_forgotten(const LearnedCommand& command, const Forgotten& done, const
     for (const std::string& list : erased.kept_by_hand) {
       std::cout << "by hand   " << printable(list) << " names these people, and was not changed\n";
     }
-    std::cout << "The whitelist in place has these pairs, as hashes, until it is made anew: systemctl start "
-                 "bloomgate-update\nNot changed: your logs, mailboxes and backups.\n";
+    if (erased.lines_of_no_entry != 0) {
+      std::cout << "by hand   " << format_count(erased.lines_of_no_entry)
+                << " lines of lists name these people and are no entries (comments, say), and were not changed\n";
+    }
+    if (erased.lines != 0) {
+      std::cout
+          << "A whitelist that is one file has these pairs, as hashes, until it is made anew: systemctl start "
+             "bloomgate-update\nOne of layers has them until a fold from lists (FOLD_FROM in update.conf); to stop "
+             "a person at once: bloomgate-milter revoke ADDRESS\n";
+    }
+    std::cout << "Not changed: your logs, mailboxes and backups.\n";
   }
-  if (done.pairs == 0 && erased.lines == 0) std::cout << "if a whitelist lists it: bloomgate-milter revoke ADDRESS\n";
+  if (done.pairs == 0 && erased.lines == 0 && erased.faults.empty())
+    std::cout << "if a whitelist lists it: bloomgate-milter revoke ADDRESS\n";
 }
 
 int forget(const LearnedCommand& command) {

@@ -145,7 +145,7 @@ int run_report(const Arguments& arguments) {
   progress.stop();
   const Figures& figures = reading.figures();
   if (command->prometheus) {
-    std::cout << bypassed_metrics(figures, now);
+    std::cout << bypassed_metrics(figures, reading.counts(), now);
     return EX_OK;
   }
   if (figures.messages == 0 && figures.warnings.size() == 0 && figures.unasked.empty()) {

@@ -36,7 +36,6 @@ constexpr mode_t kMode = 0640;
 constexpr std::string_view kTemporary = ".update.forget-";
 // The folder of a run that is at work.
 constexpr std::string_view kUnfinishedRun = ".update.";
-constexpr std::string_view kJournalCursor = ".journal-cursor";
 
 [[noreturn]] void fail(const std::string& what, const std::string& path) {
   throw system_error(ErrorCode::cannot_write, what, path, errno);
@@ -115,22 +114,41 @@ bool is_of_one(std::string_view key, const People& people) noexcept {
          std::ranges::any_of(people, [key](const Entry& person) { return is_of_person(key, person); });
 }
 
-bool names_one(std::string_view line, const People& people) noexcept {
-  const Entry entry = canonicalize_list_line(line);
-  if (!entry.is_key()) return false;
-  if (!entry.is_pair()) return is_of_one(entry.key(), people);
-  const auto [sender, recipient] = sides_of_pair(entry.key());
-  return is_of_one(sender, people) || is_of_one(recipient, people);
+// Whether a line that is no entry has an address of one of them: between blanks, commas and the like.
+bool mentions_one(std::string_view line, const People& people) noexcept {
+  constexpr std::string_view kBetween = " \t\r\n,;<>()\"'#|";
+  while (!line.empty()) {
+    const std::size_t end = std::min(line.find_first_of(kBetween), line.size());
+    const std::string_view word = line.substr(0, end);
+    line.remove_prefix(std::min(end + 1, line.size()));
+    if (word.find('@') == std::string_view::npos) continue;
+    const Entry entry = canonicalize_path(word);
+    if (entry.kind() == EntryKind::address && is_of_one(entry.key(), people)) return true;
+  }
+  return false;
 }
 
-// Calls `use(line, names_one)` for each line of the list, with its end.
+enum class Naming : std::uint8_t { none, entry, other };
+
+Naming naming_of(std::string_view line, const People& people) noexcept {
+  const Entry entry = canonicalize_list_line(line);
+  if (!entry.is_key()) return mentions_one(line, people) ? Naming::other : Naming::none;
+  const auto is_one = [&] {
+    if (!entry.is_pair()) return is_of_one(entry.key(), people);
+    const auto [sender, recipient] = sides_of_pair(entry.key());
+    return is_of_one(sender, people) || is_of_one(recipient, people);
+  };
+  return is_one() ? Naming::entry : Naming::none;
+}
+
+// Calls `use(line, naming)` for each line of the list, with its end.
 template <typename Use>
 void for_each_line(const std::string& path, const People& people, const std::atomic<bool>& stop, Use use) {
   Blocks blocks({path}, stop, false, BlockOrder::in_turn);
   for (Block block; blocks.next(block);) {
     for (std::string_view text = block.text; !text.empty();) {
       const std::string_view line = take_line(text);
-      use(line, names_one(line, people));
+      use(line, naming_of(line, people));
     }
   }
 }
@@ -155,8 +173,8 @@ void rewrite(const std::string& path, const People& people, const std::atomic<bo
   }
   Replacement list(path);
   CompressedWriter writer(list.file(), path, compression == Compression::zstd);
-  for_each_line(path, people, stop, [&](std::string_view line, bool is_of_people) {
-    if (!is_of_people) writer.write(line);
+  for_each_line(path, people, stop, [&](std::string_view line, Naming naming) {
+    if (naming != Naming::entry) writer.write(line);
   });
   writer.finish();
   list.put_in_place();
@@ -164,7 +182,10 @@ void rewrite(const std::string& path, const People& people, const std::atomic<bo
 
 void erase_from_list(const std::string& path, const People& people, const std::atomic<bool>& stop, Erased& erased) {
   std::uint64_t lines = 0;
-  for_each_line(path, people, stop, [&](std::string_view, bool is_of_people) { lines += is_of_people ? 1U : 0U; });
+  for_each_line(path, people, stop, [&](std::string_view, Naming naming) {
+    lines += naming == Naming::entry ? 1U : 0U;
+    erased.lines_of_no_entry += naming == Naming::other ? 1U : 0U;
+  });
   ++erased.lists;
   if (lines == 0) return;
   if (!day_of_list(path)) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "filter/address/address.hpp"
@@ -12,10 +13,15 @@
 
 namespace bloomgate::cli {
 
+// In that folder: what `bloomgate-update` notes of the journal, with the messages that a run has left under way.
+inline constexpr std::string_view kJournalCursor = ".journal-cursor";
+
 struct Erased {
   std::uint64_t lists = 0;      // that were read
   std::uint64_t rewritten = 0;  // of these
   std::uint64_t lines = 0;      // that were removed
+  // Comments and lines that are rejected, with an address of one of the people somewhere in them: not changed.
+  std::uint64_t lines_of_no_entry = 0;
   // Lists without a day in their name, which somebody keeps by hand, with lines of the people: not changed.
   std::vector<std::string> kept_by_hand;
   std::vector<BloomgateError> faults;  // of single lists: they are as they were

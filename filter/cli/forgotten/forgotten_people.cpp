@@ -38,7 +38,7 @@ std::string text_of_file(const std::string& path) {
 
 }  // namespace
 
-ForgottenPeople::ForgottenPeople() : key_(random_seed()) {}
+ForgottenPeople::ForgottenPeople() : key_(random_seed()), latest_(last_day_at(std::chrono::system_clock::now())) {}
 
 ForgottenPeople ForgottenPeople::read(const std::string& path) {
   const std::string text = text_of_file(path);
@@ -88,7 +88,7 @@ void ForgottenPeople::add(const Entry& person, Day day) {
 bool ForgottenPeople::have(std::string_view address, std::optional<Day> day) const noexcept {
   return !empty() && is_of_people(address, [&](std::string_view person) noexcept {
     const auto found = days_.find(hash_key(person, key_));
-    return found != days_.end() && (!day || *day <= found->second);
+    return found != days_.end() && (!day || *day > latest_ || *day <= found->second);
   });
 }
 

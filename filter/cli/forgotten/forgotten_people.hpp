@@ -34,11 +34,13 @@ class ForgottenPeople {
   void add(const Entry& person, Day day);
 
   bool empty() const noexcept { return days_.empty(); }
-  // Whether the address, a canonical key, is of a person who was forgotten on that day or later. No day: on any day.
+  // Whether the address, a canonical key, is of a person who was forgotten on that day or later. No day, or one that
+  // has not come yet, which anybody can write into a message: on any day.
   bool have(std::string_view address, std::optional<Day> day) const noexcept;
 
  private:
   std::uint64_t key_;
+  Day latest_;                         // at which a message can have been written
   std::map<std::uint64_t, Day> days_;  // by the hash of the person
 };
 

@@ -38,7 +38,7 @@ class Writer {
 
 }  // namespace
 
-std::string bypassed_metrics(const Figures& figures, LogTime now) {
+std::string bypassed_metrics(const Figures& figures, const ReadCounts& counts, LogTime now) {
   const auto each = [&](Writer& writer, auto number) {
     for (const auto& [name, milter] : figures.unasked) {
       writer.value(fmt::format("{{milter=\"{}\"}}", label_of(name)), number(milter));
@@ -53,6 +53,8 @@ std::string bypassed_metrics(const Figures& figures, LogTime now) {
   each(writer, [&](const UnaskedMilter& milter) { return seconds(milter.first); });
   writer.gauge("bloomgate_bypassed_last_timestamp_seconds", "When the last of them was.");
   each(writer, [&](const UnaskedMilter& milter) { return seconds(milter.last); });
+  writer.gauge("bloomgate_bypassed_report_lines", "Lines of the mail server's log that were read for these figures.");
+  writer.value("", static_cast<std::int64_t>(counts.lines));
   writer.gauge("bloomgate_bypassed_report_timestamp_seconds", "When the mail server's log was read for these figures.");
   writer.value("", seconds(now));
   return std::move(writer).text();

@@ -5,11 +5,12 @@
 
 #include <string>
 
-#include "filter/cli/report/figures.hpp"
+#include "filter/cli/report/log_reading.hpp"
 
 namespace bloomgate::cli {
 
-// `now` tells how old the figures are: they are read from a file, which stays when nothing writes it any longer.
-std::string bypassed_metrics(const Figures& figures, LogTime now);
+// `now` tells how old the figures are: they are read from a file, which stays when nothing writes it any longer. The
+// lines that were read are told as well: an empty log says nothing of any mail.
+std::string bypassed_metrics(const Figures& figures, const ReadCounts& counts, LogTime now);
 
 }  // namespace bloomgate::cli

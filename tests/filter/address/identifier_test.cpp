@@ -241,7 +241,8 @@ TEST_CASE("The reason says which character it is, and what to do") {
         "there is an invisible character, such as a zero-width space, a soft hyphen or a mark of direction: U+200B "
         "(ZERO WIDTH SPACE); type it again instead of copying it");
   CHECK(reject_text(canonicalize_list_line("joe\ue000@partner.example")) ==
-        "the part before the '@' has a character beyond ASCII that is neither a letter or digit nor a mark on one: "
+        "the part before the '@' has a character beyond ASCII that may not stand there (a symbol, or one without the "
+        "letters that it belongs to): "
         "U+E000");
   CHECK(reject_text(canonicalize_list_line("joe")) == std::string(reject_reason_text(RejectReason::missing_at_sign)));
 }

@@ -6,7 +6,7 @@ import gzip
 import os
 import re
 
-from mpi_job import BLOOMGATE_MPI, MpiTest, OLD, mpirun, mpirun_each, run_tests, with_files_of
+from mpi_job import BLOOMGATE_MPI, MpiTest, OLD, OLD_STORE, mpirun, mpirun_each, run_tests, with_files_of
 
 
 class FailuresTest(MpiTest):
@@ -65,13 +65,11 @@ class FailuresTest(MpiTest):
     def assert_only_the_old_ones_are_there(self, *names):
         self.assertEqual(sorted(path.name for path in self.folder.iterdir() if "whitelist" in path.name), sorted(names))
         for name in names:
-            self.assertEqual((self.folder / name).read_bytes(), OLD)
+            self.assertEqual((self.folder / name).read_bytes(), OLD_STORE if name.endswith(".store") else OLD)
 
     def test_a_full_disk_is_reported_by_any_rank_that_writes_its_part(self):
         some = self.addresses("some.txt", 1_500_000)
-        store = self.folder / "whitelist.store"
-        for path in (self.output, store):
-            path.write_bytes(OLD)
+        store = self.write_old_pair()
         # The second of two writes behind the tenth MB of a filter of 12 MB.
         for arguments in (["--store", store], []):
             done = self.limited([None, 20_000], "--bits-per-entry", 64, *arguments, some)
@@ -89,10 +87,8 @@ class FailuresTest(MpiTest):
 
     def test_a_rank_that_is_killed_while_the_files_are_written_leaves_the_old_ones_alone(self):
         some = self.addresses("some.txt", 300_000)
-        store = self.folder / "whitelist.store"
         for victim in ("1", "2"):
-            for path in (self.output, store):
-                path.write_bytes(OLD)
+            store = self.write_old_pair()
             # So large that it is not written before this rank is stopped.
             command = [*mpirun("-n", 3), BLOOMGATE_MPI, "build", "--threads", 1, "--expected-entries", 150_000_000, "--output",
                        self.output, "--store", store, some]

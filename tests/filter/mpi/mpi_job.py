@@ -18,7 +18,8 @@ import unittest
 from pathlib import Path
 
 BLOOMGATE, BLOOMGATE_MPI = map(os.path.abspath, sys.argv[1:3])
-OLD = b"\x89BLM\r\n\x1a\nthe old one"  # a filter or a store, by its first bytes: another file is not replaced
+# A filter and a store, by their first bytes: another file is not replaced.
+OLD, OLD_STORE = b"\x89BLM\r\n\x1a\nthe old one", b"\x89BLS\r\n\x1a\nthe old one"
 MEANT = ("--allow-empty", "--allow-rejects", "--allow-shrink")  # see "LISTS THAT ARE REFUSED" in bloomgate(1)
 SECONDS = 30 if "BLOOMGATE_FAULT" in os.environ else 120  # that a run may take; a fault of tests/mutation may hang it
 
@@ -157,6 +158,13 @@ class MpiTest(unittest.TestCase):
             os.kill(process, signal.SIGKILL)
             said = self.await_end(job)
         self.assertNotEqual(job.returncode, 0, said)
+
+    def write_old_pair(self):
+        """Returns the path of the store."""
+        store = self.folder / "whitelist.store"
+        self.output.write_bytes(OLD)
+        store.write_bytes(OLD_STORE)
+        return store
 
     def has_begun_to_write(self, _process):
         return list(self.folder.glob(".whitelist.bloom.tmp-*"))

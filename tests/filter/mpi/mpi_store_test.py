@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 
-from mpi_job import BLOOMGATE_MPI, MpiTest, OLD, inside, mpirun_each, run_tests
+from mpi_job import BLOOMGATE_MPI, MpiTest, OLD, OLD_STORE, inside, mpirun_each, run_tests
 
 
 class StoreTest(MpiTest):
@@ -65,12 +65,12 @@ class StoreTest(MpiTest):
 
     def test_a_store_that_another_program_changes_is_left_alone(self):
         some = self.addresses("some.txt", 1000)
-        self.store.write_bytes(OLD)
+        self.store.write_bytes(OLD_STORE)
         with self.store.open() as held:
             fcntl.flock(held, fcntl.LOCK_EX)
             done = self.build(2, "--store", self.store, some)
         self.assertEqual(done.returncode, os.EX_CANTCREAT, done.stderr)
-        self.assertEqual(self.store.read_bytes(), OLD)
+        self.assertEqual(self.store.read_bytes(), OLD_STORE)
         self.assertFalse(self.output.exists())
 
     def test_the_replaced_pair_can_be_kept(self):

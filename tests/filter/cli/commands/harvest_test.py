@@ -3,6 +3,7 @@ import datetime
 import gzip
 import json
 import os
+import re
 import subprocess
 import time
 
@@ -94,17 +95,25 @@ class HarvestTest(ProgramTest):
         self.assertEqual(self.harvest(self.write("log", log))[0], ["joe@example.org"])
 
     def test_what_was_written_before_one_of_the_two_was_forgotten_is_left_out(self):
-        later = (datetime.date.today() + datetime.timedelta(days=3)).isoformat()
-        log = self.log(("ann", "joe@example.org"), ("bob", "joe@example.org"), ("bob", "eve@example.org"))
-        newer = self.log(("ann", "new@example.org"), ("bob", "eve@example.org"), first=9).replace("Nov 20 10", later + "T10")
-        sources = [self.write("log", log + newer), self.write("book.csv", "user,contact\nann@ours.example,abe@example.org\n"
+        before, last, today, to_come = ((datetime.date.today() + datetime.timedelta(days=days)).isoformat() for days in (-9, -3, 0, 40))
+
+        def log_of(day, *messages, first):
+            return self.log(*messages, first=first).replace("Nov 20 10", day + "T10")
+
+        log = log_of(before, ("ann", "joe@example.org"), ("bob", "joe@example.org"), ("bob", "eve@example.org"), first=1)
+        newer = log_of(today, ("ann", "new@example.org"), ("bob", "eve@example.org"), first=9)
+        # Anybody can write such a date into a message.
+        later = log_of(to_come, ("ann", "old@example.org"), ("bob", "eve@example.org"), first=17)
+        sources = [self.write("log", log + newer + later), self.write("book.csv", "user,contact\nann@ours.example,abe@example.org\n"
                                                                           "bob@ours.example,abe@example.org\n")]
-        (self.folder / "lists").mkdir()
+        (self.folder / "lists/2026-11-20T030000.1").mkdir(parents=True)
         self.check(0, "learned", "forget", "-", "ann@ours.example", "eve@example.org", "--lists", "lists")
+        noted = self.folder / "lists/.forgotten"
+        noted.write_text(re.sub(r"(?m)^\d{4}-\d\d-\d\d ", last + " ", noted.read_text()))
         lines, report = self.harvest(*sources, options=["--pairs", "--forgotten", "lists/.forgotten"])
         self.assertEqual(lines, ["abe@example.org > bob@ours.example", "eve@example.org > bob@ours.example",
                                  "joe@example.org > bob@ours.example", "new@example.org > ann@ours.example"])
-        self.assertEqual(report["left_out"]["forgotten"], 3)
+        self.assertEqual(report["left_out"]["forgotten"], 5)
         post, copy = self.write("post", self.post(1)), self.write("copy", self.of_list(1))
         options = ["--pairs", "--user", "ann@ours.example", "--mailing-lists", copy]
         self.assertEqual(len(self.harvest(post, options=options)[0]), 2)

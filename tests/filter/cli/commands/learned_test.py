@@ -123,6 +123,7 @@ class LearnedTest(ProgramTest):
         self.assertTrue(out.startswith("forgotten 2\nleft      1\ndaemon    no daemon has the file in use\n"
                                        "lists     8 lines removed from 2 of 4 lists\n"
                                        "by hand   lists/by-hand.txt names these people, and was not changed\n"), out)
+        self.assertIn("by hand   4 lines of lists name these people and are no entries", out)  # a comment in each list
         self.assertIn("systemctl start bloomgate-update", out)
         for path, (content, inode) in before.items():
             changed = path.name in ("2026-11-20.txt.zst", "2026-11-21.txt")
@@ -140,7 +141,7 @@ class LearnedTest(ProgramTest):
                          [".forgotten", ".journal-cursor", "2026-11-20T030000.1", "2026-11-21T030000.1", "by-hand.txt"])
         # Once more, and by a domain; without a file of what was learned.
         out, _ = self.check(0, "learned", "forget", "-", "--json", "--lists", "lists", "ann@ours.example", "@example.com")
-        self.assertEqual(json.loads(out)["lists"], {"read": 4, "rewritten": 3, "lines": 3, "failed": 0,
+        self.assertEqual(json.loads(out)["lists"], {"read": 4, "rewritten": 3, "lines": 3, "lines_of_no_entry": 4, "failed": 0,
                                                     "kept_by_hand": ["lists/by-hand.txt"]})
         self.assertEqual((self.folder / "lists/.forgotten").read_text().count("\n"), 3)
 
@@ -175,7 +176,9 @@ class LearnedTest(ProgramTest):
         (self.folder / "damaged").mkdir()
         self.write("damaged/.forgotten", "x\n")
         for status, want, folder in [(EX_NOINPUT, "none: expected the folder of lists", "none"),
-                                     (EX_NOINPUT, "learned.db: expected the folder of lists", "learned.db")]:
+                                     (EX_NOINPUT, "learned.db: expected the folder of lists", "learned.db"),
+                                     (EX_NOINPUT, "no list or run of a day", "."),
+                                     (EX_NOINPUT, "no list or run of a day", "lists/2026-11-20T030000.1/")]:
             self.assertIn(want, self.check(status, "learned", "forget", file, "joe@example.org", "--lists", folder)[1])
         self.assertEqual(self.check(0, "learned", "list", file)[0].count("\n"), 3)
         out, err = self.check(EX_DATAERR, "learned", "forget", file, "zoe@ours.example", "--lists", "damaged", "--lists", "lists")

@@ -79,6 +79,7 @@ class ReportTest(ProgramTest):
             out, _ = self.check(0, "report", "--prometheus", *arguments)
             figures = dict(line.rsplit(" ", 1) for line in out.splitlines() if not line.startswith("#"))
             self.assertGreaterEqual(int(figures.pop("bloomgate_bypassed_report_timestamp_seconds")), before)
+            self.assertEqual(figures.pop("bloomgate_bypassed_report_lines"), "2")
             self.assertEqual({name: int(value) for name, value in figures.items()}, want)
 
     def test_journalctl_is_started_with_arguments_and_not_through_a_shell(self):
