@@ -55,8 +55,8 @@ void examine_names(const DaemonOptions& options, std::vector<DoctorFinding>& fin
 // nothing is found.
 void examine_clamd(const std::string& given, std::vector<DoctorFinding>& findings);
 
-// Whether the mail server could not ask a milter lately, as these logs say; without one, as the usual log or the journal
-// does. The program bloomgate reads them. Takes up to a minute.
+// Whether the mail server could not ask a milter lately, as these logs say; without one, as the usual log or the
+// journal does. The program bloomgate reads them. Takes up to a minute.
 void examine_bypassed(const std::vector<std::string>& logs, std::vector<DoctorFinding>& findings);
 
 // Sends messages through the mail server, if that was asked for (DoctorOptions::send), and finds what became of each.

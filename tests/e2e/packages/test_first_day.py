@@ -111,8 +111,8 @@ def prepare_without_a_list(root, packages):
         shutil.copy(package, desk)
     checks = root / "checks"
     commands = commands_of(PAGE)
-    (checks / "commands").write_text("\n".join([*commands[:-1], ""]))
-    (checks / "forgetting").write_text(commands[-1] + "\n")
+    (checks / "commands").write_text("\n".join([*commands[:-FORGETTING], ""]))
+    (checks / "forgetting").write_text("\n".join([*commands[-FORGETTING:], ""]))
     signed_mail.put(checks)
     key = SigningKey("example.org")
     (checks / "records.json").write_text(json.dumps({key.record_name: Record((key.record,)).for_program()}))
@@ -125,8 +125,12 @@ def prepare_without_a_list(root, packages):
     (root / "etc/resolv.conf").write_text("nameserver 127.0.0.1\n")
 
 
-def test_the_page_ends_with_the_line_that_forgets():
-    assert re.match("bloomgate learned forget ", commands_of(PAGE)[-1])
+FORGETTING = 2  # the page's last lines
+
+
+def test_the_page_ends_with_the_lines_that_forget():
+    forget, renew = commands_of(PAGE)[-FORGETTING:]
+    assert re.match("bloomgate learned forget .* --lists ", forget) and renew == "systemctl start bloomgate-update"
 
 
 @pytest.fixture(scope="module")
