@@ -36,7 +36,7 @@ LISTED = ["joe@example.org", "@corp.example", "@.tree.example"]
 # Most dialogues are not about authentication.
 UNLESS_ASKED = {"authentication": "authentication = off", "dmarc-fail-veto": "dmarc-fail-veto = no",
                 "mark-tells-why": "mark-tells-why = yes"}
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 180
 SKIPPED = 77
 
 
