@@ -28,10 +28,12 @@ constexpr std::chrono::milliseconds kLookForFolder{1000};
 constexpr int kMostTriesOfPair = 3;
 
 constexpr std::array kExactLists = {
-    ExactListPlace{"revoked", ListOf::senders, &ListSources::revoked, &ListParts::revoked, &ListParts::revoked_is_lost},
-    ExactListPlace{"extra", ListOf::senders, &ListSources::extra, &ListParts::extra, &ListParts::extra_is_lost},
+    ExactListPlace{"revoked", ListOf::senders, &ListSources::revoked, &ListParts::revoked, &ListParts::revoked_is_lost,
+                   &ListParts::revoked_left_out},
+    ExactListPlace{"extra", ListOf::senders, &ListSources::extra, &ListParts::extra, &ListParts::extra_is_lost,
+                   &ListParts::extra_left_out},
     ExactListPlace{"opt-out", ListOf::recipients, &ListSources::opt_out, &ListParts::opt_out,
-                   &ListParts::opt_out_is_lost},
+                   &ListParts::opt_out_is_lost, &ListParts::opt_out_left_out},
 };
 
 std::vector<std::string> exact_list_paths(const ListSources& sources) {
@@ -150,7 +152,7 @@ void Supervisor::load_first() {
     }
   }
   for (const ExactListPlace& each : kExactLists) {
-    if (const std::string& path = sources_.*each.path; !path.empty()) lists.*each.list = load_exact(each, path);
+    if (const std::string& path = sources_.*each.path; !path.empty()) load_exact(each, path, lists);
   }
   put_into_use(std::move(lists));
   check_ = FilterCheck::all_when_idle;
@@ -280,6 +282,7 @@ std::optional<ListParts> Supervisor::load_again(const ListSources& wanted, std::
     if (wanted.*each.path == sources_.*each.path) continue;
     lists.*each.list = nullptr;
     lists.*each.is_lost = false;
+    lists.*each.left_out = 0;
     are_good = can_be_read(wanted.*each.path, faults) && are_good;
   }
   if (!are_good) return std::nullopt;
@@ -434,7 +437,7 @@ std::vector<NamedFilter> Supervisor::open_whitelist(const WhitelistSource& sourc
   }
 }
 
-std::shared_ptr<const ExactList> Supervisor::load_exact(const ExactListPlace& place, const std::string& path) {
+void Supervisor::load_exact(const ExactListPlace& place, const std::string& path, ListParts& lists) {
   const Clock::time_point start = Clock::now();
   ExactListReading reading = load_exact_list(path, place.of);
   for (const BadLine& line : reading.bad_lines) {
@@ -446,7 +449,8 @@ std::shared_ptr<const ExactList> Supervisor::load_exact(const ExactListPlace& pl
   }
   loaded_.push_back(fmt::format("loaded {} entries of {} in {:.3f} s ({})", reading.list.size(), printable(path),
                                 seconds_since(start), place.name));
-  return std::make_shared<const ExactList>(std::move(reading.list));
+  lists.*place.left_out = reading.bad_line_count;
+  lists.*place.list = std::make_shared<const ExactList>(std::move(reading.list));
 }
 
 void Supervisor::reload_exact(ListParts& lists, std::vector<std::string>& faults) {
@@ -459,13 +463,14 @@ void Supervisor::reload_exact(const ExactListPlace& place, ListParts& lists, std
   std::shared_ptr<const ExactList>& list = lists.*place.list;
   const std::size_t entries_before = list ? list->size() : 0;
   try {
-    list = load_exact(place, path);
+    load_exact(place, path, lists);
     lists.*place.is_lost = false;
     if (list->size() == 0 && entries_before != 0) {
       log_->warn("{} had {} entries and is empty now ({})", printable(path), entries_before, place.name);
     }
   } catch (const std::exception& error) {
     list = nullptr;
+    lists.*place.left_out = 0;
     lists.*place.is_lost = true;
     faults.push_back(printable(error.what()));
   }

@@ -50,6 +50,7 @@ struct ExactListPlace {
   std::string ListSources::* path;
   std::shared_ptr<const ExactList> ListParts::* list;
   bool ListParts::* is_lost;
+  std::uint64_t ListParts::* left_out;
 };
 
 // What the configuration says at a reload.
@@ -130,7 +131,7 @@ class Supervisor {
   std::optional<std::chrono::milliseconds> longest_wait() const;
   std::vector<NamedFilter> load_whitelist(const WhitelistSource& source, const std::vector<NamedFilter>& in_use = {});
   std::vector<NamedFilter> open_whitelist(const WhitelistSource& source, const std::vector<NamedFilter>& in_use) const;
-  std::shared_ptr<const ExactList> load_exact(const ExactListPlace& place, const std::string& path);
+  void load_exact(const ExactListPlace& place, const std::string& path, ListParts& lists);
   void reload_exact(ListParts& lists, std::vector<std::string>& faults);
   void reload_exact(const ExactListPlace& place, ListParts& lists, std::vector<std::string>& faults);
   void report_damage() const;

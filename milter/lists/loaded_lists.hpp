@@ -31,6 +31,10 @@ struct ListParts {
   bool revoked_is_lost = false;
   bool extra_is_lost = false;
   bool opt_out_is_lost = false;
+  // Their lines that are no entries: whom these were to name is treated as if the lines were not there.
+  std::uint64_t revoked_left_out = 0;
+  std::uint64_t extra_left_out = 0;
+  std::uint64_t opt_out_left_out = 0;
 };
 
 class LoadedLists {

@@ -112,6 +112,16 @@ std::vector<std::string> list_faults(const LoadedLists& lists) {
   if (parts.revoked_is_lost) faults.emplace_back(kRevokedIsLost);
   if (parts.opt_out_is_lost) faults.emplace_back(kOptOutIsLost);
   if (parts.extra_is_lost) faults.emplace_back("the list extra cannot be read, so it lists no sender");
+  const auto add_left_out = [&](std::string_view list, std::uint64_t lines, std::string_view means) {
+    if (lines == 0) return;
+    faults.push_back(
+        fmt::format("the list {} has lines that are no entries ({}), so {}: bloomgate-milter --doctor names "
+                    "the first one",
+                    list, lines, means));
+  };
+  add_left_out("revoked", parts.revoked_left_out, "whom they were to revoke may be delivered");
+  add_left_out("opt-out", parts.opt_out_left_out, "mail to whom they were to name may be delivered");
+  add_left_out("extra", parts.extra_left_out, "whom they were to list is not listed");
   for (const NamedFilter& each : parts.whitelists) {
     if (each.filter == nullptr) continue;
     const Damage damage = each.filter->damage();

@@ -189,6 +189,7 @@ TEST_CASE("a bad line is logged with its place, and the rest is used") {
   Watched s("joe@example.org\nno address\n");
   CHECK(s.revoked("<joe@example.org>"));
   CHECK_THAT(s.log.text(), Contains("warning: " + s.path + ":2: ") && !Contains("more lines"));
+  CHECK(s.slot.get()->parts().revoked_left_out == 1);
 }
 
 TEST_CASE("the first of many bad lines are logged, and the number of the others") {

@@ -124,12 +124,15 @@ TEST_CASE_METHOD(Watched, "figures report a damaged whitelist and a missing one"
   lists.whitelists.push_back({"late", nullptr});
   lists.revoked_is_lost = true;
   lists.opt_out_is_lost = true;
+  lists.extra = std::make_shared<const ExactList>();
+  lists.extra_left_out = 2;
   parts.set_lists(std::move(lists));
   const std::string text = metrics();
   CHECK_THAT(text, Contains("bloomgate_whitelist_usable{whitelist=\"whitelist\"} 0\n") &&
                        Contains("bloomgate_whitelist_usable{whitelist=\"late\"} 0\n") &&
                        Contains("bloomgate_exact_list_lost{list=\"revoked\"} 1\n") &&
                        Contains("bloomgate_exact_list_lost{list=\"extra\"} 0\n") &&
+                       Contains("bloomgate_exact_list_lines_left_out{list=\"extra\"} 2\n") &&
                        Contains("bloomgate_exact_list_lost{list=\"opt-out\"} 1\n"));
 }
 

@@ -79,6 +79,18 @@ TEST_CASE("the status names lost exact lists first") {
              StartsWith(std::string(kRevokedIsLost).append("; ").append(kOptOutIsLost) + "; the list extra"));
 }
 
+TEST_CASE("the status names lists with lines that are left out, and what that means") {
+  ListParts lists;
+  lists.opt_out = std::make_shared<const ExactList>();
+  CHECK(list_faults(LoadedLists(lists)).empty());
+  lists.opt_out_left_out = 2;
+  lists.revoked_left_out = 1;
+  const std::vector<std::string> faults = list_faults(LoadedLists(lists));
+  REQUIRE(faults.size() == 2);
+  CHECK_THAT(faults[0], StartsWith("the list revoked has lines that are no entries (1), so whom they were to revoke"));
+  CHECK_THAT(faults[1], StartsWith("the list opt-out has lines that are no entries (2), so mail to whom they"));
+}
+
 TEST_CASE("the status of a damaged whitelist says so, first of all") {
   install_bus_fault_handler();
   const WhitelistFile file({"joe@example.org"});
