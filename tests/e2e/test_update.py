@@ -164,7 +164,8 @@ def test_an_entry_that_no_run_has_renewed_is_no_longer_listed(site):
 
 
 def test_what_a_forgotten_person_wrote_before_does_not_come_back_and_what_is_written_later_does(site):
-    later = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=3)
+    later = datetime.datetime.now(datetime.timezone.utc)
+    before, forgotten = (later - datetime.timedelta(days=days) for days in (9, 3))
     sent_mail = site.folder / "home/ann/.Sent/cur"
     sent_mail.mkdir(parents=True)
     (sent_mail / "1").write_text(f"From: ann@{OWN}\nTo: zoe@example.org\nDate: Fri, 20 Nov 2020 10:00:00 +0100\n\n")
@@ -172,6 +173,7 @@ def test_what_a_forgotten_person_wrote_before_does_not_come_back_and_what_is_wri
     site.settings["HARVEST"] = f'"--own-domain {OWN} --pairs {site.folder}/mail.log* {site.folder}/home/%u/.Sent"'
     with site.log.open("a") as log:
         log.write(sent(2, f"bob@{OWN}", "eve@example.org"))
+    site.log.write_text(site.log.read_text().replace("Nov 20 10:00:", before.strftime("%Y-%m-%dT10:00:")))
     site.update()
     pairs = [f"{name}@example.org > {user}@{OWN}" for user, name in
              [("ann", "joe"), ("ann", "zoe"), ("ann", "dateless"), ("bob", "eve"), ("ann", "new"), ("ann", "mail")]]
@@ -183,6 +185,8 @@ def test_what_a_forgotten_person_wrote_before_does_not_come_back_and_what_is_wri
     assert site.lists_now(*pairs) == [True] * 4 + [False] * 2  # until the next run
     site.update(BUILD_OPTIONS="--allow-shrink")
     assert site.lists_now(*pairs) == [False] * 3 + [True] + [False] * 2
+    noted = site.lists / ".forgotten"
+    noted.write_text(re.sub(r"(?m)^\d{4}-\d\d-\d\d ", f"{forgotten:%Y-%m-%d} ", noted.read_text()))
     # Of later days there is mail in the log, which RFC 3339 dates, and in the folder.
     with site.log.open("a") as log:
         log.write(sent(3, f"ann@{OWN}", "new@example.org").replace("Nov 20 10:00:", later.strftime("%Y-%m-%dT10:00:")))
@@ -192,7 +196,7 @@ def test_what_a_forgotten_person_wrote_before_does_not_come_back_and_what_is_wri
     for path in site.lists.rglob("*.zst"):
         assert "joe@" not in subprocess.run(["zstd", "-dcq", path], capture_output=True, text=True, check=True).stdout
     # A note that cannot be read brings nobody back.
-    (site.lists / ".forgotten").write_text("damaged\n")
+    noted.write_text("damaged\n")
     assert "harvest has failed (65)" in site.update(status=65)
     assert site.lists_now(*pairs) == [False] * 3 + [True] * 3
 
