@@ -10,6 +10,7 @@
 #include "config/option_table.hpp"
 #include "filter/base/nearest_word.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/base/system_reason.hpp"
 
 namespace bloomgate {
 namespace {
@@ -52,7 +53,7 @@ std::vector<std::string> option_names(bool for_file) {
   return names;
 }
 
-// In other programs' files they are none of the value.
+// Other programs remove quotes around a value. This file has no quotes.
 void refuse_quotes(const std::string& name, const std::string& value, const ConfigPlace& place) {
   if (value.size() < 2 || value.front() != value.back() || (value.front() != '"' && value.front() != '\'')) return;
   throw config_error(
@@ -161,9 +162,7 @@ GivenOptions read_config_file(const std::string& path) {
   errno = 0;
   std::ifstream file(path);
   const auto fail = [&path](const char* what) {
-    const std::string why = errno == 0 ? "it is not a text file"
-                                       : std::string(system_error(ErrorCode::cannot_open, "open", path, errno).what())
-                                             .substr(std::string("open " + path + ": ").size());
+    const std::string why = errno == 0 ? "it is not a text file" : system_reason(ErrorCode::cannot_open, path, errno);
     throw config_error({path}, "",
                        std::string("the configuration file cannot be ") + what + ": " + why +
                            "; name another with --config, or use --config /dev/null to run on defaults");

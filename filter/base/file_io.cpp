@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_descriptor.hpp"
@@ -36,6 +39,15 @@ int read_at(int file, std::span<std::byte> bytes, std::uint64_t offset) noexcept
     offset += static_cast<std::uint64_t>(count);
   }
   return 0;
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw system_error(ErrorCode::cannot_open, "open", path, errno);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || file.bad()) throw system_error(ErrorCode::cannot_read, "read", path, errno);
+  return std::move(text).str();
 }
 
 int sync_folder(const std::string& folder) noexcept {

@@ -1,14 +1,10 @@
 // `bloomgate learned`: what the daemon has learned from outgoing mail, to look at, to take somebody out of, and as a
 // dated list.
 #include <sysexits.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <filesystem>
 #include <iostream>
-#include <iterator>
 #include <optional>
 #include <thread>
 
@@ -19,7 +15,6 @@
 #include "filter/cli/commands/folder_lock.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/forgotten/erase_from_lists.hpp"
-#include "filter/cli/forgotten/forgotten_people.hpp"
 #include "filter/cli/harvest/contact_sorter.hpp"
 #include "filter/cli/harvest/dated_list_writer.hpp"
 #include "filter/cli/lists/dated_lists.hpp"
@@ -194,8 +189,7 @@ ForgetText text_of(ForgetState state) {
     case ForgetState::not_yet:
       break;
   }
-  return {"late",
-          "the daemon has not taken it in within " + std::to_string(kDaemonPatience.count()) + " s: look at its log"};
+  return {"late", "the daemon still uses it after " + std::to_string(kDaemonPatience.count()) + " s: look at its log"};
 }
 
 struct Forgotten {
@@ -214,60 +208,19 @@ Forgotten forget_in_file(const LearnedCommand& command) {
   return done;
 }
 
-// As bloomgate-update keeps it: with a list or a run of some day, or what it notes there. Not the folder of one run.
-bool is_folder_of_lists(const std::string& folder) {
-  namespace fs = std::filesystem;
-  const auto begins_with_day = [](const fs::path& name) {
-    return parse_day(name.native().substr(0, std::string_view("2026-11-20").size())).has_value();
-  };
-  if (begins_with_day(fs::canonical(folder).filename())) return false;
-  return std::any_of(fs::directory_iterator(folder), fs::directory_iterator(), [&](const fs::directory_entry& each) {
-    const fs::path name = each.path().filename();
-    return begins_with_day(name) || name == ForgottenPeople::kFileName || name == kJournalCursor;
-  });
-}
-
-// Before anything is changed.
-void require_folder(const std::string& folder) {
-  std::error_code error;
-  const bool is_folder = std::filesystem::is_directory(folder, error);
-  if (!is_folder && error != std::errc::permission_denied) {
-    throw BloomgateError(ErrorCode::cannot_open, folder + ": expected the folder of lists, LISTS in update.conf",
-                         {.path = folder});
-  }
-  if (!is_folder || access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
-    throw system_error(ErrorCode::not_permitted, "change the lists (run this as root, as bloomgate-update does) in",
-                       folder, is_folder ? errno : EACCES);
-  }
-  // In another folder no later run would look for who was forgotten.
-  if (!is_folder_of_lists(folder)) {
-    throw BloomgateError(ErrorCode::cannot_open,
-                         folder +
-                             ": expected the folder of lists, LISTS in update.conf; this one has no list or run of "
-                             "a day, such as 2026-11-20.txt.zst or 2026-11-20T010000",
-                         {.path = folder});
-  }
-}
-
-void erase_from_folder(const std::string& folder, const LearnedCommand& command, Erased& all) {
+void erase_from_folder(const std::string& folder, const LearnedCommand& command, Erased& erased) {
   try {
     const FolderLock lock(folder, [&] {
       std::cerr << "bloomgate learned: waiting for bloomgate-update, which is at work in " << printable(folder)
                 << std::endl;
     });
-    Erased erased = erase_from_lists(folder, command.people, stop_flag());
-    all.lists += erased.lists;
-    all.rewritten += erased.rewritten;
-    all.lines += erased.lines;
-    all.lines_of_no_entry += erased.lines_of_no_entry;
-    std::ranges::move(erased.kept_by_hand, std::back_inserter(all.kept_by_hand));
-    std::ranges::move(erased.faults, std::back_inserter(all.faults));
+    erase_from_lists(folder, command.people, stop_flag(), erased);
   } catch (const BloomgateError& error) {
     if (error.code() == ErrorCode::interrupted) {
       std::cerr << "bloomgate learned: stopped before all lists were changed; run this again\n";
       throw;
     }
-    all.faults.push_back(error);
+    erased.faults.push_back(error);
   }
 }
 
@@ -297,7 +250,7 @@ void print_forgotten(const LearnedCommand& command, const Forgotten& done, const
     }
     if (erased.lines_of_no_entry != 0) {
       std::cout << "by hand   " << format_count(erased.lines_of_no_entry)
-                << " lines of lists name these people and are no entries (comments, say), and were not changed\n";
+                << " comments and invalid lines of lists name these people, and were not changed\n";
     }
     if (erased.lines != 0) {
       std::cout
@@ -312,7 +265,7 @@ void print_forgotten(const LearnedCommand& command, const Forgotten& done, const
 }
 
 int forget(const LearnedCommand& command) {
-  for (const std::string& folder : command.folders) require_folder(folder);
+  for (const std::string& folder : command.folders) require_folder_of_lists(folder);
   const Forgotten done = forget_in_file(command);
   Erased erased;
   for (const std::string& folder : command.folders) erase_from_folder(folder, command, erased);

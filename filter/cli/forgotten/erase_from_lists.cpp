@@ -8,11 +8,10 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <optional>
 #include <span>
-#include <sstream>
+#include <system_error>
 
 #include "filter/base/file_descriptor.hpp"
 #include "filter/base/file_io.hpp"
@@ -36,6 +35,8 @@ constexpr mode_t kMode = 0640;
 constexpr std::string_view kTemporary = ".update.forget-";
 // The folder of a run that is at work.
 constexpr std::string_view kUnfinishedRun = ".update.";
+// What `bloomgate-update` notes of the journal, with the messages that a run has left under way.
+constexpr std::string_view kJournalCursor = ".journal-cursor";
 
 [[noreturn]] void fail(const std::string& what, const std::string& path) {
   throw system_error(ErrorCode::cannot_write, what, path, errno);
@@ -107,14 +108,14 @@ std::string_view take_line(std::string_view& text) noexcept {
   return line;
 }
 
-// Of one side of a pair, or of an entry that is none. No mailing list is a person's.
+// `key` is one side of a pair, or an entry that is not a pair. A mailing list belongs to no person.
 bool is_of_one(std::string_view key, const People& people) noexcept {
   if (is_signer_key(key)) key = sides_of_signer_key(key).entry;
   return !is_mailing_list_key(key) &&
          std::ranges::any_of(people, [key](const Entry& person) { return is_of_person(key, person); });
 }
 
-// Whether a line that is no entry has an address of one of them: between blanks, commas and the like.
+// Whether an invalid line or a comment has an address of one of the people, between blanks, commas and the like.
 bool mentions_one(std::string_view line, const People& people) noexcept {
   constexpr std::string_view kBetween = " \t\r\n,;<>()\"'#|";
   while (!line.empty()) {
@@ -208,12 +209,8 @@ void note(const std::string& folder, const People& people) {
 // Its lines have fields with tabs between them, among which are users' addresses.
 void erase_from_cursor(const std::string& folder, const People& people) {
   const std::string path = folder + "/" + std::string(kJournalCursor);
-  std::ifstream file(path, std::ios::binary);
-  if (!file && errno == ENOENT) return;
-  std::ostringstream read;
-  read << file.rdbuf();
-  if (!file) throw system_error(ErrorCode::cannot_read, "read", path, errno);
-  const std::string text = std::move(read).str();
+  if (!fs::exists(path)) return;
+  const std::string text = read_text(path);
   std::string left;
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view line = take_line(rest);
@@ -229,7 +226,7 @@ void erase_from_cursor(const std::string& folder, const People& people) {
   if (left != text) write_file(path, left);
 }
 
-// No run is at work, since the folder is locked: they are of runs, or of commands, that were killed.
+// The folder is locked, so no run is at work: these files are left by runs or commands that were killed.
 void remove_leftovers(const std::string& folder) {
   std::vector<fs::path> leftovers;
   for (fs::recursive_directory_iterator at(folder), end; at != end; ++at) {
@@ -241,12 +238,42 @@ void remove_leftovers(const std::string& folder) {
   for (const fs::path& path : leftovers) fs::remove_all(path);
 }
 
+// As bloomgate-update keeps it: with a list or a run of some day, or a note of ours. The folder of one run is not it.
+bool is_folder_of_lists(const std::string& folder) {
+  const auto begins_with_day = [](const fs::path& name) {
+    return parse_day(name.native().substr(0, std::string_view("2026-11-20").size())).has_value();
+  };
+  if (begins_with_day(fs::canonical(folder).filename())) return false;
+  return std::any_of(fs::directory_iterator(folder), fs::directory_iterator(), [&](const fs::directory_entry& each) {
+    const fs::path name = each.path().filename();
+    return begins_with_day(name) || name == ForgottenPeople::kFileName || name == kJournalCursor;
+  });
+}
+
 }  // namespace
 
-Erased erase_from_lists(const std::string& folder, const std::vector<Entry>& people, const std::atomic<bool>& stop) {
-  Erased erased;
+void require_folder_of_lists(const std::string& folder) {
+  const auto refuse = [&folder](const char* what) {
+    throw BloomgateError(ErrorCode::cannot_open, folder + ": expected the folder of lists, LISTS in update.conf" + what,
+                         {.path = folder});
+  };
+  std::error_code error;
+  const bool is_folder = fs::is_directory(folder, error);
+  if (!is_folder && error != std::errc::permission_denied) refuse("");
+  if (!is_folder || access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
+    throw system_error(ErrorCode::not_permitted, "change the lists (run this as root, as bloomgate-update does) in",
+                       folder, is_folder ? errno : EACCES);
+  }
+  // In another folder no later run would look for the forgotten people.
+  if (!is_folder_of_lists(folder)) {
+    refuse("; this one has no list or run of a day, such as 2026-11-20.txt.zst or 2026-11-20T010000");
+  }
+}
+
+void erase_from_lists(const std::string& folder, const std::vector<Entry>& people, const std::atomic<bool>& stop,
+                      Erased& erased) {
   try {
-    // First, so that no later run brings them back, whatever goes wrong from here on.
+    // First, so that no later run brings these people back if anything fails from here on.
     note(folder, people);
     remove_leftovers(folder);
     erase_from_cursor(folder, people);
@@ -267,7 +294,6 @@ Erased erase_from_lists(const std::string& folder, const std::vector<Entry>& peo
   } catch (const fs::filesystem_error& error) {
     throw system_error(ErrorCode::cannot_write, "remove people from the lists in", folder, error.code().value());
   }
-  return erased;
 }
 
 }  // namespace bloomgate::cli

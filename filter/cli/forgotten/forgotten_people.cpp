@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <fstream>
-#include <sstream>
 
 #include "filter/base/error.hpp"
+#include "filter/base/file_io.hpp"
 #include "filter/hash/hash.hpp"
 #include "filter/learned/is_of_people.hpp"
 
@@ -27,21 +25,12 @@ std::optional<std::uint64_t> number_of(std::string_view text) noexcept {
   return number;
 }
 
-std::string text_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw system_error(ErrorCode::cannot_open, "open", path, errno);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || file.bad()) throw system_error(ErrorCode::cannot_read, "read", path, errno);
-  return std::move(text).str();
-}
-
 }  // namespace
 
 ForgottenPeople::ForgottenPeople() : key_(random_seed()), latest_(last_day_at(std::chrono::system_clock::now())) {}
 
 ForgottenPeople ForgottenPeople::read(const std::string& path) {
-  const std::string text = text_of_file(path);
+  const std::string text = read_text(path);
   std::string_view rest = text;
   std::uint64_t number = 0;
   const auto refuse = [&] {

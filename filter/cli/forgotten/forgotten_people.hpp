@@ -1,10 +1,10 @@
-// Who was forgotten, and when: the file `.forgotten` of a folder of lists, so that no later run makes entries out of
-// what such a person wrote, or was written, before that day. Logs and folders of sent mail still show it. A value; safe
-// from any thread.
+// The people who were forgotten, and the days: the file `.forgotten` of a folder of lists. Logs and folders of sent
+// mail still show what such a person wrote, or was written, before that day. With this file no later run makes entries
+// of it. A value; safe from any thread.
 //
 // The file has the line `bloomgate-forgotten 1 KEY`, then `DAY HASH` for each person. The hash has the file's own key,
-// so the file holds no address, and two sites have different hashes of one person. Whoever can read the file can find
-// out whether a person whom he guesses is in it.
+// so the file holds no address, and two sites have different hashes of one person. A user who can read the file can
+// check whether a guessed address is in it.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ class ForgottenPeople {
  public:
   static constexpr std::string_view kFileName = ".forgotten";
 
-  // Nobody, and a new key.
+  // Empty, with a new key.
   ForgottenPeople();
   // Throws BloomgateError{cannot_open, cannot_read, bad_input}.
   static ForgottenPeople read(const std::string& path);
@@ -44,8 +44,7 @@ class ForgottenPeople {
   std::map<std::uint64_t, Day> days_;  // by the hash of the person
 };
 
-// The last day that it is at that time anywhere on the earth: what was written until then has no later day, in whatever
-// time zone.
+// The last day that any time zone has at that time: no text written until then has a later day.
 Day last_day_at(std::chrono::system_clock::time_point time) noexcept;
 
 }  // namespace bloomgate::cli
