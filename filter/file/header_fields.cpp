@@ -93,6 +93,10 @@ void put_checksum(HeaderBytes out) noexcept {
   put(out, kHeaderChecksumField, checksum(out.first<kHeaderChecksumField.offset>()));
 }
 
+std::span<std::byte> room_for_start(Magic& room, std::uint64_t file_bytes) noexcept {
+  return std::as_writable_bytes(std::span(room)).first(std::min<std::uint64_t>(file_bytes, room.size()));
+}
+
 std::string_view own_kind(std::span<const std::byte> start) noexcept {
   const auto begins_with = [start](const Magic& magic) {
     return start.size() >= magic.size() && std::memcmp(start.data(), magic.data(), magic.size()) == 0;

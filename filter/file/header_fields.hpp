@@ -101,6 +101,9 @@ void put_common_fields(HeaderBytes out, const Magic& magic, HashFamily family, s
 // The last field of all, over what was put.
 void put_checksum(HeaderBytes out) noexcept;
 
+// The part of `room` that the first bytes of a file of so many bytes can fill.
+std::span<std::byte> room_for_start(Magic& room, std::uint64_t file_bytes) noexcept;
+
 // What a file of Bloomgate is that begins so, "a filter" or "a store"; empty for another file.
 std::string_view own_kind(std::span<const std::byte> start) noexcept;
 

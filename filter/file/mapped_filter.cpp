@@ -32,8 +32,7 @@ class MappedFilter::Mapping {
     const std::uint64_t file_bytes = stamp_.size_bytes();
     if (file_bytes < kHeaderBytes) {
       Magic start = {};
-      const auto there =
-          std::as_writable_bytes(std::span(start)).first(std::min<std::size_t>(file_bytes, start.size()));
+      const std::span<std::byte> there = room_for_start(start, file_bytes);
       static_cast<void>(read_at(file_.get(), there, 0));
       throw too_short_error(there, kFilterMagic, path, file_bytes);
     }

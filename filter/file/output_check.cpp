@@ -45,7 +45,7 @@ BloomgateError space_error(const std::string& folder, const std::string& path, s
 void require_own_file(const std::string& path, std::uint64_t bytes, const Magic& own) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   Magic start = {};
-  const auto there = std::as_writable_bytes(std::span(start)).first(std::min<std::uint64_t>(bytes, start.size()));
+  const std::span<std::byte> there = room_for_start(start, bytes);
   if (there.empty() || !file.is_open() || read_at(file.get(), there, 0) != 0) return;
   if (start == own) return;
   if (const std::string_view kind = own_kind(there); !kind.empty()) {

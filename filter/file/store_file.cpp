@@ -39,7 +39,7 @@ StoreFile::StoreFile(const std::string& path) : path_(path), file_(open_regular(
   const std::uint64_t file_bytes = stamp_.size_bytes();
   if (file_bytes < kHeaderBytes) {
     Magic start = {};
-    const auto there = std::as_writable_bytes(std::span(start)).first(std::min<std::size_t>(file_bytes, start.size()));
+    const std::span<std::byte> there = room_for_start(start, file_bytes);
     read(there, 0);
     throw too_short_error(there, kStoreMagic, path, file_bytes);
   }
