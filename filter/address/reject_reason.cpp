@@ -49,8 +49,7 @@ constexpr std::array<Wording, kRejectReasonCount> kWordings = {{
      "there is a variant of another character, such as a full-width letter, a ligature or a superscript"},
     {RejectReason::disallowed_character, "disallowed-character",
      "the part before the '@' has a character beyond ASCII that may not stand there (a symbol, or one without the "
-     "letters "
-     "that it belongs to)"},
+     "letters that it belongs to)"},
     {RejectReason::null_sender_in_list, "null-sender-in-list",
      "the null sender <> is the sender of all bounces and cannot be listed"},
     {RejectReason::wildcard, "wildcard",

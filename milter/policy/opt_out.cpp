@@ -1,6 +1,5 @@
 #include "milter/policy/opt_out.hpp"
 
-#include <algorithm>
 #include <string_view>
 
 #include "milter/policy/look_up.hpp"

@@ -1,4 +1,4 @@
-// Leaves out what was written before one of the two was forgotten. For one thread.
+// Leaves out messages written before their user or their contact was forgotten. For one thread.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ std::string OpenMessages::under_way(Day today) const {
     if (each.is_login && each.since) continue;
     const std::string texts = each.id + '\t' + each.user + '\t' + each.login;
     if (std::ranges::count(texts, '\t') != 2) continue;
-    lines += format_day(each.since.value_or(today)) + '\t' + (each.day ? format_day(*each.day) : "-") + '\t';
+    lines += format_day(each.since.value_or(today)) + '\t' + (each.mark.day ? format_day(*each.mark.day) : "-") + '\t';
     if (each.counts) lines += 'c';
     if (each.is_login) lines += 'l';
     if (each.is_handed_on) lines += 'h';

@@ -30,8 +30,9 @@ OpenMessages::Message& OpenMessages::open(std::string id, std::optional<Day> day
     by_id_.erase(messages_.front().id);
     messages_.pop_front();
   }
-  messages_.push_back({.id = std::move(id), .day = day});
+  messages_.push_back({.id = std::move(id)});
   messages_.back().mark = mark_of({}, messages_.back().id, true);
+  messages_.back().mark.day = day;
   by_id_.emplace(messages_.back().id, std::prev(messages_.end()));
   return messages_.back();
 }
@@ -58,7 +59,7 @@ void OpenMessages::receive(const LogEvent& event) {
     Message* const before = find(id_of(event.host, event.origin));
     if (before != nullptr) {
       before->is_handed_on = true;
-      day = before->day;
+      day = before->mark.day;
       if (login.empty()) login = before->login;
       // Whatever was the reason to leave it out, it is the same message.
       if (!before->counts) return close(id);
@@ -75,7 +76,9 @@ void OpenMessages::receive(const LogEvent& event) {
 
 void OpenMessages::set_mark(Message& message, std::string_view message_id) {
   const std::vector<std::string_view> ids = message_ids(message_id);
+  const std::optional<Day> day = message.mark.day;
   message.mark = mark_of(ids.size() == 1 ? ids.front() : "", message.id, true);
+  message.mark.day = day;
 }
 
 void OpenMessages::set_sender(const LogEvent& event) {
@@ -128,11 +131,9 @@ bool OpenMessages::is_sender(const Message& message, std::string_view alias) {
 }
 
 void OpenMessages::add_recipient(Message& message, std::string_view path) {
-  MessageMark mark = message.mark;
-  mark.day = message.day;
-  if (!add_contact(canonicalize_path(path), Users(&message.user, 1), mark, rules_, counts_, sink_) || message.counted) {
+  if (!add_contact(canonicalize_path(path), Users(&message.user, 1), message.mark, rules_, counts_, sink_) ||
+      message.counted)
     return;
-  }
   ++counts_.messages;
   ++counts_.log_messages;
   message.counted = true;

@@ -46,8 +46,7 @@ class OpenMessages {
     std::string id;
     std::string user = {};         // the key, once it is known
     std::string sender = {};       // the local part of the sender's, likewise
-    MessageMark mark = {};         // not kept between runs
-    std::optional<Day> day = {};   // of its first line
+    MessageMark mark = {};         // its day is that of the first line, and is all of it that is kept between runs
     std::uint32_t recipients = 0;  // of Sendmail, which are still to come
     bool counts = true;
     bool is_login = false;      // no message: a connection to Sendmail that has logged in

@@ -20,8 +20,8 @@ namespace bloomgate::cli {
 // The names of the inputs, for a RejectLog.
 std::vector<std::string> names_of(const Blocks& blocks);
 
-// Adds the entries of one block to a lane. What an address may have been meant as is asked in an input's first block
-// alone: a slip of a person is in a short list, and in a long one each question would be made 10^9 times.
+// Adds the entries of one block to a lane. It looks for addresses that were cut short in the first block of an input
+// only: such a slip is in a short list, and a long list would pay for the look 10^9 times.
 template <typename Lane>
 void add_block(const Block& block, Lane& lane, const Format& format, AddressProfile profile,
                const ExceptList& exceptions, const BroadDomains& broad_domains, RejectLog& rejects) {
@@ -31,12 +31,15 @@ void add_block(const Block& block, Lane& lane, const Format& format, AddressProf
     report.excepted += is_left_out ? 1U : 0U;
     return is_left_out;
   };
-  const bool is_first = block.index == 0;
+  const auto look_at_address = [&, is_first = block.index == 0](EntryKind kind, std::string_view key,
+                                                                std::uint64_t number) {
+    if (is_first) report.add_broad(key, BroadDomains::of_address(kind, key), number);
+  };
   report.lines = for_each_entry(
       block, format, profile,
       [&](EntryKind kind, std::string_view key, std::uint64_t number) {
         if (is_excepted(key)) return;
-        if (is_first) report.add_broad(key, BroadDomains::of_address(kind, key), number);
+        look_at_address(kind, key, number);
         if (kind == EntryKind::pair) {
           lane.add_pair(key);
         } else {
@@ -46,10 +49,10 @@ void add_block(const Block& block, Lane& lane, const Format& format, AddressProf
       [&](const Entry& entry, std::uint64_t number) {
         if (is_excepted(entry.key())) return;
         lane.add(entry);
-        if (!goes_into_bits(entry.kind())) {
+        if (goes_into_bits(entry.kind())) {
+          look_at_address(entry.kind(), entry.key(), number);
+        } else {
           report.add_broad(entry.key(), broad_domains.of(entry), number);
-        } else if (is_first) {
-          report.add_broad(entry.key(), BroadDomains::of_address(entry.kind(), entry.key()), number);
         }
       },
       [&](const ListLine& line, std::uint64_t number, std::string_view text) {
