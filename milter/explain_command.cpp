@@ -45,9 +45,9 @@ LoadedLists loaded_lists(const DaemonOptions& options) {
       parts.whitelists.push_back({source.name, nullptr});
     }
   }
-  parts.revoked = exact_list(options.revoked);
-  parts.extra = exact_list(options.extra);
-  parts.opt_out = exact_list(options.opt_out, ListOf::recipients);
+  parts.revoked.list = exact_list(options.revoked);
+  parts.extra.list = exact_list(options.extra);
+  parts.opt_out.list = exact_list(options.opt_out, ListOf::recipients);
   return LoadedLists(std::move(parts));
 }
 

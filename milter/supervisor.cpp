@@ -27,18 +27,15 @@ constexpr std::chrono::milliseconds kLookForFolder{1000};
 
 constexpr int kMostTriesOfPair = 3;
 
-constexpr std::array kExactLists = {
-    ExactListPlace{"revoked", ListOf::senders, &ListSources::revoked, &ListParts::revoked, &ListParts::revoked_is_lost,
-                   &ListParts::revoked_left_out},
-    ExactListPlace{"extra", ListOf::senders, &ListSources::extra, &ListParts::extra, &ListParts::extra_is_lost,
-                   &ListParts::extra_left_out},
-    ExactListPlace{"opt-out", ListOf::recipients, &ListSources::opt_out, &ListParts::opt_out,
-                   &ListParts::opt_out_is_lost, &ListParts::opt_out_left_out},
+constexpr std::array kExactListPlaces = {
+    ExactListPlace{"revoked", ListOf::senders, &ListSources::revoked, &ListParts::revoked},
+    ExactListPlace{"extra", ListOf::senders, &ListSources::extra, &ListParts::extra},
+    ExactListPlace{"opt-out", ListOf::recipients, &ListSources::opt_out, &ListParts::opt_out},
 };
 
 std::vector<std::string> exact_list_paths(const ListSources& sources) {
   std::vector<std::string> paths;
-  for (const ExactListPlace& each : kExactLists) {
+  for (const ExactListPlace& each : kExactListPlaces) {
     if (const std::string& path = sources.*each.path; !path.empty()) paths.push_back(path);
   }
   return paths;
@@ -151,8 +148,8 @@ void Supervisor::load_first() {
                  printable(error.what()));
     }
   }
-  for (const ExactListPlace& each : kExactLists) {
-    if (const std::string& path = sources_.*each.path; !path.empty()) load_exact(each, path, lists);
+  for (const ExactListPlace& each : kExactListPlaces) {
+    if (const std::string& path = sources_.*each.path; !path.empty()) lists.*each.part = load_exact(each, path);
   }
   put_into_use(std::move(lists));
   check_ = FilterCheck::all_when_idle;
@@ -278,11 +275,9 @@ std::optional<ListParts> Supervisor::load_again(const ListSources& wanted, std::
     are_good = is_good && are_good;
     append(lists.whitelists, std::move(filters));
   }
-  for (const ExactListPlace& each : kExactLists) {
+  for (const ExactListPlace& each : kExactListPlaces) {
     if (wanted.*each.path == sources_.*each.path) continue;
-    lists.*each.list = nullptr;
-    lists.*each.is_lost = false;
-    lists.*each.left_out = 0;
+    lists.*each.part = {};
     are_good = can_be_read(wanted.*each.path, faults) && are_good;
   }
   if (!are_good) return std::nullopt;
@@ -437,7 +432,7 @@ std::vector<NamedFilter> Supervisor::open_whitelist(const WhitelistSource& sourc
   }
 }
 
-void Supervisor::load_exact(const ExactListPlace& place, const std::string& path, ListParts& lists) {
+ExactListPart Supervisor::load_exact(const ExactListPlace& place, const std::string& path) {
   const Clock::time_point start = Clock::now();
   ExactListReading reading = load_exact_list(path, place.of);
   for (const BadLine& line : reading.bad_lines) {
@@ -449,29 +444,25 @@ void Supervisor::load_exact(const ExactListPlace& place, const std::string& path
   }
   loaded_.push_back(fmt::format("loaded {} entries of {} in {:.3f} s ({})", reading.list.size(), printable(path),
                                 seconds_since(start), place.name));
-  lists.*place.left_out = reading.bad_line_count;
-  lists.*place.list = std::make_shared<const ExactList>(std::move(reading.list));
+  return {.list = std::make_shared<const ExactList>(std::move(reading.list)), .left_out = reading.bad_line_count};
 }
 
 void Supervisor::reload_exact(ListParts& lists, std::vector<std::string>& faults) {
-  for (const ExactListPlace& each : kExactLists) reload_exact(each, lists, faults);
+  for (const ExactListPlace& each : kExactListPlaces) reload_exact(each, lists, faults);
 }
 
 void Supervisor::reload_exact(const ExactListPlace& place, ListParts& lists, std::vector<std::string>& faults) {
   const std::string& path = sources_.*place.path;
   if (path.empty()) return;
-  std::shared_ptr<const ExactList>& list = lists.*place.list;
-  const std::size_t entries_before = list ? list->size() : 0;
+  ExactListPart& part = lists.*place.part;
+  const std::size_t entries_before = part.list ? part.list->size() : 0;
   try {
-    load_exact(place, path, lists);
-    lists.*place.is_lost = false;
-    if (list->size() == 0 && entries_before != 0) {
+    part = load_exact(place, path);
+    if (part.list->size() == 0 && entries_before != 0) {
       log_->warn("{} had {} entries and is empty now ({})", printable(path), entries_before, place.name);
     }
   } catch (const std::exception& error) {
-    list = nullptr;
-    lists.*place.left_out = 0;
-    lists.*place.is_lost = true;
+    part = {.is_lost = true};
     faults.push_back(printable(error.what()));
   }
 }

@@ -48,9 +48,7 @@ struct ExactListPlace {
   std::string_view name;  // of its option
   ListOf of;
   std::string ListSources::* path;
-  std::shared_ptr<const ExactList> ListParts::* list;
-  bool ListParts::* is_lost;
-  std::uint64_t ListParts::* left_out;
+  ExactListPart ListParts::* part;
 };
 
 // What the configuration says at a reload.
@@ -90,7 +88,8 @@ class Supervisor {
   // The same for lists that have changed: revoked, extra and opt-out, which are read whenever anything changes, and
   // whitelists of which another file, or another store, is there than at the last attempt to load them; so a file that
   // was refused is not read again and again. An exact list that can no longer be used is not kept: the operator may
-  // just have revoked somebody, or taken somebody out of extra. Without revoked or opt-out nobody is delivered.
+  // just have revoked somebody, or taken somebody out of extra. Without revoked or opt-out the daemon delivers no
+  // message.
   void reload_changed();
 
   // How often the supervisor looks for whitelists that no event has told of: their folder may be reached through a link
@@ -131,7 +130,7 @@ class Supervisor {
   std::optional<std::chrono::milliseconds> longest_wait() const;
   std::vector<NamedFilter> load_whitelist(const WhitelistSource& source, const std::vector<NamedFilter>& in_use = {});
   std::vector<NamedFilter> open_whitelist(const WhitelistSource& source, const std::vector<NamedFilter>& in_use) const;
-  void load_exact(const ExactListPlace& place, const std::string& path, ListParts& lists);
+  ExactListPart load_exact(const ExactListPlace& place, const std::string& path);
   void reload_exact(ListParts& lists, std::vector<std::string>& faults);
   void reload_exact(const ExactListPlace& place, ListParts& lists, std::vector<std::string>& faults);
   void report_damage() const;

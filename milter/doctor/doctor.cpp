@@ -75,12 +75,12 @@ void examine_service(std::string_view properties, std::vector<DoctorFinding>& fi
                         std::string("see why: systemctl status ") + kUnit + "; it goes on by itself when it can"});
   }
   if (properties.find("the list revoked cannot be read") != std::string_view::npos) {
-    findings.push_back({Level::problem, "service", "the list revoked cannot be read, so nobody is delivered",
+    findings.push_back({Level::problem, "service", "the daemon cannot read the list revoked, so it delivers no message",
                         "write it again; an empty file revokes nobody"});
   }
   if (properties.find("the list opt-out cannot be read") != std::string_view::npos) {
-    findings.push_back({Level::problem, "service", "the list opt-out cannot be read, so nobody is delivered",
-                        "write it again; an empty file lets nobody opt out"});
+    findings.push_back({Level::problem, "service", "the daemon cannot read the list opt-out, so it delivers no message",
+                        "write it again; with an empty file no recipient has opted out"});
   }
   if (properties.find("had an Authentication-Results field that is trusted") != std::string_view::npos) {
     findings.push_back({Level::problem, "authentication", "no trusted results of authentication arrive",

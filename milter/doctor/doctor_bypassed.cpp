@@ -72,8 +72,8 @@ void examine_bypassed(const std::vector<std::string>& logs, std::vector<DoctorFi
          "if it goes on, see the other findings; the mail server's words: " + own_report});
   }
   if (milters.empty()) {
-    findings.push_back({Level::ok, "bypassed",
-                        "of the last 24 hours the mail server's log says of no mail that a milter could not be asked"});
+    findings.push_back(
+        {Level::ok, "bypassed", "the mail server's log of the last 24 hours has no session that bypassed a milter"});
   }
 }
 

@@ -169,7 +169,7 @@ void examine_layers(const WhitelistSource& source, const std::vector<std::string
   }
 }
 
-// Where a line of `revoked` or `opt-out` is left out, mail is delivered that was to be checked.
+// If an invalid line of `revoked` or `opt-out` is left out, the daemon delivers mail that was to be checked.
 void examine_lines(const std::string& name, const std::string& path, ListOf of, std::vector<DoctorFinding>& findings) {
   try {
     const ExactListReading reading = load_exact_list(path, of);
@@ -179,11 +179,11 @@ void examine_lines(const std::string& name, const std::string& path, ListOf of, 
     }
     const BadLine& first = reading.bad_lines.front();
     findings.push_back({Level::problem, name,
-                        path + ": lines that are no entries are left out: " + std::to_string(reading.bad_line_count) +
-                            ", first line " + std::to_string(first.number) + ": " + first.text,
-                        "mend these lines; the daemon reads the list again within a second"});
+                        path + ": invalid lines are left out: " + std::to_string(reading.bad_line_count) +
+                            ", the first is line " + std::to_string(first.number) + ": " + first.text,
+                        "correct these lines; the daemon reads the list again within a second"});
   } catch (const BloomgateError& error) {
-    findings.push_back({Level::problem, name, error.what(), "mend the file, or put it back"});
+    findings.push_back({Level::problem, name, error.what(), "correct the file, or put it back"});
   }
 }
 

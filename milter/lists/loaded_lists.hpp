@@ -2,9 +2,11 @@
 // configuration, and the exact lists. The supervisor makes it; from then on it is immutable and shared by all sessions.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,20 +24,29 @@ struct NamedFilter {
   bool awaits_pair = false;
 };
 
+struct ExactListPart {
+  std::shared_ptr<const ExactList> list = {};  // null: none is configured, or it is lost
+  bool is_lost = false;                        // the configured file cannot be read any more
+  std::uint64_t left_out = 0;                  // invalid lines of the file: the list does not have their entries
+
+  bool is_configured() const noexcept { return list != nullptr || is_lost; }
+};
+
 struct ListParts {
   std::vector<NamedFilter> whitelists = {};
-  std::shared_ptr<const ExactList> revoked = {};  // null: there is none
-  std::shared_ptr<const ExactList> extra = {};    // null: there is none
-  std::shared_ptr<const ExactList> opt_out = {};  // null: there is none
-  // They are configured, and what they hold is no longer known.
-  bool revoked_is_lost = false;
-  bool extra_is_lost = false;
-  bool opt_out_is_lost = false;
-  // Their lines that are no entries: whom these were to name is treated as if the lines were not there.
-  std::uint64_t revoked_left_out = 0;
-  std::uint64_t extra_left_out = 0;
-  std::uint64_t opt_out_left_out = 0;
+  ExactListPart revoked = {};
+  ExactListPart extra = {};
+  ExactListPart opt_out = {};
 };
+
+// The exact lists, by the names of their options, in the order in which they are shown.
+struct NamedExactList {
+  std::string_view name;
+  ExactListPart ListParts::* part;
+};
+inline constexpr std::array kExactLists = {NamedExactList{"revoked", &ListParts::revoked},
+                                           NamedExactList{"extra", &ListParts::extra},
+                                           NamedExactList{"opt-out", &ListParts::opt_out}};
 
 class LoadedLists {
  public:
@@ -62,11 +73,11 @@ class LoadedLists {
   // In the form for decide(). Valid as long as the object.
   Lists lists() const noexcept {
     return {.whitelists = views_,
-            .revoked = parts_.revoked.get(),
-            .extra = parts_.extra.get(),
-            .revoked_is_configured = parts_.revoked != nullptr || parts_.revoked_is_lost,
-            .opt_out = parts_.opt_out.get(),
-            .opt_out_is_configured = parts_.opt_out != nullptr || parts_.opt_out_is_lost};
+            .revoked = parts_.revoked.list.get(),
+            .extra = parts_.extra.list.get(),
+            .revoked_is_configured = parts_.revoked.is_configured(),
+            .opt_out = parts_.opt_out.list.get(),
+            .opt_out_is_configured = parts_.opt_out.is_configured()};
   }
 
  private:

@@ -328,18 +328,16 @@ void add_lists(Families& families, const Monitor& monitor) {
                        "Expected share of messages from strangers that pass for listed, by the rule in force.", *rate);
   }
   MetricFamily& entries = families.gauge("bloomgate_exact_list_entries", "Entries of an exact list.");
-  if (parts.revoked) Families::put(entries, {label("list", "revoked")}, number(parts.revoked->size()));
-  if (parts.extra) Families::put(entries, {label("list", "extra")}, number(parts.extra->size()));
-  if (parts.opt_out) Families::put(entries, {label("list", "opt-out")}, number(parts.opt_out->size()));
   MetricFamily& left_out =
-      families.gauge("bloomgate_exact_list_lines_left_out", "Lines of an exact list that are no entries.");
-  if (parts.revoked) Families::put(left_out, {label("list", "revoked")}, number(parts.revoked_left_out));
-  if (parts.extra) Families::put(left_out, {label("list", "extra")}, number(parts.extra_left_out));
-  if (parts.opt_out) Families::put(left_out, {label("list", "opt-out")}, number(parts.opt_out_left_out));
+      families.gauge("bloomgate_exact_list_lines_left_out", "Invalid lines of an exact list, which it leaves out.");
   MetricFamily& lost = families.gauge("bloomgate_exact_list_lost", "Whether an exact list can no longer be read.");
-  Families::put(lost, {label("list", "revoked")}, parts.revoked_is_lost ? 1 : 0);
-  Families::put(lost, {label("list", "extra")}, parts.extra_is_lost ? 1 : 0);
-  Families::put(lost, {label("list", "opt-out")}, parts.opt_out_is_lost ? 1 : 0);
+  for (const NamedExactList& each : kExactLists) {
+    const ExactListPart& part = parts.*each.part;
+    Families::put(lost, {label("list", each.name)}, part.is_lost ? 1 : 0);
+    if (!part.list) continue;
+    Families::put(entries, {label("list", each.name)}, number(part.list->size()));
+    Families::put(left_out, {label("list", each.name)}, number(part.left_out));
+  }
 }
 
 void add_learning(Families& families, const Learner::Status& learning) {

@@ -109,19 +109,17 @@ std::string message_rate(const LoadedLists& lists, IdentityRule identity) {
 std::vector<std::string> list_faults(const LoadedLists& lists) {
   const ListParts& parts = lists.parts();
   std::vector<std::string> faults;
-  if (parts.revoked_is_lost) faults.emplace_back(kRevokedIsLost);
-  if (parts.opt_out_is_lost) faults.emplace_back(kOptOutIsLost);
-  if (parts.extra_is_lost) faults.emplace_back("the list extra cannot be read, so it lists no sender");
+  if (parts.revoked.is_lost) faults.emplace_back(kRevokedIsLost);
+  if (parts.opt_out.is_lost) faults.emplace_back(kOptOutIsLost);
+  if (parts.extra.is_lost) faults.emplace_back("the list extra cannot be read, so it lists no sender");
   const auto add_left_out = [&](std::string_view list, std::uint64_t lines, std::string_view means) {
     if (lines == 0) return;
-    faults.push_back(
-        fmt::format("the list {} has lines that are no entries ({}), so {}: bloomgate-milter --doctor names "
-                    "the first one",
-                    list, lines, means));
+    faults.push_back(fmt::format("the list {} has invalid lines ({}), so {}: bloomgate-milter --doctor names the first",
+                                 list, lines, means));
   };
-  add_left_out("revoked", parts.revoked_left_out, "whom they were to revoke may be delivered");
-  add_left_out("opt-out", parts.opt_out_left_out, "mail to whom they were to name may be delivered");
-  add_left_out("extra", parts.extra_left_out, "whom they were to list is not listed");
+  add_left_out("revoked", parts.revoked.left_out, "it does not revoke their senders");
+  add_left_out("opt-out", parts.opt_out.left_out, "mail to their recipients may be delivered");
+  add_left_out("extra", parts.extra.left_out, "it does not list their senders");
   for (const NamedFilter& each : parts.whitelists) {
     if (each.filter == nullptr) continue;
     const Damage damage = each.filter->damage();
@@ -151,9 +149,10 @@ std::string service_status(const LoadedLists& lists, IdentityRule identity) {
   std::string status = fmt::format("{}", fmt::join(parts_of_status, "; "));
   if (status.empty()) status = kNoWhitelist;
   if (const std::string rate = message_rate(lists, identity); !rate.empty()) status += "; " + rate;
-  if (parts.revoked) status += fmt::format("; {} revoked entries{}", parts.revoked->size(), pairs_of(*parts.revoked));
-  if (parts.extra) status += fmt::format("; {} extra entries{}", parts.extra->size(), pairs_of(*parts.extra));
-  if (parts.opt_out) status += fmt::format("; {} opt-out entries", parts.opt_out->size());
+  for (const NamedExactList& each : kExactLists) {
+    const auto& list = (parts.*each.part).list;
+    if (list) status += fmt::format("; {} {} entries{}", list->size(), each.name, pairs_of(*list));
+  }
   return status;
 }
 

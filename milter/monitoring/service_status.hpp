@@ -41,10 +41,10 @@ std::vector<std::string> list_faults(const LoadedLists& lists);
 inline constexpr std::string_view kNoWhitelist = "no whitelist is loaded: all mail is sent to the deeper checks";
 
 inline constexpr std::string_view kRevokedIsLost =
-    "the list revoked cannot be read, so nobody is delivered: all mail is sent to the deeper checks until it can";
+    "the list revoked cannot be read, so no message is delivered: all mail is sent to the deeper checks until it can";
 
 inline constexpr std::string_view kOptOutIsLost =
-    "the list opt-out cannot be read, so nobody is delivered: all mail is sent to the deeper checks until it can";
+    "the list opt-out cannot be read, so no message is delivered: all mail is sent to the deeper checks until it can";
 
 // In the status, before the names of options that a reload could not take in.
 inline constexpr std::string_view kWaitsForRestart = "waits for a restart: ";

@@ -174,9 +174,10 @@ std::string lists_section(const Monitor& monitor, SystemClock::time_point now) {
   html += "<p>" + escaped(rate.empty() ? "none: no whitelist serves" : rate) + "</p>\n";
   html += fmt::format("<p class=\"soft\">{} senders were looked up in the bits, which had {} of them.</p>\n",
                       grouped(monitor.tally().look_ups()), grouped(monitor.tally().hits()));
-  if (parts.revoked) html += fmt::format("<p class=\"soft\">revoked: {} entries</p>\n", parts.revoked->size());
-  if (parts.extra) html += fmt::format("<p class=\"soft\">extra: {} entries</p>\n", parts.extra->size());
-  if (parts.opt_out) html += fmt::format("<p class=\"soft\">opt-out: {} entries</p>\n", parts.opt_out->size());
+  for (const NamedExactList& each : kExactLists) {
+    const auto& list = (parts.*each.part).list;
+    if (list) html += fmt::format("<p class=\"soft\">{}: {} entries</p>\n", each.name, list->size());
+  }
   return html + "</section>\n";
 }
 

@@ -77,7 +77,7 @@ def test_mail_that_bypassed_a_milter_is_found_in_the_mail_servers_log(world, mon
     log.write_text("")
     assert_found(world.findings("--log", log), "the mail server's log is empty", "warning")
     log.write_text("Nov 20 10:00:00 mx postfix/smtpd[1]: connect from x\n")
-    assert_found(world.findings("--log", log), "says of no mail that a milter could not be asked", "ok")
+    assert_found(world.findings("--log", log), "has no session that bypassed a milter", "ok")
     now = datetime.datetime.now(datetime.timezone.utc)
     said = "mx postfix/smtpd[1]: warning: connect to Milter service unix:/m: Connection refused\n"
     log.write_text("".join(f"{(now - datetime.timedelta(hours=hours)).isoformat(timespec='seconds')} {said}"
@@ -91,7 +91,7 @@ def test_a_line_of_an_exact_list_that_is_left_out_is_found(world):
     broken = world.folder / "broken"
     broken.write_text("ann@ours.example\njoe@ours.example,\n\u200bzoe@ours.example\n")
     for option in ("--opt-out", "--revoked"):
-        assert_found(world.findings(option, broken), "lines that are no entries are left out: 2, first line 2: ")
+        assert_found(world.findings(option, broken), "invalid lines are left out: 2, the first is line 2: ")
     broken.write_text("ann@ours.example\n")
     assert_found(world.findings("--opt-out", broken), f"{broken} can be read", "ok")
 

@@ -171,8 +171,8 @@ class Parts {
   // The daemon's only whitelist stays, with these beside it.
   void set_exact_lists(std::string_view revoked, std::string_view extra = "") {
     ListParts parts = slot.get()->parts();
-    parts.revoked = std::make_shared<const ExactList>(read_exact_list(revoked).list);
-    parts.extra = std::make_shared<const ExactList>(read_exact_list(extra).list);
+    parts.revoked.list = std::make_shared<const ExactList>(read_exact_list(revoked).list);
+    parts.extra.list = std::make_shared<const ExactList>(read_exact_list(extra).list);
     set_lists(std::move(parts));
   }
 

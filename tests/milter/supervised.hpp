@@ -60,7 +60,7 @@ struct SupervisorParts {
 struct Supervised : SupervisorParts {
   bool revoked(std::string_view sender) const {
     const auto lists = slot.get();
-    const auto& list = lists->parts().revoked;
+    const auto& list = lists->parts().revoked.list;
     return list != nullptr && list->find(canonicalize_path(sender)).is_listed();
   }
 

@@ -24,7 +24,8 @@ TEST_CASE("an exact list is loaded again after any change of its file") {
   SECTION("taken away, and made again") {
     std::filesystem::remove(s.path);
     Watched::await([&] { return s.reason("<stranger@example.net>") == Reason::no_revoked_list; });
-    CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=the list revoked cannot be read, so nobody is delivered"));
+    CHECK_THAT(s.systemd.wait_for_next(),
+               StartsWith("STATUS=the list revoked cannot be read, so no message is delivered"));
     write_file(s.path, "ann@example.org\n");
   }
   SECTION("a link turned to another file") {
@@ -98,7 +99,8 @@ TEST_CASE("with an invalid list of revoked entries no message is delivered, unti
                std::string("ann@example.org\nkim@exam\xb0le.org\n"));
   write_file(s.path, spoiled);
   Watched::await([&] { return s.reason("<joe@example.org>") == Reason::no_revoked_list; });
-  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=the list revoked cannot be read, so nobody is delivered"));
+  CHECK_THAT(s.systemd.wait_for_next(),
+             StartsWith("STATUS=the list revoked cannot be read, so no message is delivered"));
   // The log is written before systemd is told.
   CHECK_THAT(s.log.text(), Contains("error: " + s.path + " is damaged: line "));
   write_file(s.path, "ann@example.org\n");
@@ -119,7 +121,7 @@ TEST_CASE("recipients opt out within a moment, and without their list no message
   Watched s("", "# nobody\n");
   CHECK_FALSE(s.slot.get()->lists().ask_for_recipients());
   write_file(s.sources.opt_out, "ann@ours.example\njoe@example.org > bob@ours.example\n");
-  // Whom a message without known recipients is for, nobody knows.
+  // The recipients of such a message are not known.
   Watched::await([&] { return s.reason("<joe@example.org>") == Reason::recipients_unknown; });
   CHECK(s.slot.get()->lists().ask_for_recipients());
   CHECK_THAT(s.log.text(), Contains(s.sources.opt_out + ":2: it names a sender; write the recipient alone"));
@@ -127,7 +129,8 @@ TEST_CASE("recipients opt out within a moment, and without their list no message
   std::filesystem::remove(s.sources.opt_out);
   Watched::await([&] { return s.reason("<joe@example.org>") == Reason::no_opt_out_list; });
   CHECK(s.slot.get()->lists().ask_for_recipients());
-  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=the list opt-out cannot be read, so nobody is delivered"));
+  CHECK_THAT(s.systemd.wait_for_next(),
+             StartsWith("STATUS=the list opt-out cannot be read, so no message is delivered"));
   write_file(s.sources.opt_out, "");
   Watched::await([&] { return s.reason("<joe@example.org>") == Reason::listed; });
 }
@@ -189,7 +192,7 @@ TEST_CASE("a bad line is logged with its place, and the rest is used") {
   Watched s("joe@example.org\nno address\n");
   CHECK(s.revoked("<joe@example.org>"));
   CHECK_THAT(s.log.text(), Contains("warning: " + s.path + ":2: ") && !Contains("more lines"));
-  CHECK(s.slot.get()->parts().revoked_left_out == 1);
+  CHECK(s.slot.get()->parts().revoked.left_out == 1);
 }
 
 TEST_CASE("the first of many bad lines are logged, and the number of the others") {

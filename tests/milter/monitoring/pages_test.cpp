@@ -122,10 +122,10 @@ TEST_CASE_METHOD(Watched, "figures report a damaged whitelist and a missing one"
   ListParts lists = parts.slot.get()->parts();
   lists.whitelists.front().filter->note_damage(Damage::spoiled);
   lists.whitelists.push_back({"late", nullptr});
-  lists.revoked_is_lost = true;
-  lists.opt_out_is_lost = true;
-  lists.extra = std::make_shared<const ExactList>();
-  lists.extra_left_out = 2;
+  lists.revoked.is_lost = true;
+  lists.opt_out.is_lost = true;
+  lists.extra.list = std::make_shared<const ExactList>();
+  lists.extra.left_out = 2;
   parts.set_lists(std::move(lists));
   const std::string text = metrics();
   CHECK_THAT(text, Contains("bloomgate_whitelist_usable{whitelist=\"whitelist\"} 0\n") &&

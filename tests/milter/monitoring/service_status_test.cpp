@@ -47,18 +47,18 @@ TEST_CASE("the status names all whitelists and the exact lists") {
   const WhitelistFile other({"ann@example.org", "eve@example.org"});
   ListParts lists;
   lists.whitelists = {{"one", one.load()}, {"missing", nullptr}, {"other", other.load()}};
-  lists.revoked = std::make_shared<const ExactList>(read_exact_list("a@example.org\nb@example.org\n").list);
-  lists.extra = std::make_shared<const ExactList>(read_exact_list("@example.net\n").list);
+  lists.revoked.list = std::make_shared<const ExactList>(read_exact_list("a@example.org\nb@example.org\n").list);
+  lists.extra.list = std::make_shared<const ExactList>(read_exact_list("@example.net\n").list);
   const std::string served = "serving " + one.path() + ": 1 entries, .* UTC; " + other.path() +
                              ": 2 entries, .* UTC; expected .* per message .*; ";
   CHECK_THAT(service_status(LoadedLists(lists), kEither), Matches(served + "2 revoked entries; 1 extra entries"));
-  lists.extra = std::make_shared<const ExactList>(read_exact_list("@example.net > ann@ours.example\n").list);
+  lists.extra.list = std::make_shared<const ExactList>(read_exact_list("@example.net > ann@ours.example\n").list);
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
              Matches(served + "2 revoked entries; 1 extra entries, with pairs"));
-  lists.opt_out = std::make_shared<const ExactList>(read_exact_list("@quiet.example\n").list);
+  lists.opt_out.list = std::make_shared<const ExactList>(read_exact_list("@quiet.example\n").list);
   CHECK_THAT(service_status(LoadedLists(lists), kEither), EndsWith("; 1 opt-out entries"));
-  lists.opt_out = nullptr;
-  lists.revoked = lists.extra;
+  lists.opt_out.list = nullptr;
+  lists.revoked.list = lists.extra.list;
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
              Matches(served + "1 revoked entries, with pairs; 1 extra entries, with pairs"));
 }
@@ -67,28 +67,29 @@ TEST_CASE("the status names lost exact lists first") {
   const WhitelistFile file({"joe@example.org"});
   ListParts lists;
   lists.whitelists = {{"one", file.load()}};
-  lists.revoked_is_lost = true;
+  lists.revoked.is_lost = true;
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
              StartsWith(std::string(kRevokedIsLost) + "; serving " + file.path()));
-  lists.extra_is_lost = true;
+  lists.extra.is_lost = true;
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
              StartsWith(std::string(kRevokedIsLost) +
                         "; the list extra cannot be read, so it lists no sender; serving " + file.path()));
-  lists.opt_out_is_lost = true;
+  lists.opt_out.is_lost = true;
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
              StartsWith(std::string(kRevokedIsLost).append("; ").append(kOptOutIsLost) + "; the list extra"));
 }
 
 TEST_CASE("the status names lists with lines that are left out, and what that means") {
   ListParts lists;
-  lists.opt_out = std::make_shared<const ExactList>();
+  lists.opt_out.list = std::make_shared<const ExactList>();
   CHECK(list_faults(LoadedLists(lists)).empty());
-  lists.opt_out_left_out = 2;
-  lists.revoked_left_out = 1;
+  lists.opt_out.left_out = 2;
+  lists.revoked.left_out = 1;
   const std::vector<std::string> faults = list_faults(LoadedLists(lists));
   REQUIRE(faults.size() == 2);
-  CHECK_THAT(faults[0], StartsWith("the list revoked has lines that are no entries (1), so whom they were to revoke"));
-  CHECK_THAT(faults[1], StartsWith("the list opt-out has lines that are no entries (2), so mail to whom they"));
+  CHECK_THAT(faults[0], StartsWith("the list revoked has invalid lines (1), so it does not revoke their senders: "));
+  CHECK_THAT(faults[1],
+             StartsWith("the list opt-out has invalid lines (2), so mail to their recipients may be delivered: "));
 }
 
 TEST_CASE("the status of a damaged whitelist says so, first of all") {
