@@ -81,8 +81,8 @@ def main(parser, arguments, make_setup, implied=lambda options: None):
         return os.EX_NOPERM
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"{parser.prog}: nobody reads what this says any longer, so it was ended; run it again without a pipe: it shows "
-              "what is done, and does the rest", file=sys.stderr)
+        print(f"{parser.prog}: the reader of the output has gone, so this stopped; run it again without a pipe: it shows what "
+              "is done, and does the rest", file=sys.stderr)
         return os.EX_IOERR
 
 
@@ -136,7 +136,7 @@ def say(options, title, pieces, **more):
 def listed(pieces):
     for piece in pieces:
         if piece.said():
-            head = {"command": "then: ", "group": "", "folder": f"{getattr(piece, 'path', '')}: "}.get(piece.kind, f"{piece.file}: ")
+            head = {"command": "then: ", "group": "", "folder": ""}.get(piece.kind, f"{piece.file}: ")
             yield head + piece.said()
 
 
@@ -244,7 +244,7 @@ def do_each(options, pieces, doings, left):
         if piece.kind in doings and options.files_only:
             left.append(shlex.join(doings[piece.kind].by_hand(piece)))
         elif piece.kind in doings:
-            doings[piece.kind].do(piece)
+            doings[piece.kind].run(piece)
 
 
 def check_before(setup):

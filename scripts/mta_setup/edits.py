@@ -218,7 +218,7 @@ class Folder:
     kind: str = "folder"
 
     def said(self):
-        return f"a new folder, of the user {self.user}"
+        return f"{self.path}: a new folder, of the user {self.user}"
 
 
 @dataclass(frozen=True)

@@ -82,21 +82,12 @@ def group_exists(name):
     return True
 
 
-def join(group):
-    run(["usermod", "-a", "-G", group.group, group.user])
-
-
 def leave(group):
     try:
         if group.user in grp.getgrnam(group.group).gr_mem:
             run(["gpasswd", "-d", group.user, group.group])
     except KeyError:
         pass  # the group is gone, and its members with it
-
-
-def make_folder(folder):
-    # Whoever may use the socket is what its own mode says.
-    run(["install", "-d", "-o", folder.user, "-g", folder.user, "-m", "755", folder.path])
 
 
 def drop_folder(folder):
@@ -128,16 +119,21 @@ def put_into_use(command):
 
 @dataclass(frozen=True)
 class Doing:
-    do: object
-    by_hand: object  # piece -> the words of a command
+    """by_hand: piece -> the words of a command; do: what is done instead of it, if that is not the command itself."""
+
+    by_hand: object
+    do: object = None
+
+    def run(self, piece):
+        return self.do(piece) if self.do else run(self.by_hand(piece))
 
 
 # By the kind of a piece: when it is put in; when it is taken out, before what it was for is gone, and after that.
-TO_MAKE = {"group": Doing(join, lambda piece: ["usermod", "-a", "-G", piece.group, piece.user]),
-           "folder": Doing(make_folder, lambda piece: ["install", "-d", "-o", piece.user, "-g", piece.user, "-m", "755",
-                                                       piece.path])}
-TO_LEAVE = {"group": Doing(leave, lambda piece: ["gpasswd", "-d", piece.user, piece.group])}
-TO_DROP = {"folder": Doing(drop_folder, lambda piece: ["rm", "-r", piece.path])}
+# The socket's own mode says who may use it, so the folder is open to all.
+TO_MAKE = {"group": Doing(lambda piece: ["usermod", "-a", "-G", piece.group, piece.user]),
+           "folder": Doing(lambda piece: ["install", "-d", "-o", piece.user, "-g", piece.user, "-m", "755", piece.path])}
+TO_LEAVE = {"group": Doing(lambda piece: ["gpasswd", "-d", piece.user, piece.group], leave)}
+TO_DROP = {"folder": Doing(lambda piece: ["rm", "-r", piece.path], drop_folder)}
 
 
 def can_run(command):
