@@ -128,7 +128,7 @@ void require_exempt_networks(const DaemonOptions& options, const std::string& co
                      "away");
 }
 
-// Of two servers at one address, the second one would answer nobody.
+// If two servers had one address, the second one would get no request.
 void require_different_addresses(const DaemonOptions& options, const std::string& config_path) {
   const auto refuse = [&](const char* option, const char* other) {
     throw config_error({config_path}, option, std::string("it has the address of '") + other + "': give each its own");

@@ -7,12 +7,12 @@ namespace bloomgate {
 namespace {
 
 constexpr std::array kListCommands = {
-    ListCommandSpec{"add", ListName::extra, false, "put entries into the list extra, so that they count as listed"},
-    ListCommandSpec{"remove", ListName::extra, true, "take entries out of the list extra"},
-    ListCommandSpec{"revoke", ListName::revoked, false, "put entries into the list revoked: never delivered"},
-    ListCommandSpec{"unrevoke", ListName::revoked, true, "take entries out of the list revoked"},
-    ListCommandSpec{"opt-out", ListName::opt_out, false, "put recipients into the list opt-out: mail always checked"},
-    ListCommandSpec{"opt-in", ListName::opt_out, true, "take recipients out of the list opt-out"},
+    ListCommandSpec{"add", ListName::extra, false, "add entries to the list extra, so that they count as listed"},
+    ListCommandSpec{"remove", ListName::extra, true, "remove entries from the list extra"},
+    ListCommandSpec{"revoke", ListName::revoked, false, "add entries to the list revoked: never delivered"},
+    ListCommandSpec{"unrevoke", ListName::revoked, true, "remove entries from the list revoked"},
+    ListCommandSpec{"opt-out", ListName::opt_out, false, "add recipients to the list opt-out: mail always checked"},
+    ListCommandSpec{"opt-in", ListName::opt_out, true, "remove recipients from the list opt-out"},
 };
 
 }  // namespace

@@ -72,7 +72,7 @@ constexpr std::array kOptions = {
                "A text file like that of 'revoked', read as often. An entry in both is revoked.", true, false,
                BLOOMGATE_CONFIG_FOLDER "/extra.txt"},
     OptionSpec{
-        "opt-out", "FILE", "", "recipients whose mail is always checked, whoever sends it",
+        "opt-out", "FILE", "", "recipients whose mail is always checked",
         "A text file like that of 'revoked', read as often, but of recipients: ann@ours.example, @ours.example or\n"
         "@.ours.example. A message that has another recipient as well is checked for both, since it has one mark.",
         true, false, BLOOMGATE_CONFIG_FOLDER "/opt-out.txt"},

@@ -9,7 +9,7 @@
 namespace bloomgate {
 namespace {
 
-// Nobody mistypes a longer one so little.
+// No command or option has a longer name.
 constexpr std::size_t kMostBytes = 64;
 
 std::string folded(std::string_view word) {

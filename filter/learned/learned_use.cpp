@@ -30,11 +30,11 @@ struct flock lock_of(short type, std::int64_t begin, std::int64_t count) noexcep
 LearnedUse::LearnedUse(const std::string& path) : path_(use_file_of(path)) {
   file_.reset(open(path_.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, kUseFileMode));
   if (!file_.is_open()) throw system_error(ErrorCode::cannot_write, "create", path_, errno);
-  go_by(0);
+  set_applied(0);
 }
 
 // The new byte is locked before the others are released, so that no daemon seems to be gone in between.
-void LearnedUse::go_by(std::int64_t forgets) {
+void LearnedUse::set_applied(std::int64_t forgets) {
   const auto set = [&](struct flock lock) {
     if (fcntl(file_.get(), F_OFD_SETLK, &lock) != 0) throw system_error(ErrorCode::cannot_write, "lock", path_, errno);
   };

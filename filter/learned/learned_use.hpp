@@ -1,9 +1,9 @@
-// Which forgets the daemons that have a learned file in use go by, so that `bloomgate learned forget` can wait until no
-// daemon uses what was forgotten.
+// Shows which forgets each daemon that uses a learned file has applied, so that `bloomgate learned forget` can wait
+// until no daemon uses what was forgotten.
 //
-// A daemon holds a lock on one byte of the empty file FILE-use (fcntl(2), open file description locks): the offset of
-// that byte is the count of the forgets that the daemon's memory goes by. The system ends the lock with the process, so
-// nothing has to be cleaned up after a crash. The locks are not in the database itself: a process that closes another
+// A daemon holds a lock on one byte of the empty file FILE-use (fcntl(2), open file description locks). The offset of
+// that byte is the count of forgets that the daemon's memory has applied. The system ends the lock with the process, so
+// a crash leaves nothing to clean up. The locks are not in the database itself: a process that closes another
 // descriptor of that file ends the locks that SQLite holds on it.
 #pragma once
 
@@ -20,8 +20,8 @@ class LearnedUse {
   // `path` is the learned file's. No forget is in force yet. Throws BloomgateError{cannot_write}.
   explicit LearnedUse(const std::string& path);
 
-  // From now on the daemon goes by so many forgets. Throws BloomgateError{cannot_write}.
-  void go_by(std::int64_t forgets);
+  // The daemon has applied the first `forgets` forgets. Throws BloomgateError{cannot_write}.
+  void set_applied(std::int64_t forgets);
 
  private:
   std::string path_;
@@ -29,7 +29,7 @@ class LearnedUse {
 };
 
 enum class ForgetState : std::uint8_t {
-  in_force,   // each daemon that uses the file goes by that forget
+  in_force,   // each daemon that uses the file has applied that forget
   no_daemon,  // no daemon uses the file
   not_yet,
 };

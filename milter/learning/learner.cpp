@@ -289,7 +289,7 @@ void Learner::open() {
   file_->record({}, today_());
   // The file may be another one than before. Until all of it is read, no forget in it is in force.
   if (!use_) use_.emplace(path);
-  use_->go_by(0);
+  use_->set_applied(0);
   expired_until_ = 0;
   read_forgets();  // for the messages that begin while all is read
   read_all();
@@ -323,7 +323,7 @@ void Learner::read_all() {
     }
     known_ = std::move(known);
   }
-  use_->go_by(seen_.forgets);
+  use_->set_applied(seen_.forgets);
 }
 
 void Learner::read_forgets() {

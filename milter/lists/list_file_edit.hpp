@@ -32,8 +32,8 @@ struct EditedList {
   std::size_t size = 0;              // different entries in the list now
 };
 
-// The entries that were typed. Throws BloomgateError{bad_input} for the first word that is none of such a list, with
-// what to do.
+// The entries of words that an operator typed. Throws BloomgateError{bad_input} for the first word that is not an entry
+// of such a list; its message says what to write.
 std::vector<Entry> entries_of_words(std::span<const std::string> words, ListOf of = ListOf::senders);
 
 // Makes the change, for all of `entries` or for none. If there is nothing to change, the file is not touched.

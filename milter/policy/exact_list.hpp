@@ -86,7 +86,7 @@ class ExactList {
   bool has_signers_ = false;
 };
 
-// Whom the entries of a list are.
+// What the entries of a list are.
 enum class ListOf : std::uint8_t { senders, recipients };
 
 // Why a good entry does not belong in such a list, and what to write instead, for a person; empty: it does. Throws

@@ -38,8 +38,8 @@ struct NamedWhitelist {
 };
 
 // A sender is listed if one whitelist, or `extra`, has it. A whitelist that is missing or damaged lists nobody, and the
-// others still count; a missing `extra` lists nobody. Without `revoked` nobody knows who must not be delivered, and
-// without `opt-out` to whom: if one of the two is configured but missing, nothing is delivered.
+// others still count; a missing `extra` lists nobody. Without `revoked` the daemon does not know whose mail to hold
+// back, and without `opt-out` for which recipients: if one of the two is configured but missing, it delivers nothing.
 struct Lists {
   std::span<const NamedWhitelist> whitelists = {};  // in the order in which they are asked
   const ExactList* revoked = nullptr;

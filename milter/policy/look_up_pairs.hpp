@@ -17,9 +17,9 @@ class Trace;
 // Why no recipient can be looked up: recipients-unknown, too-many-recipients. Nothing: each can.
 std::optional<Reason> fault_of(const Recipients& recipients) noexcept;
 
-// Whether nobody else is meant by a recipient's address. A mail server may take a name without a domain, or with the
-// number of a machine, for any recipient's; and '%', '!' or '@' in a local part, in quotes as well, for the address of
-// another one (Postfix: allow_percent_hack, swap_bangpath, resolve_dequoted_address).
+// Whether an address can mean one recipient only. A mail server may take a name without a domain, or an address at the
+// number of a machine, for any recipient. It may find another address in a local part with '%', '!' or '@', in quotes
+// as well (Postfix: allow_percent_hack, swap_bangpath, resolve_dequoted_address).
 bool names_one_recipient(const Entry& recipient) noexcept;
 
 // `alone` is what look_up() has found of the sender: not listed; `learned` is what look_up_learned() has: nothing, or

@@ -195,7 +195,7 @@ def test_what_a_forgotten_person_wrote_before_does_not_come_back_and_what_is_wri
     assert site.lists_now(*pairs) == [False] * 3 + [True] * 3
     for path in site.lists.rglob("*.zst"):
         assert "joe@" not in subprocess.run(["zstd", "-dcq", path], capture_output=True, text=True, check=True).stdout
-    # A note that cannot be read brings nobody back.
+    # A note that cannot be read does not bring a person back.
     noted.write_text("damaged\n")
     assert "harvest has failed (65)" in site.update(status=65)
     assert site.lists_now(*pairs) == [False] * 3 + [True] * 3

@@ -9,8 +9,8 @@
 
 namespace bloomgate::cli {
 
-// `now` tells how old the figures are: they are read from a file, which stays when nothing writes it any longer. The
-// lines that were read are told as well: an empty log says nothing of any mail.
+// `now` shows how old the figures are: a collector reads them from a file, which stays if nothing writes it any longer.
+// The number of lines shows that the log was not empty.
 std::string bypassed_metrics(const Figures& figures, const ReadCounts& counts, LogTime now);
 
 }  // namespace bloomgate::cli

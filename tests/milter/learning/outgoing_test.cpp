@@ -78,7 +78,7 @@ TEST_CASE("a user's message teaches its recipients, and no other message does") 
          m.policy.recipient_delimiter = {};
        },
        "nothing"},
-      {"nobody knows who is revoked",
+      {"the list revoked is lost",
        [](Message& m) {
          m.has_revoked = false;
          m.lists.revoked_is_configured = true;
@@ -97,7 +97,7 @@ TEST_CASE("a user's message teaches its recipients, and no other message does") 
          m.facts.envelope_sender = "<bob@ours.example>";
        },
        "bob@ours.example: joe@example.org"},
-      {"nobody knows who has opted out", [](Message& m) { m.lists.opt_out_is_configured = true; }, "nothing"},
+      {"the list opt-out is lost", [](Message& m) { m.lists.opt_out_is_configured = true; }, "nothing"},
       {"no address", [](Message& m) { m.recipients = {"postmaster", "a@b@example.org", ""}; }, "nothing"},
       {"not logged in", [](Message& m) { m.facts.origin.logged_in = false; }, "nothing"},
       {"not logged in, of an exempt network",

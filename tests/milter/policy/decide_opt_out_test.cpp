@@ -106,7 +106,7 @@ TEST_CASE("who has opted out does not depend on the sender, and costs no look-up
   }
 }
 
-TEST_CASE("an empty list opts nobody out, and without the configured list nothing is delivered") {
+TEST_CASE("with an empty list no recipient has opted out, and without the configured list nothing is delivered") {
   OptOutWorld world;
   const ExactList empty;
   world.lists.opt_out = &empty;

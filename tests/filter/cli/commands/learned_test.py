@@ -77,19 +77,19 @@ class LearnedTest(ProgramTest):
             def lock(kind, begin, count):
                 fcntl.fcntl(use, fcntl.F_OFD_SETLK, struct.pack("hhqqi", kind, os.SEEK_SET, begin, count, 0))
 
-            def go_by(forgets):
+            def set_applied(forgets):
                 """As the daemon does."""
                 lock(fcntl.F_RDLCK, forgets, 1)
                 lock(fcntl.F_UNLCK, 0, forgets)
 
-            go_by(1)
+            set_applied(1)
             self.assertIn("daemon    in force\n", self.check(0, "learned", "forget", file, "joe@example.org")[0])
             out, _ = self.check(os.EX_TEMPFAIL, "learned", "forget", file, "zoe@ours.example")
-            self.assertIn("forgotten 1\nleft      1\ndaemon    the daemon has not taken it in within 10 s: look at its log\n",
+            self.assertIn("forgotten 1\nleft      1\ndaemon    the daemon still uses it after 10 s: look at its log\n",
                           out)
             waiting = subprocess.Popen([BLOOMGATE, "learned", "forget", "--json", file, "<#bob@example.org>"],
                                        cwd=self.folder, stdout=subprocess.PIPE, text=True)
-            go_by(3)
+            set_applied(3)
             self.assertEqual(json.loads(waiting.communicate()[0]), {"forgotten": 1, "left": 0, "daemon": "in-force"})
 
     LIST = ("joe@example.org > ann@ours.example\nabe@example.com > zoe@ours.example\n"
@@ -123,7 +123,7 @@ class LearnedTest(ProgramTest):
         self.assertTrue(out.startswith("forgotten 2\nleft      1\ndaemon    no daemon has the file in use\n"
                                        "lists     8 lines removed from 2 of 4 lists\n"
                                        "by hand   lists/by-hand.txt names these people, and was not changed\n"), out)
-        self.assertIn("by hand   4 lines of lists name these people and are no entries", out)  # a comment in each list
+        self.assertIn("by hand   4 comments and invalid lines of lists name these people", out)  # a comment in each list
         self.assertIn("systemctl start bloomgate-update", out)
         for path, (content, inode) in before.items():
             changed = path.name in ("2026-11-20.txt.zst", "2026-11-21.txt")
