@@ -1,7 +1,10 @@
 // What is wrong with the configuration, and where: in a file, or on the command line.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "filter/base/error.hpp"
 
@@ -17,5 +20,36 @@ struct ConfigPlace {
 // without dashes, or empty if no single option is to blame. `fault` says what was expected and what was found; place
 // and option are put before it.
 BloomgateError config_error(const ConfigPlace& place, const std::string& option, const std::string& fault);
+
+// Several of them: what() has them in one line, texts() each by itself.
+class ConfigErrors : public BloomgateError {
+ public:
+  // `errors` has at least one.
+  explicit ConfigErrors(const std::vector<BloomgateError>& errors);
+  const std::vector<std::string>& texts() const noexcept { return texts_; }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+// Collects what is wrong with a configuration, so that an operator reads of all of it at once.
+class ConfigFaults {
+ public:
+  // Enough for a person. A file of another kind may have any number.
+  static constexpr std::size_t kMost = 20;
+
+  // Runs a part of the reading. What it throws about the configuration is kept, and the next part can be tried.
+  void collect(const std::function<void()>& part);
+
+  // The only error as it came, or ConfigErrors.
+  void throw_if_any() const;
+
+ private:
+  std::vector<BloomgateError> errors_;
+  std::size_t more_ = 0;
+};
+
+// `text` in quotes, for a message: printable, and cut off where it is too long for a line.
+std::string quoted(std::string_view text);
 
 }  // namespace bloomgate

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -19,7 +20,9 @@ constexpr std::string_view kHostNameCharacters = "abcdefghijklmnopqrstuvwxyzABCD
 // Takes each option from the command line, else from the file, else from the table.
 class Merger {
  public:
-  Merger(const GivenOptions& file, const GivenOptions& command_line) : sources_{&file, &command_line} {}
+  // `faults`: where what is wrong is collected; null: it is thrown.
+  Merger(const GivenOptions& file, const GivenOptions& command_line, ConfigFaults* faults = nullptr)
+      : sources_{&file, &command_line}, faults_(faults) {}
 
   template <typename Value>
   void set(std::string_view name, Value& out) const {
@@ -28,7 +31,9 @@ class Merger {
     // Values that the command line overrides are converted too, so that a bad value in the file shows now and not one
     // day later.
     for (const GivenOptions* const source : sources_) {
-      if (const auto found = source->find(name); found != source->end()) out = converted<Value>(spec, found->second);
+      if (const auto found = source->find(name); found != source->end()) {
+        collect([&] { out = converted<Value>(spec, found->second); });
+      }
     }
   }
 
@@ -37,8 +42,14 @@ class Merger {
   void set(std::string_view name, std::optional<Value>& out) const {
     for (const GivenOptions* const source : sources_) {
       const auto found = source->find(name);
-      if (found != source->end()) out = converted<Value>(option_spec(name), found->second);
+      if (found != source->end()) collect([&] { out = converted<Value>(option_spec(name), found->second); });
     }
+  }
+
+  // What fits together only with other options.
+  void collect(const std::function<void()>& part) const {
+    if (faults_ == nullptr) return part();
+    faults_->collect(part);
   }
 
  private:
@@ -50,6 +61,7 @@ class Merger {
   }
 
   std::array<const GivenOptions*, 2> sources_;
+  ConfigFaults* faults_;
 };
 
 void set_sample(const Merger& merger, DeepCheckOptions& options) {
@@ -77,7 +89,7 @@ void set_deep_check(const Merger& merger, DeepCheckOptions& options) {
   merger.set("deep-check-failure", options.on_failure);
   options.max_bytes = max_size.bytes;
   options.memory_bytes = memory.bytes;
-  set_sample(merger, options);
+  merger.collect([&] { set_sample(merger, options); });
 }
 
 std::string names_of(const std::vector<WhitelistSource>& whitelists) {
@@ -149,7 +161,7 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("connection-timeout", connection_timeout);
   options.connection_timeout = std::chrono::seconds(connection_timeout);
   merger.set("whitelist", options.whitelists);
-  set_stores(merger, options.whitelists);
+  merger.collect([&] { set_stores(merger, options.whitelists); });
   TrustedKeys trusted_keys;
   merger.set("trusted-key", trusted_keys);
   for (WhitelistSource& whitelist : options.whitelists) whitelist.trusted_keys = trusted_keys;
@@ -337,14 +349,16 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
     refuse(command_line, kJsonOption, "--explain, --doctor or a command");
   }
   Merger({}, command_line).set("config", command.config_path);
-  const GivenOptions file = read_config_file(command.config_path);
-  command.options = merged(Merger(file, command_line));
+  ConfigFaults faults;
+  const GivenOptions file = read_config_file(command.config_path, faults);
+  command.options = merged(Merger(file, command_line, &faults));
   for (const GivenOptions* const source : {&file, &command_line}) {
     for (const auto& [name, values] : *source) command.given.insert(name);
   }
-  require_own_domains(command.options, command.config_path);
-  require_exempt_networks(command.options, command.config_path);
-  require_different_addresses(command.options, command.config_path);
+  for (const auto require : {require_own_domains, require_exempt_networks, require_different_addresses}) {
+    faults.collect([&] { require(command.options, command.config_path); });
+  }
+  faults.throw_if_any();
   return command;
 }
 

@@ -157,7 +157,8 @@ struct DaemonCommand {
 // Reads the command line (`arguments` without the program's name) and the configuration file that it names, or the
 // default one. The command line overrides the file; for an option that may be repeated, its values replace all those of
 // the file. Throws config_error() for an unknown option, an option given twice in one place, a value that cannot be
-// used, and a file that cannot be read. The daemon does not run without a file, but /dev/null will do.
+// used, and a file that cannot be read; ConfigErrors where the file has several faults. The daemon does not run without
+// a file, but /dev/null will do.
 DaemonCommand read_daemon_command(const std::vector<std::string>& arguments);
 
 // Whether `name` can be a host's name in a header field: 1 to 255 letters, digits, dots, hyphens and underscores, or an

@@ -70,7 +70,9 @@ std::string shown(const std::string& text) {
   // configuration.
   constexpr std::size_t kMostShown = 40;
   const std::size_t word = std::min(text.find_first_of(" \t=", begin), text.size()) - begin;
-  return word > kMostShown ? "..." : printable(text);
+  if (word > kMostShown) return "...";
+  constexpr std::size_t kMostOfLine = 80;
+  return printable(text.substr(0, kMostOfLine)) + (text.size() > kMostOfLine ? "..." : "");
 }
 
 // What is wrong with a line that has no '='.
@@ -158,7 +160,7 @@ GivenCommandLine read_command_line(const std::vector<std::string>& arguments) {
   return given;
 }
 
-GivenOptions read_config_file(const std::string& path) {
+GivenOptions read_config_file(const std::string& path, ConfigFaults& faults) {
   errno = 0;
   std::ifstream file(path);
   const auto fail = [&path](const char* what) {
@@ -174,7 +176,7 @@ GivenOptions read_config_file(const std::string& path) {
   for (unsigned number = 1; std::getline(file, line); ++number) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     if (number == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
-    read_config_line(given, line, options, {path, number});
+    faults.collect([&] { read_config_line(given, line, options, {path, number}); });
   }
   if (file.bad()) fail("read");
   return given;

@@ -25,9 +25,10 @@ struct GivenCommandLine {
   std::vector<std::string> words;
 };
 
-// Both throw config_error() for an option that the table does not have, or not in that place; for an option given twice
-// that may be given once. The file throws for anything that is not an option.
+// Both have a config_error() for an option that the table does not have, or not in that place, and for an option given
+// twice that may be given once; the file for anything that is not an option. The command line throws it; of the file
+// `faults` has all.
 GivenCommandLine read_command_line(const std::vector<std::string>& arguments);
-GivenOptions read_config_file(const std::string& path);
+GivenOptions read_config_file(const std::string& path, ConfigFaults& faults);
 
 }  // namespace bloomgate

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxWordBytes = 255;
 
 [[noreturn]] void reject(const OptionSpec& spec, const GivenValue& given, std::string_view expected,
                          std::string_view found, const std::string& hint = {}) {
-  const std::string got = found.empty() ? "nothing" : "'" + printable(found) + "'";
+  const std::string got = found.empty() ? "nothing" : quoted(found);
   throw config_error(given.place, std::string(spec.name), "expected " + std::string(expected) + ", got " + got + hint);
 }
 

@@ -16,8 +16,4 @@ std::string update_faults_file(std::string_view whitelist);
 // Empty if there is no such file. At most 20 sentences, each of at most 1000 bytes. Throws std::bad_alloc.
 std::vector<std::string> update_faults(std::string_view whitelist);
 
-inline constexpr std::string_view kUpdateRemedy =
-    "The whitelist in use stays. See what it needs: journalctl -u bloomgate-update; then: systemctl start "
-    "bloomgate-update";
-
 }  // namespace bloomgate

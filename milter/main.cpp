@@ -25,13 +25,13 @@
 #include "filter/base/bus_fault.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
+#include "milter/config_check.hpp"
 #include "milter/dkim/verifier_child.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/explain_command.hpp"
+#include "milter/health/alerts.hpp"
 #include "milter/learning/logger.hpp"
 #include "milter/list_command.hpp"
-#include "milter/lists/exact_list_file.hpp"
-#include "milter/lists/whitelist_files.hpp"
 #include "milter/logging.hpp"
 #include "milter/lookup/learned_answers.hpp"
 #include "milter/lookup/lookup_server.hpp"
@@ -61,59 +61,6 @@ std::string_view mode_name(Mode mode) noexcept {
   return mode == Mode::enforce ? "enforce" : "observe";
 }
 
-void check_exact_list(std::string_view name, const std::string& path, ListOf of = ListOf::senders) {
-  if (path.empty()) return;
-  const ExactListReading reading = load_exact_list(path, of);
-  std::cout << name << ' ' << printable(path) << ": " << reading.list.size() << " entries";
-  if (reading.bad_line_count != 0) {
-    const BadLine& first = reading.bad_lines.front();
-    std::cout << "; " << reading.bad_line_count << " lines are not entries and are left out; the first is line "
-              << first.number << ": " << first.text;
-  }
-  std::cout << '\n';
-}
-
-// What is to be said of it at the socket that `started_with` has; empty: nothing.
-std::string look_ups_of_learned(const DaemonOptions& started_with, const DaemonOptions& options) {
-  return started_with.lookup_socket ? learned_answers_text(*started_with.lookup_socket, options) : "";
-}
-
-int check_config(const DaemonCommand& command) {
-  const DaemonOptions& options = command.options;
-  gate_rules(command);
-  require_temporary_folder(options);
-  require_place_for_socket(options.socket, options.socket_group);
-  if (options.lookup_socket) require_place_for_socket(*options.lookup_socket, options.socket_group);
-  if (options.metrics) require_place_for_socket(*options.metrics, {});
-  std::cout << "configuration " << printable(command.config_path) << ": good\n";
-  for (const WhitelistSource& source : options.whitelists) {
-    try {
-      for (const NamedFilter& each : load_whitelist_files(source, false, FilterCheck::header)) {
-        const LoadedFilter& whitelist = *each.filter;
-        std::cout << "whitelist " << printable(whitelist.path()) << ": " << entries_of(whitelist.header())
-                  << " entries; its header is good (all of it is checked when it is loaded)\n";
-        if (whitelist.store() == nullptr) continue;
-        std::cout << "confirm " << printable(source.store) << ": the store of this whitelist; its header and index are "
-                  << "good\n";
-      }
-    } catch (const BloomgateError& error) {
-      if (!options.allow_missing_whitelist) throw;
-      std::cout << "whitelist: none can be used, which is allowed: " << printable(error.what()) << '\n';
-    }
-  }
-  for (const DeepCheckServer& server : options.deep_check.servers) {
-    std::cout << "deep-check " << printable(to_string(server))
-              << (options.mode == Mode::observe ? ": not asked while the mode is observe\n" : "\n");
-  }
-  check_exact_list("revoked", options.revoked);
-  check_exact_list("extra", options.extra);
-  check_exact_list("opt-out", options.opt_out, ListOf::recipients);
-  for (const std::string& text : {who_teaches_text(options), look_ups_of_learned(options, options)}) {
-    if (!text.empty()) std::cout << text << '\n';
-  }
-  return EX_OK;
-}
-
 // A faulty configuration is refused here, where the file and the line can be told, and the daemon is not asked.
 int reload(const DaemonCommand& command) {
   gate_rules(command);
@@ -138,30 +85,36 @@ int doctor(const DaemonCommand& command) {
 
 // Everything that libmilter's threads use. It lives until the process ends, as they do.
 struct Daemon {
-  Daemon(std::vector<std::string> words, const DaemonOptions& options, const GateRules& rules,
+  Daemon(std::vector<std::string> words, const DaemonCommand& command, const GateRules& rules,
          std::shared_ptr<spdlog::logger> logger)
       : arguments(std::move(words)),
-        started_with(options),
+        started_with(command.options),
         log(std::move(logger)),
-        learner(learn_rules(options), log),
-        monitor(make_monitor(options)),
+        learner(learn_rules(started_with), log),
+        monitor(make_monitor(command)),
         gate(rules, slot, results, log,
              {[this] { wakeup.post(Wakeup::kDamage); }, [this] { wakeup.post(Wakeup::kResults); }}, monitor.get(),
              &learner),
         common(common_parts()),
         supervisor(
-            list_sources(options, rules.policy), slot, wakeup, results, log, [this] { return read_settings(); },
+            list_sources(started_with, rules.policy), slot, wakeup, results, log, [this] { return read_settings(); },
             monitor.get()),
-        watch(connection_limits(options), log, monitor ? &monitor->tally() : nullptr) {
+        watch(connection_limits(started_with), log, monitor ? &monitor->tally() : nullptr) {
     supervisor.set_learning_fault([this] { return learner.status().fault; });
   }
 
-  std::unique_ptr<Monitor> make_monitor(const DaemonOptions& options) {
-    if (!options.metrics) return nullptr;
-    return std::make_unique<Monitor>(Monitor::Sources{.lists = slot,
-                                                      .results_missing = [this] { return results.missing(); },
-                                                      .learning = [this] { return learner.status(); },
-                                                      .lost_log_lines = [this] { return lost_lines(*log); }});
+  std::unique_ptr<Monitor> make_monitor(const DaemonCommand& command) {
+    if (!command.options.metrics) return nullptr;
+    auto made = std::make_unique<Monitor>(Monitor::Sources{.lists = slot,
+                                                           .results_missing = [this] { return results.missing(); },
+                                                           .learning = [this] { return learner.status(); },
+                                                           .lost_log_lines = [this] { return lost_lines(*log); }});
+    made->set_settings(monitored_settings(command));
+    return made;
+  }
+
+  static MonitoredSettings monitored_settings(const DaemonCommand& command) {
+    return {command.config_path, command.options, command.given};
   }
 
   static ListSources list_sources(const DaemonOptions& options, const Policy& policy) {
@@ -213,7 +166,8 @@ struct Daemon {
     NewSettings settings = {.sources = list_sources(command.options, rules->policy),
                             .put_into_use = nullptr,
                             .wait_for_restart = changed_restart_options(started_with, command.options)};
-    settings.put_into_use = [this, rules = std::move(rules), next = std::move(next)] {
+    settings.put_into_use = [this, rules = std::move(rules), next = std::move(next),
+                             monitored = monitored_settings(command)]() mutable {
       set_log_level(*log, next->options.log_level);
       parts.set(parts_of(next));
       gate.set_rules(rules);
@@ -222,6 +176,7 @@ struct Daemon {
       results.begin_again();  // what was missing may be asked for no more
       served = next;
       show_sample_share();
+      if (monitor) monitor->set_settings(std::move(monitored));
       log->info("configuration loaded, mode {}", mode_name(next->options.mode));
       use_look_up_rules(next->options);
     };
@@ -397,7 +352,7 @@ int run(const DaemonCommand& command, const std::vector<std::string>& arguments)
   require_temporary_folder(options);
   const auto log = make_logger(options.log_target, options.log_level);
   // Never destroyed: see Daemon.
-  static auto* const daemon = new Daemon(arguments, options, rules, log);
+  static auto* const daemon = new Daemon(arguments, command, rules, log);
   try {
     const int status = serve(*daemon, options);
     log->flush();
@@ -416,6 +371,10 @@ int run_command(const std::vector<std::string>& arguments) {
     std::cout << daemon_option_list();
     return EX_OK;
   }
+  if (arguments.size() == 1 && arguments.front() == kListAlerts) {
+    std::cout << alerts_text();
+    return EX_OK;
+  }
   const DaemonCommand command = read_daemon_command(arguments);
   switch (command.action) {
     case DaemonCommand::Action::help:
@@ -425,7 +384,8 @@ int run_command(const std::vector<std::string>& arguments) {
       std::cout << "bloomgate-milter " BLOOMGATE_VERSION "\n";
       return EX_OK;
     case DaemonCommand::Action::check_config:
-      return check_config(command);
+      check_config(command, std::cout);
+      return EX_OK;
     case DaemonCommand::Action::reload:
       return reload(command);
     case DaemonCommand::Action::doctor:
@@ -461,6 +421,9 @@ int main(int argc, char** argv) {
   try {
     install_bus_fault_handler();
     return run_command({argv + std::min(argc, 1), argv + argc});
+  } catch (const ConfigErrors& errors) {
+    for (const std::string& each : errors.texts()) fail(EX_OK, each.c_str());
+    return exit_status(errors.code());
   } catch (const BloomgateError& error) {
     return fail(exit_status(error.code()), error.what());
   } catch (const std::bad_alloc&) {

@@ -484,17 +484,18 @@ void Supervisor::report_results() const {
 
 void Supervisor::tell_monitor(std::string refusal) const {
   if (monitor_ == nullptr) return;
-  monitor_->set_standing({sources_.identity, waits_for_restart_, std::move(refusal), sources_.whitelists});
+  monitor_->set_standing({sources_.identity, waits_for_restart_, std::move(refusal)});
 }
 
+// What is wrong comes first: the doctor looks for it there.
 std::string Supervisor::current_status() const {
-  std::string status = service_status(*slot_.get(), sources_.identity);
-  if (results_.missing()) status.append("; ").append(kNoTrustedResults);
+  std::string status;
+  if (results_.missing()) status.append(kNoTrustedResults).append("; ");
   if (const std::string fault = learning_fault_ ? learning_fault_() : ""; !fault.empty()) {
-    status.append("; ").append(kNothingIsLearned).append(printable(fault));
+    status.append(kNothingIsLearned).append(printable(fault)).append("; ");
   }
-  if (!waits_for_restart_.empty()) status.append("; ").append(kWaitsForRestart).append(waits_for_restart_);
-  return status;
+  if (!waits_for_restart_.empty()) status.append(kWaitsForRestart).append(waits_for_restart_).append("; ");
+  return status.append(service_status(*slot_.get(), sources_.identity));
 }
 
 }  // namespace bloomgate

@@ -36,14 +36,15 @@ ARROWS = {
     "milter/deep_check": ["filter/base", "config", "milter/policy", "milter/message"],
     "milter/dkim": ["filter/base", "filter/address", "config", "milter/fields", "milter/policy"],
     "milter/lists": [*FILTER, "config", "milter/policy"],
+    "milter/health": ["filter/base", "filter/file", "config", "milter/policy", "milter/lists"],
     "milter/learning": ["filter/base", "filter/address", "filter/hash", "filter/learned", "config", "milter/policy"],
     "milter/monitoring": ["filter/base", "filter/html", "filter/hash", "filter/layout", "filter/file", "config",
-                          "milter/policy", "milter/learning", "milter/lists", "milter/deep_check", "milter/serving"],
+                          "milter/policy", "milter/health", "milter/learning", "milter/lists", "milter/deep_check", "milter/serving"],
     "milter/serving": ["filter/base", "config"],
     "milter/lookup": ["filter/base", "config", "milter/serving"],
-    "milter/doctor": ["filter/base", "filter/layout", "filter/file", "filter/learned", "config", "milter/policy", "milter/lists",
+    "milter/doctor": ["filter/base", "filter/layout", "filter/file", "filter/learned", "config", "milter/policy", "milter/health", "milter/lists",
                       "milter/deep_check", "milter/dkim"],
-    "milter": [*FILTER, "filter/learned", "config", "milter/fields", "milter/policy", "milter/message", "milter/learning", "milter/lists", "milter/deep_check", "milter/dkim",
+    "milter": [*FILTER, "filter/learned", "config", "milter/fields", "milter/policy", "milter/health", "milter/message", "milter/learning", "milter/lists", "milter/deep_check", "milter/dkim",
                "milter/doctor", "milter/monitoring", "milter/lookup", "milter/serving"],
 }
 # main() stands above all of its program.

@@ -31,15 +31,6 @@ void examine_settings(const DaemonCommand& command, std::vector<DoctorFinding>& 
     findings.push_back({Level::problem, "permissions", command.config_path + " can be written by everybody",
                         "chmod o-w " + command.config_path});
   }
-  if (command.options.mode == Mode::observe) {
-    findings.push_back(
-        {Level::warning, "configuration", "mode = observe: no message is marked",
-         "when the log shows what you want, set mode = enforce, then: systemctl reload bloomgate-milter"});
-  }
-  if (command.options.authentication == DaemonOptions::Authentication::off) {
-    findings.push_back({Level::warning, "configuration", "authentication = off: anyone can forge a listed sender",
-                        "let OpenDKIM or another milter check senders, and set authentication = required"});
-  }
 }
 
 void examine_service(std::string_view properties, std::vector<DoctorFinding>& findings) {
@@ -52,56 +43,30 @@ void examine_service(std::string_view properties, std::vector<DoctorFinding>& fi
   } else {
     findings.push_back({Level::ok, "service", std::string(kUnit) + " is running"});
   }
-  if (properties.find("StatusText=damaged") != std::string_view::npos) {
-    findings.push_back({Level::problem, "service", "the whitelist in use is damaged", "build it again"});
-  }
-  if (properties.find("slow: ") != std::string_view::npos) {
-    findings.push_back({Level::warning, "service", "a store did not always answer in time (confirm-timeout)",
-                        "find out why its disk is slow, or put the store on a faster one, then reload"});
-  }
-  if (properties.find("StatusText=reload refused") != std::string_view::npos) {
-    findings.push_back({Level::problem, "service", "the last reload was refused, and what was in use before still is",
-                        std::string("see why: systemctl status ") + kUnit +
-                            "; mend what it names (the last whitelist is put back by: bloomgate rollback FILE); then "
-                            "reload"});
-  }
-  // See service_status.hpp.
-  if (properties.find("; waits for a restart: ") != std::string_view::npos) {
-    findings.push_back({Level::warning, "service", "options have changed that a reload cannot take in",
-                        std::string("see which: systemctl status ") + kUnit + "; then: systemctl restart " + kUnit});
-  }
-  if (properties.find("; nothing is learned: ") != std::string_view::npos) {
-    findings.push_back({Level::problem, "service", "nothing is learned from outgoing mail: the database cannot be used",
-                        std::string("see why: systemctl status ") + kUnit + "; it goes on by itself when it can"});
-  }
-  if (properties.find("the list revoked cannot be read") != std::string_view::npos) {
-    findings.push_back({Level::problem, "service", "the daemon cannot read the list revoked, so it delivers no message",
-                        "write it again; an empty file revokes nobody"});
-  }
-  if (properties.find("the list opt-out cannot be read") != std::string_view::npos) {
-    findings.push_back({Level::problem, "service", "the daemon cannot read the list opt-out, so it delivers no message",
-                        "write it again; with an empty file no recipient has opted out"});
-  }
-  if (properties.find("had an Authentication-Results field that is trusted") != std::string_view::npos) {
-    findings.push_back({Level::problem, "authentication", "no trusted results of authentication arrive",
-                        "let a milter before Bloomgate write them, and set trusted-authserv-id to its name"});
-  }
+  // The status begins with what is wrong, if anything is (service_status.hpp).
+  constexpr std::string_view kStatus = "StatusText=";
+  const std::size_t begin = properties.find(kStatus);
+  if (begin == std::string_view::npos) return;
+  const std::string_view status = properties.substr(begin + kStatus.size());
+  const std::string text(status.substr(0, status.find('\n')));
+  if (text.empty() || text.starts_with("serving ")) return;
+  findings.push_back({Level::problem, "service", "the daemon says: " + text,
+                      "correct what it names; the daemon's log says more: journalctl -u bloomgate-milter"});
 }
 
 std::vector<DoctorFinding> examine(const DaemonCommand& command) {
   const DaemonOptions& options = command.options;
   std::vector<DoctorFinding> findings;
   examine_settings(command, findings);
-  examine_proof(command, findings);
+  examine_health(command, findings);
   const std::string user = examine_listener(options, findings);
   examine_whitelists(options, command.doctor.fingerprints, user, findings);
-  examine_update(options, findings);
   examine_exact_lists(options, user, findings);
   examine_learning(options, user, findings);
   const bool has_systemd = access("/run/systemd/system", F_OK) == 0;
   examine_service(has_systemd ? run_program({"systemctl", "show", "-p", "ActiveState,StatusText", kUnit}).output : "",
                   findings);
-  examine_metrics(options, findings);
+  examine_daemons_findings(options, findings);
   examine_deep_check(options, findings);
   examine_names(options, findings);
   examine_clamd(command.doctor.clamd, findings);

@@ -34,20 +34,18 @@ void examine_whitelists(const DaemonOptions& options, const std::vector<std::str
 void examine_exact_lists(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings);
 // Whether the database of what is learned can be read, and `user` can write to it.
 void examine_learning(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings);
-// What has failed of the last bloomgate-update, for each whitelist; nothing is found where nothing has.
-void examine_update(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
+// What needs action by the table of rules (milter/health): what the configuration and the files of the lists tell.
+void examine_health(const DaemonCommand& command, std::vector<DoctorFinding>& findings);
 void examine_settings(const DaemonCommand& command, std::vector<DoctorFinding>& findings);
-// What proves a sender, where the configuration opens more than the defaults do, or may not know of them.
-void examine_proof(const DaemonCommand& command, std::vector<DoctorFinding>& findings);
 // `properties` is what `systemctl show` prints of ActiveState and StatusText; empty if there is no systemd.
 void examine_service(std::string_view properties, std::vector<DoctorFinding>& findings);
 // Whether the configured servers answer, and the folder can be used.
 void examine_deep_check(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
-// What the running daemon shows of itself at the address of its option `metrics`; without one nothing is found. Waits
-// some seconds for it.
-void examine_metrics(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
-// `text` is what answers there, whoever it is.
-void examine_figures(std::string_view text, std::vector<DoctorFinding>& findings);
+// What the running daemon has found of itself, at the address of its option `metrics`; without one nothing is found.
+// Waits some seconds for it.
+void examine_daemons_findings(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
+// `text` is what answers there, whatever program that is. What `findings` has already is left out.
+void examine_daemons_findings(std::string_view text, std::vector<DoctorFinding>& findings);
 // Whether the keys of signatures can be looked up.
 void examine_names(const DaemonOptions& options, std::vector<DoctorFinding>& findings);
 

@@ -25,8 +25,6 @@ namespace {
 
 using Level = DoctorFinding::Level;
 
-// Lists are rebuilt every hour or every night; after a week something must have stopped.
-constexpr std::chrono::hours kOldAfter{24 * 7};
 // Each layer is one more draw for a stranger, and the folder takes kMostLayers.
 constexpr std::size_t kManyLayers = kMostLayers * 3 / 4;
 // Of the disk of what is learned: what is refused for want of room leaves a little of it free.
@@ -100,9 +98,7 @@ void examine_store(const WhitelistSource& source, const MappedFilter& whitelist,
   }
 }
 
-enum class Age : bool { may_be_any, counts };
-
-void examine_whitelist(const WhitelistSource& source, Age of_file, const std::vector<std::string>& fingerprints,
+void examine_whitelist(const WhitelistSource& source, const std::vector<std::string>& fingerprints,
                        const std::string& user, std::vector<DoctorFinding>& findings) {
   const std::string& path = source.path;
   struct stat info = {};
@@ -118,29 +114,20 @@ void examine_whitelist(const WhitelistSource& source, Age of_file, const std::ve
     const std::string text = path + ": " + std::to_string(entries_of(whitelist.header())) + " entries, " +
                              (whitelist.header().kinds.any_pairs() ? "with pairs, " : "") + days(age) +
                              " old, fingerprint " + fingerprint_of(whitelist);
-    if (age > kOldAfter && of_file == Age::counts) {
-      findings.push_back({Level::warning, "whitelist", text, "find out why it is not built again: cron, a timer?"});
-    } else {
-      findings.push_back({Level::ok, "whitelist", text});
-    }
-    if (!whitelist.header().knows_sender_domains()) {
-      findings.push_back({Level::warning, "whitelist",
-                          path + " " + std::string(lack_of_sender_domains(!source.store.empty())),
-                          "build it again without --no-sender-domains"});
-    }
+    findings.push_back({Level::ok, "whitelist", text});
     examine_fingerprint(whitelist, fingerprints, findings);
     examine_store(source, whitelist, user, findings);
   } catch (const BloomgateError& error) {
-    const bool is_unsigned = error.code() == ErrorCode::bad_signature;
-    findings.push_back({Level::problem, "whitelist", error.what(),
-                        is_unsigned
-                            ? "if whoever has signed it is to be trusted, add that key to trusted-key, then reload"
-                            : "build it again: bloomgate build; or put the last one back: bloomgate rollback " + path});
+    // The rules of milter/health say that; here is what helps where the file is sound, and nobody trusts its key.
+    if (error.code() == ErrorCode::bad_signature) {
+      findings.push_back({Level::problem, "whitelist", error.what(),
+                          "if the one who has signed it is to be trusted, add that key to trusted-key, then reload"});
+    }
   }
   examine_permissions(path, info, user, findings);
 }
 
-// A folder of layers: each of them, of which only the newest need not be old, and what is wrong with the folder.
+// A folder of layers: each of them, and what is wrong with the folder.
 void examine_layers(const WhitelistSource& source, const std::vector<std::string>& fingerprints,
                     const std::string& user, std::vector<DoctorFinding>& findings) {
   try {
@@ -149,14 +136,8 @@ void examine_layers(const WhitelistSource& source, const std::vector<std::string
       findings.push_back({Level::problem, "confirm", source.path + " is a folder of layers, which no store can confirm",
                           "take confirm out, or name one filter file and its store"});
     }
-    const auto written = [](const Layer& layer) {
-      struct stat info = {};
-      return stat(layer.path.c_str(), &info) == 0 ? info.st_mtime : 0;
-    };
-    const auto newest = std::ranges::max_element(layers, {}, written);
     for (const Layer& layer : layers) {
-      examine_whitelist({source.name, layer.path, {}, source.trusted_keys},
-                        &layer == &*newest ? Age::counts : Age::may_be_any, fingerprints, user, findings);
+      examine_whitelist({source.name, layer.path, {}, source.trusted_keys}, fingerprints, user, findings);
     }
     if (layers.size() > kManyLayers) {
       findings.push_back(
@@ -169,25 +150,7 @@ void examine_layers(const WhitelistSource& source, const std::vector<std::string
   }
 }
 
-// If an invalid line of `revoked` or `opt-out` is left out, the daemon delivers mail that was to be checked.
-void examine_lines(const std::string& name, const std::string& path, ListOf of, std::vector<DoctorFinding>& findings) {
-  try {
-    const ExactListReading reading = load_exact_list(path, of);
-    if (reading.bad_line_count == 0) {
-      findings.push_back({Level::ok, name, path + " can be read"});
-      return;
-    }
-    const BadLine& first = reading.bad_lines.front();
-    findings.push_back({Level::problem, name,
-                        path + ": invalid lines are left out: " + std::to_string(reading.bad_line_count) +
-                            ", the first is line " + std::to_string(first.number) + ": " + first.text,
-                        "correct these lines; the daemon reads the list again within a second"});
-  } catch (const BloomgateError& error) {
-    findings.push_back({Level::problem, name, error.what(), "correct the file, or put it back"});
-  }
-}
-
-void examine_exact_list(const std::string& name, const std::string& path, ListOf of, const std::string& means,
+void examine_exact_list(const std::string& name, const std::string& path, const std::string& means,
                         const std::string& user, std::vector<DoctorFinding>& findings) {
   if (path.empty()) return;
   struct stat info = {};
@@ -204,7 +167,7 @@ void examine_exact_list(const std::string& name, const std::string& path, ListOf
   }
   const std::size_t before = findings.size();
   examine_permissions(path, info, user, findings);
-  if (findings.size() == before) examine_lines(name, path, of, findings);
+  if (findings.size() == before) findings.push_back({Level::ok, name, path + " is there"});
 }
 
 void report_silence(const DaemonOptions& options, int error, std::vector<DoctorFinding>& findings) {
@@ -259,17 +222,15 @@ void examine_whitelists(const DaemonOptions& options, const std::vector<std::str
     if (is_folder(source.path)) {
       examine_layers(source, fingerprints, user, findings);
     } else {
-      examine_whitelist(source, Age::counts, fingerprints, user, findings);
+      examine_whitelist(source, fingerprints, user, findings);
     }
   }
 }
 
 void examine_exact_lists(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings) {
-  examine_exact_list("revoked", options.revoked, ListOf::senders, "the daemon delivers no message without it", user,
-                     findings);
-  examine_exact_list("extra", options.extra, ListOf::senders, "it lists no sender", user, findings);
-  examine_exact_list("opt-out", options.opt_out, ListOf::recipients, "the daemon delivers no message without it", user,
-                     findings);
+  examine_exact_list("revoked", options.revoked, "the daemon delivers no message without it", user, findings);
+  examine_exact_list("extra", options.extra, "it lists no sender", user, findings);
+  examine_exact_list("opt-out", options.opt_out, "the daemon delivers no message without it", user, findings);
 }
 
 void examine_learning(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings) {

@@ -1,6 +1,5 @@
-// The figures that a daemon shows at the address of its option `metrics`, read back from Prometheus' text format
-// (https://prometheus.io/docs/instrumenting/exposition_formats/). Whoever listens there may send anything: what is kept
-// is bounded, and a line that is none of ours is left out. Pure; safe from any thread.
+// Figures in Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/), read back. What is
+// kept is bounded whatever the text is, and a line of another program is left out. Pure; safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +23,6 @@ class ShownFigures {
 
   // Throws std::bad_alloc.
   explicit ShownFigures(std::string_view text);
-
-  // Whether a daemon of ours has sent them.
-  bool are_ours() const noexcept { return value("build_info").has_value(); }
 
   // All of that name, in their order.
   std::vector<ShownFigure> all(std::string_view name) const;

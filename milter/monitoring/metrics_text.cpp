@@ -11,8 +11,10 @@
 
 #include "config/update_faults.hpp"
 #include "filter/layout/sizing.hpp"
+#include "milter/health/proportion.hpp"
+#include "milter/health/rules.hpp"
 #include "milter/lists/whitelist_files.hpp"
-#include "milter/monitoring/proportion.hpp"
+#include "milter/monitoring/health_of_daemon.hpp"
 #include "milter/monitoring/service_status.hpp"
 
 namespace bloomgate {
@@ -193,7 +195,7 @@ void add_service(Families& families, const Monitor& monitor) {
                      standing->refused_reload.empty() ? 0 : 1);
   MetricFamily& failed = families.gauge("bloomgate_update_failed_steps",
                                         "Steps of the last bloomgate-update of this whitelist that have failed.");
-  for (const WhitelistSource& each : standing->whitelists) {
+  for (const WhitelistSource& each : monitor.settings()->options.whitelists) {
     Families::put(failed, {label("whitelist", each.name)}, number(update_faults(each.path).size()));
   }
   families.one_gauge("bloomgate_last_reload_timestamp_seconds",
@@ -356,6 +358,18 @@ void add_learning(Families& families, const Learner::Status& learning) {
   Families::put(left_out, {label("reason", "no-database")}, number(learning.not_stored));
 }
 
+// Each rule has its series, also while it finds nothing: an alert that asks for a rule that is not there would never
+// fire.
+void add_needs_action(Families& families, const Monitor& monitor) {
+  const std::vector<HealthFinding> findings = needs_action(monitor);
+  MetricFamily& family = families.gauge("bloomgate_needs_action",
+                                        "What needs an operator's action, by the rule that finds it; 0: nothing.");
+  for (const Rule& rule : health_rules()) {
+    Families::put(family, {label("rule", rule.name), label("severity", severity_name(rule.severity))},
+                  number(static_cast<std::uint64_t>(std::ranges::count(findings, rule.name, &HealthFinding::rule))));
+  }
+}
+
 }  // namespace
 
 std::string metrics_text(const Monitor& monitor) {
@@ -368,6 +382,7 @@ std::string metrics_text(const Monitor& monitor) {
   add_lists(families, monitor);
   add_learning(families, monitor.learning());
   add_service(families, monitor);
+  add_needs_action(families, monitor);
   return families.text();
 }
 

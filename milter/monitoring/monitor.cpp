@@ -1,5 +1,9 @@
 #include "milter/monitoring/monitor.hpp"
 
+#include <exception>
+
+#include "milter/monitoring/health_of_daemon.hpp"
+
 namespace bloomgate {
 namespace {
 
@@ -25,6 +29,11 @@ void Monitor::end_second() noexcept {
   minutes_.close({.delivered = tally_.messages(Verdict::deliver),
                   .checked = tally_.messages(Verdict::check),
                   .refused = tally_.refusals()});
+  try {
+    recent_.close_minute(counts_of(*this));
+  } catch (const std::exception&) {
+    return;  // no memory: this minute counts with the next one
+  }
 }
 
 }  // namespace bloomgate

@@ -9,16 +9,19 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "config/daemon_options.hpp"
+#include "milter/health/health_counts.hpp"
 #include "milter/learning/learner.hpp"
 #include "milter/lists/list_slot.hpp"
 #include "milter/monitoring/last_decisions.hpp"
 #include "milter/monitoring/minute_ring.hpp"
 #include "milter/monitoring/rate_probes.hpp"
 #include "milter/monitoring/tally.hpp"
+#include "milter/monitoring/unproven_domains.hpp"
 #include "milter/policy/facts.hpp"
 #include "milter/policy/policy.hpp"
 
@@ -27,9 +30,15 @@ namespace bloomgate {
 // What the supervisor knows besides the lists.
 struct Standing {
   IdentityRule identity = IdentityRule::either;
-  std::string waits_for_restart = {};            // names of options; empty: none
-  std::string refused_reload = {};               // why the last reload was refused; empty: it was not
-  std::vector<WhitelistSource> whitelists = {};  // as they are configured
+  std::string waits_for_restart = {};  // names of options; empty: none
+  std::string refused_reload = {};     // why the last reload was refused; empty: it was not
+};
+
+// The configuration in force.
+struct MonitoredSettings {
+  std::string config_path = {};
+  DaemonOptions options = {};
+  std::set<std::string, std::less<>> given = {};  // as DaemonCommand::given
 };
 
 class Monitor {
@@ -50,6 +59,7 @@ class Monitor {
   void note_message(const Facts& facts, const Decision& decision, double seconds) noexcept {
     tally_.note_message(decision, seconds);
     last_.note(facts, decision, false);
+    unproven_.note(facts, decision);
   }
   void note_refusal(const Facts& facts, const Decision& decision) noexcept {
     tally_.note_refusal();
@@ -60,11 +70,17 @@ class Monitor {
   // From the supervisor's thread. Throws std::bad_alloc.
   void set_standing(Standing standing) { standing_.set(std::make_shared<const Standing>(std::move(standing))); }
   void note_reload(bool accepted) noexcept;
+  // From the main thread, at the start and at each reload. Throws std::bad_alloc.
+  void set_settings(MonitoredSettings settings) {
+    settings_.set(std::make_shared<const MonitoredSettings>(std::move(settings)));
+  }
 
   // For the pages. The time of the last reload that was accepted, or of the start.
   const Tally& tally() const noexcept { return tally_; }
   std::vector<SeenDecision> last_decisions() const { return last_.all(); }
   std::shared_ptr<const Standing> standing() const { return standing_.get(); }
+  std::shared_ptr<const MonitoredSettings> settings() const { return settings_.get(); }
+  std::vector<UnprovenDomain> unproven_domains() const { return unproven_.all(); }
   std::shared_ptr<const LoadedLists> lists() const { return sources_.lists.get(); }
   bool results_missing() const { return sources_.results_missing(); }
   Learner::Status learning() const { return sources_.learning ? sources_.learning() : Learner::Status{}; }
@@ -78,6 +94,7 @@ class Monitor {
   // For that thread only.
   const MinuteRing& minutes() const noexcept { return minutes_; }
   const RateProbes& probes() const noexcept { return probes_; }
+  const RecentCounts& recent() const noexcept { return recent_; }
 
  private:
   const Sources sources_;
@@ -85,8 +102,11 @@ class Monitor {
   std::atomic<SystemClock::rep> reloaded_at_{0};  // 0: never
   Tally tally_;
   LastDecisions last_;
+  UnprovenDomains unproven_;
   Slot<Standing> standing_;
+  Slot<MonitoredSettings> settings_;
   MinuteRing minutes_;
+  RecentCounts recent_;
   unsigned seconds_of_minute_ = 0;
   RateProbes probes_;
 };

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "milter/health/rules.hpp"
+#include "milter/monitoring/health_of_daemon.hpp"
 #include "milter/monitoring/metrics_text.hpp"
 #include "milter/monitoring/status_page.hpp"
 
@@ -12,7 +14,11 @@ HttpAnswer page(const Monitor& monitor, const HttpRequest& request, bool is_loca
   const std::string_view path = request.target.substr(0, request.target.find('?'));
   if (path == "/") return {.content_type = kPageContentType, .body = status_page(monitor, is_local)};
   if (path == "/metrics") return {.content_type = kMetricsContentType, .body = metrics_text(monitor)};
-  return http_refusal(404, "there is no such page; / is for people, and /metrics for Prometheus");
+  if (path == kNeedsActionPath) {
+    return {.content_type = kJsonContentType, .body = needs_action_json(monitor, is_local)};
+  }
+  return http_refusal(
+      404, "there is no such page; / is for people, /metrics for Prometheus, and /needs-action for programs");
 }
 
 }  // namespace bloomgate

@@ -1,4 +1,4 @@
-// Which page an address has: `/` for people, `/metrics` for Prometheus, and none else.
+// Which page an address has: `/` for people, `/metrics` for Prometheus, `/needs-action` for programs, and none else.
 #pragma once
 
 #include "milter/monitoring/http_server.hpp"

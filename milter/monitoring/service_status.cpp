@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <vector>
 
 #include "filter/base/printable.hpp"
 #include "filter/layout/sizing.hpp"
+#include "milter/health/file_facts.hpp"
 
 namespace bloomgate {
 namespace {
@@ -42,22 +44,6 @@ std::string_view identity_rule_name(IdentityRule rule) noexcept {
 
 std::string_view pairs_of(const ExactList& list) {
   return list.holds_pairs() ? ", with pairs" : "";
-}
-
-void add_store_faults(const LoadedFilter& whitelist, std::vector<std::string>& faults) {
-  if (whitelist.store() == nullptr) return;
-  const std::string path = printable(whitelist.store()->path());
-  if (whitelist.store_had(Confirmation::damaged)) {
-    faults.push_back("damaged: " + path +
-                     " has a bad page; its senders are sent to the deeper checks until a good pair is loaded");
-  }
-  if (whitelist.store_had(Confirmation::unreadable)) {
-    faults.push_back("damaged: " + path + " cannot be read everywhere; what is there is sent to the deeper checks");
-  }
-  if (whitelist.store_had(Confirmation::timeout) || whitelist.store_had(Confirmation::busy)) {
-    faults.push_back("slow: " + path +
-                     " did not always answer within confirm-timeout; such messages were sent to the deeper checks");
-  }
 }
 
 }  // namespace
@@ -124,7 +110,7 @@ std::vector<std::string> list_faults(const LoadedLists& lists) {
     if (each.filter == nullptr) continue;
     const Damage damage = each.filter->damage();
     if (damage == Damage::none) {
-      add_store_faults(*each.filter, faults);
+      std::ranges::move(store_faults(*each.filter), std::back_inserter(faults));
       continue;
     }
     const bool is_only_one = parts.whitelists.size() == 1;

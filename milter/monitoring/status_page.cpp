@@ -9,9 +9,9 @@
 
 #include "filter/base/printable.hpp"
 #include "filter/html/page.hpp"
-#include "milter/monitoring/advice.hpp"
+#include "milter/health/proportion.hpp"
 #include "milter/monitoring/decisions_plot.hpp"
-#include "milter/monitoring/proportion.hpp"
+#include "milter/monitoring/health_of_daemon.hpp"
 #include "milter/monitoring/service_status.hpp"
 
 namespace bloomgate {
@@ -44,14 +44,14 @@ std::string size_text(std::uint64_t bytes) {
   return fmt::format("{:.1f}\u202fkB", size / 1e3);
 }
 
-std::string advice_section(const Monitor& monitor) {
-  const std::vector<Advice> advice = advice_on(monitor);
-  if (advice.empty()) return "<section><h2>Needs action</h2><p>Nothing.</p></section>\n";
+std::string needs_action_section(const Monitor& monitor, bool with_senders) {
+  const std::vector<HealthFinding> findings = needs_action(monitor);
+  if (findings.empty()) return "<section><h2>Needs action</h2><p>Nothing.</p></section>\n";
   std::string html = "<section class=\"act\"><h2>Needs action</h2><ul>\n";
-  for (const Advice& each : advice) {
-    html += "<li>" + escaped(printable(each.what));
-    if (!each.how.empty()) html += "<p class=\"soft\">" + escaped(each.how) + "</p>";
-    html += "</li>\n";
+  for (const HealthFinding& each : findings) {
+    html += fmt::format("<li><b>{}</b> {}", severity_name(each.severity), escaped(printable(each.what)));
+    if (with_senders && !each.whom.empty()) html += ": " + escaped(printable(each.whom));
+    html += "<p class=\"soft\">" + escaped(printable(each.how)) + "</p></li>\n";
   }
   return html + "</ul></section>\n";
 }
@@ -212,7 +212,7 @@ std::string status_page(const Monitor& monitor, bool with_senders) {
   html += fmt::format(
       "<header><h1>Bloomgate</h1><p class=\"soft\">bloomgate-milter {}, running for {}, as of {}</p></header>\n",
       BLOOMGATE_VERSION, age(now - monitor.started_at()), utc(now));
-  html += advice_section(monitor);
+  html += needs_action_section(monitor, with_senders);
   html += decisions_section(monitor);
   html += reasons_section(monitor.tally());
   html += samples_section(monitor.tally());

@@ -547,5 +547,38 @@ TEST_CASE("which options are set, in the file or on the command line, is known a
   CHECK_FALSE(given("#alignment = parent\n").contains("alignment"));
 }
 
+TEST_CASE("all faults of a file are told at once, each with its line, cut to what fits into one") {
+  const Config config("mode = off\nsokcet = unix:/s\nidentity = both\nmetrics = " + std::string(500, 'x') +
+                      "\nwords\nmode = observe\nlearn = outbound\nwhitelist = a=/a\nconfirm = b=/b\n");
+  try {
+    config.read();
+    FAIL("it was taken");
+  } catch (const ConfigErrors& errors) {
+    const Words& texts = errors.texts();
+    REQUIRE(texts.size() == 7);
+    CHECK_THAT(texts[0], Contains(":2: sokcet: ") && Contains("did you mean socket?"));
+    CHECK_THAT(texts[1], Contains(":5: expected 'name = value', got 'words'"));
+    CHECK_THAT(texts[2], Contains(":6: mode: given a second time (the first is in line 1)"));
+    CHECK_THAT(texts[3], Contains(":9: confirm: expected the name of a whitelist (a)"));
+    CHECK_THAT(texts[4], Contains(":1: mode: expected one of enforce, observe, got 'off'"));
+    CHECK_THAT(texts[5], Contains(":4: metrics: ") && Contains("xxx...'") && !Contains(std::string(100, 'x')));
+    CHECK_THAT(texts[6], Contains(": learn: expected your own domains"));
+    CHECK(errors.code() == ErrorCode::bad_configuration);
+  }
+}
+
+TEST_CASE("of a file of another kind only the first faults are told, and how many more there are") {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "some words\n";
+  const Config config(text);
+  try {
+    config.read();
+    FAIL("it was taken");
+  } catch (const ConfigErrors& errors) {
+    REQUIRE(errors.texts().size() == ConfigFaults::kMost + 1);
+    CHECK(errors.texts().back() == "980 more; is it the right file?");
+  }
+}
+
 }  // namespace
 }  // namespace bloomgate::test

@@ -1,5 +1,5 @@
-// An answer at the address of the daemon's figures, from whoever listens there: what is kept is bounded and finite, and
-// a finding is safe for a terminal.
+// An answer at the address of the daemon's findings, from any program that listens there, and text that may be figures:
+// what is kept is bounded and finite, and a finding is safe for a terminal.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   std::vector<DoctorFinding> findings;
-  examine_figures(text, findings);
+  examine_daemons_findings(text, findings);
   require(!findings.empty());
   require(std::ranges::all_of(findings_text(findings), [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
   return 0;

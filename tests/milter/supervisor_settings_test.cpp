@@ -118,7 +118,7 @@ TEST_CASE_METHOD(Configured,
                  "options that wait for a restart are named in outcome, log and status, until they are as before") {
   read = [] { return NewSettings{.sources = {}, .wait_for_restart = {"socket", "log-target"}}; };
   CHECK_THAT(status_after_reload(supervisor),
-             StartsWith("READY=1\nSTATUS=serving ") && EndsWith("; waits for a restart: socket, log-target"));
+             StartsWith("READY=1\nSTATUS=waits for a restart: socket, log-target; serving "));
   CHECK_THAT(log.text(), Contains("warning: these options have changed and take effect at a restart only") &&
                              Contains(": socket, log-target\n"));
   CHECK(put_into_use == 1);

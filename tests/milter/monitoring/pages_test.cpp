@@ -4,8 +4,8 @@
 #include <regex>
 
 #include "milter/connection.hpp"
-#include "milter/monitoring/advice.hpp"
 #include "milter/monitoring/decisions_plot.hpp"
+#include "milter/monitoring/health_of_daemon.hpp"
 #include "milter/monitoring/metrics_text.hpp"
 #include "milter/monitoring/status_page.hpp"
 #include "tests/milter/daemon_parts.hpp"
@@ -18,7 +18,25 @@ namespace {
 
 // The daemon's parts, watched.
 struct Watched {
-  Watched() { parts.shared.monitor = &monitor; }
+  Watched() {
+    parts.shared.monitor = &monitor;
+    monitor.set_standing({});
+    set_whitelists({});
+  }
+
+  // As they are configured.
+  void set_whitelists(std::vector<WhitelistSource> whitelists) {
+    MonitoredSettings settings;
+    settings.options = read_daemon_command({"--config", "/dev/null"}).options;
+    settings.options.whitelists = std::move(whitelists);
+    monitor.set_settings(std::move(settings));
+  }
+
+  std::vector<std::string> found() const {
+    std::vector<std::string> all;
+    for (const HealthFinding& each : needs_action(monitor)) all.push_back(each.what);
+    return all;
+  }
 
   void send(const std::string& sender, const char* from = nullptr, int forged_marks = 0) {
     ConnectionParts shared = parts.shared;
@@ -155,22 +173,24 @@ TEST_CASE_METHOD(Watched, "a hit that a store is asked about counts under the st
 }
 
 TEST_CASE_METHOD(
-    Watched, "the observed rate of false positives is shown beside the expected one, with advice if it is too high") {
+    Watched,
+    "the observed rate of false positives is shown beside the expected one, which needs action if it is too high") {
   const TemporaryFolder folder;
   build_full_filter(folder.file("full.bloom"));
   parts.add_whitelist(
       {"full", std::make_shared<const LoadedFilter>(folder.file("full.bloom"), false, FilterCheck::header)});
+  set_whitelists({{.name = "full", .path = folder.file("full.bloom")}});
   CHECK_THAT(html(), !Contains("observed"));
   for (int i = 0; i < 30; ++i) monitor.end_second();
-  CHECK(advice_on(monitor).empty());
+  CHECK_FALSE(std::ranges::any_of(
+      found(), [](const std::string& what) { return what.find("random keys") != std::string::npos; }));
   monitor.end_second();
   CHECK_THAT(metrics(), Contains("bloomgate_whitelist_probes_total{whitelist=\"whitelist\"} 31\n") &&
                             Contains("bloomgate_whitelist_probe_hits_total{whitelist=\"whitelist\"} 0\n") &&
                             Contains("bloomgate_whitelist_probe_hits_total{whitelist=\"full\"} 31\n") &&
                             Contains("bloomgate_whitelist_probe_expected_ratio{whitelist=\"full\"} "));
-  REQUIRE(advice_on(monitor).size() == 1);
-  CHECK_THAT(advice_on(monitor).front().what,
-             StartsWith("the bits of whitelist full have 31 of 31 random keys that no list can hold"));
+  REQUIRE_FALSE(found().empty());
+  CHECK_THAT(found().front(), StartsWith("the bits of whitelist full have 31 of 31 random keys that no list can hold"));
   CHECK_THAT(html(), Contains("observed: 31 of 31 random keys, so 89\u202f% to 100\u202f%") &&
                          Contains("observed: 0 of 31 random keys, so 0\u202f% to 11\u202f%"));
 }
@@ -207,14 +227,14 @@ TEST_CASE_METHOD(Watched,
                             Contains("bloomgate_delivered_spam_lower_ratio 0.0017") &&
                             Contains("bloomgate_delivered_spam_upper_ratio 0.054"));
   // One in a hundred is 0.2 % at least: by chance so high, perhaps.
-  CHECK(advice_on(monitor).empty());
+  CHECK(found().empty());
   CHECK_THAT(html(),
              Contains("1 of 100 samples, so 0.177\u202f% to 5.45\u202f%") && Contains("2 samples were not answered"));
   for (int i = 0; i < 9; ++i) tally.note_sample(SampleAnswer::spam);
-  const std::vector<Advice> advice = advice_on(monitor);
-  REQUIRE(advice.size() == 1);
-  CHECK_THAT(advice[0].what, Contains("of 109 delivered messages that were sampled the checker calls 10 spam"));
-  CHECK_THAT(advice[0].how, Contains("bloomgate report"));
+  REQUIRE(found().size() == 1);
+  CHECK_THAT(found()[0],
+             StartsWith("of 109 delivered messages that were sampled in the last day the checker calls 10 spam"));
+  CHECK_THAT(html(), Contains("bloomgate report --since 24h"));
 }
 
 TEST_CASE_METHOD(Watched, "a minute is over after each 60 seconds") {
@@ -224,7 +244,7 @@ TEST_CASE_METHOD(Watched, "a minute is over after each 60 seconds") {
   }
 }
 
-TEST_CASE_METHOD(Watched, "figures and advice show a reload, and why it was refused") {
+TEST_CASE_METHOD(Watched, "a reload is counted, and needs action if it was refused") {
   monitor.note_reload(true);
   monitor.set_standing({});
   CHECK_THAT(metrics(), Contains("bloomgate_reloads_total{outcome=\"accepted\"} 1\n") &&
@@ -234,15 +254,15 @@ TEST_CASE_METHOD(Watched, "figures and advice show a reload, and why it was refu
   CHECK_THAT(metrics(), Contains("bloomgate_reloads_total{outcome=\"refused\"} 1\n") &&
                             Contains("bloomgate_last_reload_refused 1\n") &&
                             Contains("bloomgate_waits_for_restart 1\n"));
-  CHECK_THAT(html(), Contains("the last reload was refused: w.bloom: &lt;bad&gt;") &&
-                         Contains("waits for a restart: socket") && Contains("systemctl restart bloomgate-milter"));
+  CHECK_THAT(html(), Contains("what was in use before still is: w.bloom: &lt;bad&gt;") &&
+                         Contains("options have changed that a reload cannot take in: socket") &&
+                         Contains("systemctl restart bloomgate-milter"));
 }
 
 TEST_CASE_METHOD(Watched, "what has failed of the last bloomgate-update is shown until a run goes well") {
   const TemporaryFolder folder;
   const std::string path = folder.file("w.bloom");
-  monitor.set_standing({.whitelists = {{.name = "w", .path = path}, {.name = "x", .path = folder.file("x")}}});
-  CHECK(advice_on(monitor).empty());
+  set_whitelists({{.name = "w", .path = path}, {.name = "x", .path = folder.file("x")}});
   CHECK_THAT(metrics(), Contains("bloomgate_update_failed_steps{whitelist=\"w\"} 0\n"));
   write_file(path + ".update", "2026-11-20T03:00:00Z\t2026-11-26T03:00:00Z\tharvest\t66\tno <file>\x1b\n");
   CHECK_THAT(metrics(), Contains("bloomgate_update_failed_steps{whitelist=\"w\"} 1\n") &&
@@ -254,21 +274,25 @@ TEST_CASE_METHOD(Watched, "what has failed of the last bloomgate-update is shown
 
 TEST_CASE_METHOD(Watched, "a whitelist that is not loaded yet is named, and those that are loaded are not") {
   parts.add_whitelist({"late", nullptr});
-  const std::vector<Advice> advice = advice_on(monitor);
-  REQUIRE(advice.size() == 1);
-  CHECK(advice[0].what == "whitelist late is not loaded: it lists nobody");
+  set_whitelists({{.name = "late", .path = "/nonexistent/late.bloom"}});
+  CHECK(found() == std::vector<std::string>{"whitelist late: it is not loaded: it lists nobody"});
 }
 
 TEST_CASE_METHOD(Watched, "the page says that nothing needs action, or what does") {
-  CHECK(advice_on(monitor).empty());
+  CHECK(found().empty());
   CHECK_THAT(html(), Contains("<h2>Needs action</h2><p>Nothing.</p>"));
+  CHECK(needs_action_json(monitor, true) == "[]\n");
+  CHECK_THAT(metrics(), !Contains("bloomgate_needs_action{rule=\"log-lines-lost\",severity=\"ticket\"} 1\n"));
   lost = 12;
   for (unsigned i = 0; i < ResultsWatch::kMissedUntilWarning; ++i) parts.results.note(false);
-  parts.slot.set(std::make_shared<const LoadedLists>());
   const std::string page = html();
-  CHECK_THAT(page, Contains("12 log lines were lost since the start") &&
-                       Contains("had an Authentication-Results field that is trusted") &&
-                       Contains("no whitelist is loaded: all mail is sent to the deeper checks"));
+  CHECK_THAT(page, Contains("<b>ticket</b> the log has lost 12 lines in the last hour") &&
+                       Contains("<b>page</b> none of the last 1000 messages had trusted results"));
+  CHECK_THAT(needs_action_json(monitor, true),
+             Contains("\"rule\": \"log-lines-lost\"") && Contains("\"severity\": \"page\""));
+  CHECK_THAT(metrics(), Contains("bloomgate_needs_action{rule=\"log-lines-lost\",severity=\"ticket\"} 1\n") &&
+                            Contains("bloomgate_needs_action{rule=\"results-missing\",severity=\"page\"} 1\n") &&
+                            Contains("bloomgate_needs_action{rule=\"whitelist-old\",severity=\"ticket\"} 0\n"));
 }
 
 TEST_CASE_METHOD(Watched, "the page says what a whitelist lacks that does not know the domains of its senders") {
@@ -329,13 +353,14 @@ TEST_CASE("the picture has a bar for each minute at first, and then for each qua
   CHECK_THAT(decisions_plot(silent), Contains("<svg") && !Contains("<rect") && !Contains("nan"));
 }
 
-TEST_CASE_METHOD(Watched, "there are two pages, and a local address serves them only under a name of this machine") {
+TEST_CASE_METHOD(Watched, "there are three pages, and a local address serves them only under a name of this machine") {
   const auto status = [&](std::string_view target, std::string_view host, bool is_local) {
     return page(monitor, {target, host}, is_local).status;
   };
   CHECK(status("/", "localhost", true) == 200);
   CHECK(status("/metrics", "127.0.0.1:9812", true) == 200);
   CHECK(status("/metrics?x=y", "", true) == 200);
+  CHECK(status("/needs-action", "localhost", true) == 200);
   CHECK(status("/metrics/", "localhost", true) == 404);
   CHECK(status("/../etc/passwd", "localhost", true) == 404);
   CHECK(status("", "localhost", true) == 404);
@@ -352,6 +377,38 @@ TEST_CASE_METHOD(Watched, "messages that only a name below the sender's domain h
   decision.child_signer.domain.append("mg.example.org");
   monitor.note_message({}, decision, 0);
   CHECK_THAT(metrics(), Contains("bloomgate_child_signed_messages_total 1\n"));
+}
+
+TEST_CASE_METHOD(Watched, "a listed domain that nothing ever proved is named where only this machine sees it") {
+  Facts facts;
+  facts.header_from.address = "joe@Shop.example";
+  Decision decision = {
+      .verdict = Verdict::check, .reason = Reason::not_authenticated, .identity = IdentityKind::header_from};
+  decision.list.append("whitelist");
+  decision.signature = SignatureOutcome::no_signature;
+  for (std::uint64_t i = 1; i < UnprovenDomains::kFewest; ++i) monitor.note_message(facts, decision, 0);
+  CHECK(found().empty());
+  monitor.note_message(facts, decision, 0);
+  CHECK(found() == std::vector<std::string>{"1 listed domains have sent mail, and nothing ever proved it, so it was "
+                                            "checked"});
+  CHECK_THAT(html(true), Contains("shop.example (5 messages, the last: no-signature)"));
+  CHECK_THAT(html(false), !Contains("shop.example"));
+  CHECK_THAT(needs_action_json(monitor, true), Contains("shop.example"));
+  CHECK_THAT(needs_action_json(monitor, false), !Contains("shop.example"));
+  // A forger does not make a domain that also sends proven mail one of these.
+  decision = {.verdict = Verdict::deliver, .reason = Reason::listed, .identity = IdentityKind::header_from};
+  decision.method = AuthenticationMethod::dkim;
+  monitor.note_message(facts, decision, 0);
+  CHECK(found().empty());
+}
+
+TEST_CASE_METHOD(Watched, "what was wrong needs no action when an hour has passed without it") {
+  lost = 12;
+  CHECK(found().size() == 1);
+  for (int second = 0; second < 61 * 60; ++second) monitor.end_second();
+  CHECK(found().empty());
+  lost = 13;
+  CHECK(found() == std::vector<std::string>{"the log has lost 1 lines in the last hour"});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "milter/monitoring/proportion.hpp"
+#include "milter/health/proportion.hpp"
 
 #include <cmath>
 

@@ -1,0 +1,78 @@
+#include "milter/config_check.hpp"
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "filter/base/error.hpp"
+#include "filter/base/printable.hpp"
+#include "milter/health/file_facts.hpp"
+#include "milter/health/rules.hpp"
+#include "milter/listening_socket.hpp"
+#include "milter/lists/exact_list_file.hpp"
+#include "milter/lists/whitelist_files.hpp"
+#include "milter/lookup/learned_answers.hpp"
+#include "milter/policy_of_options.hpp"
+#include "milter/served_options.hpp"
+#include "milter/serving/local_socket.hpp"
+
+namespace bloomgate {
+namespace {
+
+void show_exact_list(std::string_view name, const std::string& path, ListOf of, std::ostream& out) {
+  if (path.empty()) return;
+  out << name << ' ' << printable(path) << ": " << load_exact_list(path, of).list.size() << " entries\n";
+}
+
+void show_whitelist(const WhitelistSource& source, std::ostream& out) {
+  for (const NamedFilter& each : load_whitelist_files(source, false, FilterCheck::header)) {
+    const LoadedFilter& whitelist = *each.filter;
+    out << "whitelist " << printable(whitelist.path()) << ": " << entries_of(whitelist.header())
+        << " entries; its header is good (all of it is checked when it is loaded)\n";
+    if (whitelist.store() == nullptr) continue;
+    out << "confirm " << printable(source.store) << ": the store of this whitelist; its header and index are good\n";
+  }
+}
+
+void show_lists(const DaemonOptions& options, std::ostream& out) {
+  for (const WhitelistSource& source : options.whitelists) {
+    try {
+      show_whitelist(source, out);
+    } catch (const BloomgateError& error) {
+      if (!options.allow_missing_whitelist) throw;
+      out << "whitelist: none can be used, which is allowed: " << printable(error.what()) << '\n';
+    }
+  }
+  show_exact_list("revoked", options.revoked, ListOf::senders, out);
+  show_exact_list("extra", options.extra, ListOf::senders, out);
+  show_exact_list("opt-out", options.opt_out, ListOf::recipients, out);
+}
+
+}  // namespace
+
+std::string look_ups_of_learned(const DaemonOptions& started_with, const DaemonOptions& options) {
+  return started_with.lookup_socket ? learned_answers_text(*started_with.lookup_socket, options) : "";
+}
+
+void check_config(const DaemonCommand& command, std::ostream& out) {
+  const DaemonOptions& options = command.options;
+  gate_rules(command);
+  require_temporary_folder(options);
+  require_place_for_socket(options.socket, options.socket_group);
+  if (options.lookup_socket) require_place_for_socket(*options.lookup_socket, options.socket_group);
+  if (options.metrics) require_place_for_socket(*options.metrics, {});
+  const std::vector<HealthFinding> findings = findings_of(facts_of_files(command));
+  out << "configuration " << printable(command.config_path)
+      << (findings.empty() ? ": good\n" : ": the daemon can use it; what needs action is below\n");
+  show_lists(options, out);
+  for (const DeepCheckServer& server : options.deep_check.servers) {
+    out << "deep-check " << printable(to_string(server))
+        << (options.mode == Mode::observe ? ": not asked while the mode is observe\n" : "\n");
+  }
+  for (const std::string& text : {who_teaches_text(options), look_ups_of_learned(options, options)}) {
+    if (!text.empty()) out << text << '\n';
+  }
+  for (const HealthFinding& each : findings) out << text_of(each);
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,100 @@
+// What --doctor has from the table of rules (milter/health): of the configuration and the files itself, of all else
+// from the running daemon.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "milter/deep_check/http_exchange.hpp"
+#include "milter/doctor/doctor.hpp"
+#include "milter/health/file_facts.hpp"
+#include "milter/health/rules.hpp"
+
+namespace bloomgate {
+namespace {
+
+using Level = DoctorFinding::Level;
+using nlohmann::json;
+
+constexpr const char* kSubject = "metrics";
+constexpr std::chrono::seconds kMetricsPatience{5};
+// Of a program that may be any: more than a table can find.
+constexpr std::size_t kMostFindings = 200;
+
+Level level_of(std::string_view severity) noexcept {
+  return severity == severity_name(Severity::notice) ? Level::warning : Level::problem;
+}
+
+bool has(const std::vector<DoctorFinding>& findings, std::string_view rule) {
+  return std::ranges::any_of(findings, [rule](const DoctorFinding& each) { return each.subject == rule; });
+}
+
+// As a checker's address: what speaks HTTP to one speaks it to the daemon.
+DeepCheckServer http_server_at(const SocketAddress& address) {
+  if (address.family == SocketAddress::Family::unix_path) return {.url = "", .address = address};
+  const bool is_ipv6 = address.host.find(':') != std::string::npos;
+  return {.url = fmt::format("http://{}:{}", is_ipv6 ? "[" + address.host + "]" : address.host, address.port),
+          .address = {}};
+}
+
+// Nothing if the text is not that of a daemon.
+std::optional<std::vector<DoctorFinding>> read_findings(std::string_view text) {
+  const json all = json::parse(text, nullptr, false);
+  if (!all.is_array() || all.size() > kMostFindings) return std::nullopt;
+  std::vector<DoctorFinding> findings;
+  for (const json& each : all) {
+    if (!each.is_object()) return std::nullopt;
+    const auto text_of = [&each](const char* key) {
+      const auto found = each.find(key);
+      return found != each.end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    if (text_of("rule").empty() || text_of("what").empty()) return std::nullopt;
+    findings.push_back({level_of(text_of("severity")), text_of("rule"), text_of("what"), text_of("how")});
+  }
+  return findings;
+}
+
+}  // namespace
+
+void examine_health(const DaemonCommand& command, std::vector<DoctorFinding>& findings) {
+  for (const HealthFinding& each : findings_of(facts_of_files(command))) {
+    findings.push_back({level_of(severity_name(each.severity)), std::string(each.rule), each.what, each.how});
+  }
+}
+
+void examine_daemons_findings(std::string_view text, std::vector<DoctorFinding>& findings) {
+  auto found = read_findings(text);
+  if (!found) {
+    findings.push_back({Level::problem, kSubject, "what answers at the address of metrics is not bloomgate-milter",
+                        "see what listens there (ss -lxtp), or set metrics to another address, then restart"});
+    return;
+  }
+  const std::size_t before = findings.size();
+  for (DoctorFinding& each : *found) {
+    if (!has(findings, each.subject)) findings.push_back(std::move(each));
+  }
+  if (findings.size() == before) findings.push_back({Level::ok, kSubject, "the daemon has found nothing else"});
+}
+
+void examine_daemons_findings(const DaemonOptions& options, std::vector<DoctorFinding>& findings) {
+  if (!options.metrics) return;
+  const std::string name = to_string(*options.metrics);
+  std::string fault;
+  try {
+    const HttpReply reply = http_get(http_server_at(*options.metrics), kNeedsActionPath,
+                                     std::chrono::steady_clock::now() + kMetricsPatience);
+    if (reply.status == 200) {
+      examine_daemons_findings(reply.body, findings);
+      return;
+    }
+    fault = fmt::format("status {}", reply.status);
+  } catch (const CheckerError& error) {
+    fault = error.what();
+  }
+  findings.push_back({Level::problem, kSubject, "the daemon's findings at " + name + " cannot be read: " + fault,
+                      "run this as root, on the machine of the daemon; the daemon's log says whether it shows them "
+                      "(an option that has changed waits for a restart)"});
+}
+
+}  // namespace bloomgate

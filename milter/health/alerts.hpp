@@ -1,0 +1,19 @@
+// The alerts for Prometheus (config/prometheus/bloomgate.rules.yml): one for each rule of the table, and those that a
+// daemon cannot know of itself. Pure; safe from any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace bloomgate {
+
+// "BloomgateWhitelistOld" of "whitelist-old".
+std::string alert_name(std::string_view rule);
+
+// The text of that file.
+std::string alerts_text();
+
+// What `bloomgate-milter --list-alerts` prints, which makes the file. No help shows it.
+inline constexpr std::string_view kListAlerts = "--list-alerts";
+
+}  // namespace bloomgate

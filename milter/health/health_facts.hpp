@@ -1,0 +1,83 @@
+// What the rules look at: the configuration, the lists, and, of a running daemon, what it has seen. The check of the
+// configuration and the doctor make it of files (file_facts.hpp), the daemon of what it holds (milter/monitoring).
+// Plain values.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/daemon_options.hpp"
+#include "milter/health/health_counts.hpp"
+
+namespace bloomgate {
+
+// Random keys that no list can hold, looked up in the bits of a filter.
+struct ProbedFilter {
+  std::string name;
+  std::uint64_t probes = 0;
+  std::uint64_t hits = 0;
+  double expected_rate = 0;
+};
+
+struct WhitelistFacts {
+  using Time = std::chrono::system_clock::time_point;
+
+  std::string name = {};  // as it is configured
+  std::string path = {};
+  // What is wrong with it, or with a layer of it: nobody is found in that. Empty: nothing is.
+  std::vector<std::string> faults = {};
+  std::vector<std::string> store_faults = {};
+  std::uint64_t entries = 0;                         // of all layers
+  std::optional<std::uint64_t> entries_before = {};  // of the file before it, FILE.1; nothing: there is none
+  std::optional<Time> written = {};                  // the newest layer
+  std::vector<std::string> lack_of_domains = {};     // what that means, for each layer without its senders' domains
+  std::vector<std::string> update_faults = {};       // of the last bloomgate-update
+  std::vector<ProbedFilter> probed = {};
+};
+
+struct ExactListFacts {
+  std::string_view name = {};  // of its option
+  std::string path = {};
+  std::string fault = {};  // why it cannot be read; empty: it can
+  std::uint64_t left_out = 0;
+  std::string first_left_out = {};  // "line 2: …"; empty: not known
+};
+
+// A listed domain of which no message was ever proven.
+struct UnprovenDomain {
+  std::string domain = {};
+  std::uint64_t messages = 0;
+  std::string reason = {};  // of the last one
+};
+
+// Of a running daemon.
+struct RunningFacts {
+  HealthCounts hour = {}, day = {};
+  bool is_learning = false;
+  std::optional<std::uint64_t> learned_in_week = {};  // nothing: it has not run for a week
+  std::string learning_fault = {};
+  std::string refused_reload = {};
+  std::string waits_for_restart = {};
+  bool results_are_missing = false;
+  bool name_servers_fail = false;
+  std::uint64_t session_limit = 0;
+  std::optional<double> false_positive_rate = {};  // of a message; nothing: no whitelist serves
+  std::vector<UnprovenDomain> unproven_domains = {};
+};
+
+struct HealthFacts {
+  std::string config_path = {};
+  DaemonOptions options = {};
+  std::set<std::string, std::less<>> given = {};  // as DaemonCommand::given
+  std::vector<WhitelistFacts> whitelists = {};
+  std::vector<ExactListFacts> exact_lists = {};
+  std::optional<RunningFacts> running = {};  // nothing: no daemon was asked
+  std::chrono::system_clock::time_point now = std::chrono::system_clock::now();
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,170 @@
+// What needs action of the lists. Their files tell most of it, a running daemon all.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "milter/health/proportion.hpp"
+#include "milter/health/rules.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Lists are built every hour or every night; after a week and a day something must have stopped.
+constexpr std::chrono::days kOldAfter{8};
+// A list that changes every day loses few entries at once.
+constexpr std::uint64_t kMostTimesFewer = 2;
+constexpr double kMostFalsePositives = 0.1;
+// Chance alone comes to this bound in 4 filters of 10^17, however long they are probed (Lundberg's inequality for a
+// Poisson process: e^-30x with e^x = 1 + 2x).
+constexpr double kTimesTooManyHits = 2;
+constexpr double kChanceHits = 30;
+
+void whitelist_is_unusable(const HealthFacts& facts, FoundOnes& found) {
+  for (const WhitelistFacts& each : facts.whitelists) {
+    for (const std::string& fault : each.faults) found.push_back({fmt::format("whitelist {}: {}", each.name, fault)});
+  }
+}
+
+void exact_list_is_lost(const HealthFacts& facts, FoundOnes& found) {
+  for (const ExactListFacts& each : facts.exact_lists) {
+    if (each.fault.empty()) continue;
+    const bool only_lists = each.name == "extra";
+    found.push_back({fmt::format("the list {} cannot be read, so {}: {}", each.name,
+                                 only_lists ? "it lists no sender" : "the daemon delivers no message", each.fault)});
+  }
+}
+
+std::string_view meaning_of_lines(std::string_view list) noexcept {
+  if (list == "revoked") return "it does not revoke their senders";
+  if (list == "opt-out") return "mail to their recipients may be delivered";
+  return "it does not list their senders";
+}
+
+void lines_are_left_out(const HealthFacts& facts, FoundOnes& found) {
+  for (const ExactListFacts& each : facts.exact_lists) {
+    if (each.left_out == 0) continue;
+    found.push_back({fmt::format("the list {} has invalid lines ({}), so {}{}{}", each.name, each.left_out,
+                                 meaning_of_lines(each.name), each.first_left_out.empty() ? "" : "; the first is ",
+                                 each.first_left_out)});
+  }
+}
+
+void store_has_faults(const HealthFacts& facts, FoundOnes& found) {
+  for (const WhitelistFacts& each : facts.whitelists) {
+    for (const std::string& fault : each.store_faults) found.push_back({fault});
+  }
+}
+
+void has_too_many_hits(const HealthFacts& facts, FoundOnes& found) {
+  for (const WhitelistFacts& whitelist : facts.whitelists) {
+    for (const ProbedFilter& each : whitelist.probed) {
+      const double expected = static_cast<double>(each.probes) * each.expected_rate;
+      if (static_cast<double>(each.hits) <= kTimesTooManyHits * expected + kChanceHits) continue;
+      found.push_back(
+          {fmt::format("the bits of whitelist {} have {} of {} random keys that no list can hold, instead of "
+                       "{}: strangers pass for listed",
+                       each.name, each.hits, each.probes, percent_text(each.expected_rate))});
+    }
+  }
+}
+
+// Where the daemon learns, the first list may be empty.
+void whitelist_is_empty(const HealthFacts& facts, FoundOnes& found) {
+  if (facts.options.learn != DaemonOptions::Learn::none) return;
+  for (const WhitelistFacts& each : facts.whitelists) {
+    if (!each.faults.empty() || each.entries != 0) continue;
+    found.push_back({fmt::format("whitelist {} has no entries: it lists nobody", each.name)});
+  }
+}
+
+void whitelist_has_shrunk(const HealthFacts& facts, FoundOnes& found) {
+  for (const WhitelistFacts& each : facts.whitelists) {
+    if (!each.faults.empty() || !each.entries_before || each.entries >= *each.entries_before / kMostTimesFewer)
+      continue;
+    found.push_back(
+        {fmt::format("whitelist {} has {} entries, and the file before it ({}.1) had {}", each.name, each.entries,
+                     each.path, *each.entries_before),
+         fmt::format("if that is a mistake: bloomgate rollback {}; if it is meant, the next build ends this",
+                     each.path)});
+  }
+}
+
+void whitelist_is_old(const HealthFacts& facts, FoundOnes& found) {
+  for (const WhitelistFacts& each : facts.whitelists) {
+    if (!each.written || facts.now - *each.written <= kOldAfter) continue;
+    const auto days = std::chrono::duration_cast<std::chrono::days>(facts.now - *each.written);
+    found.push_back({fmt::format("whitelist {} is {} days old", each.name, days.count())});
+  }
+}
+
+void whitelist_lacks_domains(const HealthFacts& facts, FoundOnes& found) {
+  for (const WhitelistFacts& each : facts.whitelists) {
+    for (const std::string& lack : each.lack_of_domains) {
+      found.push_back({fmt::format("whitelist {}: it {}", each.name, lack)});
+    }
+  }
+}
+
+void update_has_failed(const HealthFacts& facts, FoundOnes& found) {
+  for (const WhitelistFacts& each : facts.whitelists) {
+    for (const std::string& fault : each.update_faults) {
+      found.push_back({fmt::format("whitelist {}: {}", each.name, fault)});
+    }
+  }
+}
+
+void rate_is_high(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running) return;
+  const double rate = facts.running->false_positive_rate.value_or(0);
+  if (rate <= kMostFalsePositives) return;
+  found.push_back(
+      {fmt::format("{} of the messages of strangers at listed domains pass for listed", percent_text(rate))});
+}
+
+constexpr std::array kListRules = {
+    Rule{"whitelist-unusable", Severity::page, "has a whitelist that is missing or damaged: it lists nobody",
+         "put a good file in its place (bloomgate verify tells; the last one is put back by: bloomgate rollback FILE); "
+         "it is loaded as soon as it is there and good",
+         5min, false, whitelist_is_unusable},
+    Rule{"exact-list-lost", Severity::page, "cannot read one of the lists revoked, opt-out and extra",
+         "correct the file, or put it back; an empty file will do, and the daemon reads the list again within a second",
+         5min, false, exact_list_is_lost},
+    Rule{"too-many-hits", Severity::page, "has a whitelist that knows far more random keys than its rate says",
+         "build it again, with room for all of its entries; see what bloomgate info and bloomgate verify say of it",
+         0min, true, has_too_many_hits},
+    Rule{"exact-list-lines-left-out", Severity::ticket, "leaves invalid lines of revoked, opt-out or extra out",
+         "correct these lines (bloomgate-milter --doctor names the first); the daemon reads the list again within a "
+         "second",
+         5min, false, lines_are_left_out},
+    Rule{"store-faulty", Severity::ticket, "has a store that is damaged, or does not always answer in time",
+         "look at its disk, and build the pair again; then: systemctl reload bloomgate-milter", 5min, true,
+         store_has_faults},
+    Rule{"whitelist-empty", Severity::ticket, "has a whitelist without entries",
+         "build it from your lists: bloomgate build --output FILE LIST...", 5min, false, whitelist_is_empty},
+    Rule{"whitelist-shrunk", Severity::ticket,
+         "has a whitelist with less than half of the entries of the one before it",
+         "see whether a list was lost: bloomgate info; the file before is put back by: bloomgate rollback FILE", 5min,
+         false, whitelist_has_shrunk},
+    Rule{"whitelist-old", Severity::ticket, "has a whitelist that was written more than 8 days ago",
+         "find out why it is not built again: a timer, cron, bloomgate-update?", 60min, false, whitelist_is_old},
+    Rule{"whitelist-lacks-domains", Severity::ticket, "has a whitelist without its senders' domains",
+         "build it again without --no-sender-domains", 60min, false, whitelist_lacks_domains},
+    Rule{"update-fails", Severity::ticket, "could not update a whitelist",
+         "the whitelist in use stays; see what it needs: journalctl -u bloomgate-update; then: systemctl start "
+         "bloomgate-update",
+         5min, false, update_has_failed},
+    Rule{"false-positives-high", Severity::ticket, "lets one stranger in ten or more at listed domains pass for listed",
+         "build the whitelists with more bits for each entry, or fold their layers into one", 5min, true, rate_is_high},
+};
+
+}  // namespace
+
+std::span<const Rule> list_rules() noexcept {
+  return kListRules;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,53 @@
+// The table of what needs action: what is wrong, how bad that is, and what to do. Five places show it: the check of the
+// configuration, the doctor, the status page, the figures (`bloomgate_needs_action`), and the alerts that are made from
+// the table (alerts.hpp). Pure; safe from any thread.
+#pragma once
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "milter/health/finding.hpp"
+#include "milter/health/health_facts.hpp"
+
+namespace bloomgate {
+
+// What one rule has found. An empty remedy means that of the rule.
+struct Found {
+  std::string what;
+  std::string how = {};
+  std::string whom = {};
+};
+using FoundOnes = std::vector<Found>;
+
+struct Rule {
+  std::string_view name;  // "whitelist-old": the label `rule`, and the alert BloomgateWhitelistOld
+  Severity severity;
+  std::string_view summary;  // for the alert, behind the instance's name
+  std::string_view how;
+  std::chrono::minutes patience;  // until the alert fires
+  // Whether only a running daemon can know it; then the check of the configuration does not.
+  bool is_of_daemon;
+  void (*find)(const HealthFacts& facts, FoundOnes& found);
+};
+
+// The gravest first, then in the order of the table.
+std::vector<HealthFinding> findings_of(const HealthFacts& facts);
+
+// All rules, in the order in which an operator would look: those of settings, of lists, and of what the daemon sees.
+std::vector<Rule> health_rules();
+
+// The parts of the table.
+std::span<const Rule> settings_rules() noexcept;
+std::span<const Rule> list_rules() noexcept;
+std::span<const Rule> service_rules() noexcept;
+
+// Where a daemon shows what it has found, for programs, beside its figures.
+inline constexpr const char* kNeedsActionPath = "/needs-action";
+
+// For a person: "ticket: WHAT", and below it, indented, "-> HOW".
+std::string text_of(const HealthFinding& finding);
+
+}  // namespace bloomgate

@@ -1,0 +1,273 @@
+// What needs action by what a running daemon has seen.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "milter/health/proportion.hpp"
+#include "milter/health/rules.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Of what a share is taken of: a share of fewer tells nothing.
+constexpr std::uint64_t kFewest = 20;
+constexpr std::uint64_t kFewestOfDelivered = 100;
+constexpr double kMostFailedChecks = 0.05;
+constexpr double kMostUnproven = 0.05;
+constexpr double kMostSlow = 0.01;
+constexpr double kMostWithoutKeys = 0.1;
+// What the share of spam is at least, with 95 % confidence, where somebody should look.
+constexpr double kMostSpamDelivered = 0.02;
+
+bool is_more_than(double most, std::uint64_t part, std::uint64_t all) noexcept {
+  return static_cast<double>(part) > most * static_cast<double>(all);
+}
+
+void reload_is_refused(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running || facts.running->refused_reload.empty()) return;
+  found.push_back(
+      {"the last reload was refused, and what was in use before still is: " + facts.running->refused_reload});
+}
+
+void waits_for_restart(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running || facts.running->waits_for_restart.empty()) return;
+  found.push_back({"options have changed that a reload cannot take in: " + facts.running->waits_for_restart});
+}
+
+void results_are_missing(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running || !facts.running->results_are_missing) return;
+  found.push_back({"none of the last 1000 messages had trusted results of authentication: no message is delivered"});
+}
+
+void keys_are_missing(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running) return;
+  const HealthCounts& hour = facts.running->hour;
+  std::uint64_t verified = 0;
+  for (const std::uint64_t each : hour.signatures) verified += each;
+  verified -= hour.of(SignatureOutcome::no_signature);
+  std::uint64_t missing = 0;
+  for (const auto outcome :
+       {SignatureOutcome::name_server_failed, SignatureOutcome::name_timeout, SignatureOutcome::dnssec_bogus}) {
+    missing += hour.of(outcome);
+  }
+  const bool is_many = verified >= kFewest && is_more_than(kMostWithoutKeys, missing, verified);
+  if (!facts.running->name_servers_fail && !is_many) return;
+  found.push_back(
+      {fmt::format("name servers do not answer: of {} signed messages of listed senders in the last hour, {} "
+                   "were checked since no key came",
+                   verified, missing)});
+}
+
+void domains_are_never_proven(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running) return;
+  const auto& domains = facts.running->unproven_domains;
+  if (domains.empty()) return;
+  constexpr std::size_t kMostNamed = 10;
+  std::string whom;
+  for (const UnprovenDomain& each : std::span(domains).first(std::min(domains.size(), kMostNamed))) {
+    whom += fmt::format("{}{} ({} messages, the last: {})", whom.empty() ? "" : ", ", each.domain, each.messages,
+                        each.reason);
+  }
+  found.push_back(
+      {fmt::format("{} listed domains have sent mail, and nothing ever proved it, so it was checked", domains.size()),
+       {},
+       std::move(whom)});
+}
+
+// Why messages are checked.
+struct Cause {
+  std::uint64_t messages = 0;
+  std::string text, remedy;
+};
+
+// For which rule of signatures that an option governs most messages of listed senders are checked.
+Cause largest_cause(const HealthCounts& counts) {
+  Cause largest = {counts.child_signed, "only a name below the sender's domain has signed (child_signer= in the log)",
+                   "see bloomgate report for the signers; alignment = relaxed lets them count, and every other name of "
+                   "the organisation as well"};
+  const auto compare = [&largest](Cause other) {
+    if (other.messages > largest.messages) largest = std::move(other);
+  };
+  compare({counts.of(SignatureOutcome::too_old), "the signature was too old",
+           "see whether your mail waits somewhere, or raise max-signature-age"});
+  for (std::size_t i = 0; i < counts.signatures.size(); ++i) {
+    const auto outcome = static_cast<SignatureOutcome>(i);
+    if (!added_field(outcome)) continue;
+    constexpr std::string_view kPrefix = "field-added-";
+    compare(
+        {counts.of(outcome),
+         fmt::format("the signature leaves the field {} open", signature_outcome_name(outcome).substr(kPrefix.size())),
+         "if require-signed names the field, leave it out there; else the sender has to sign it: the manual says "
+         "which signing software does"});
+  }
+  return largest;
+}
+
+void listed_mail_is_not_proven(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running) return;
+  const HealthCounts& day = facts.running->day;
+  Cause cause = largest_cause(day);
+  if (day.listed < kFewest || !is_more_than(kMostUnproven, cause.messages, day.listed)) return;
+  found.push_back({fmt::format("of {} messages of listed senders in the last day, {} were checked since {}", day.listed,
+                               cause.messages, cause.text),
+                   std::move(cause.remedy)});
+}
+
+void nothing_is_delivered(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running) return;
+  const HealthCounts& hour = facts.running->hour;
+  if (hour.messages < kFewestOfDelivered || hour.delivered != 0) return;
+  found.push_back({fmt::format(
+      "none of the {} messages of the last hour was delivered: no sender was listed and proven", hour.messages)});
+}
+
+void checkers_fail(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running) return;
+  const HealthCounts& hour = facts.running->hour;
+  if (hour.deep_checks < kFewest || !is_more_than(kMostFailedChecks, hour.failed_deep_checks, hour.deep_checks)) return;
+  found.push_back({fmt::format("of {} messages that were to be checked in the last hour, {} got no answer",
+                               hour.deep_checks, hour.failed_deep_checks)});
+}
+
+void spam_is_delivered(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running) return;
+  const HealthCounts& day = facts.running->day;
+  const std::uint64_t answered = day.samples_spam + day.samples_ham;
+  if (answered == 0) return;
+  const Interval share = wilson_interval(day.samples_spam, answered);
+  if (share.lower <= kMostSpamDelivered) return;
+  found.push_back(
+      {fmt::format("of {} delivered messages that were sampled in the last day the checker calls {} spam: {} "
+                   "to {} of all",
+                   answered, day.samples_spam, percent_text(share.lower), percent_text(share.upper))});
+}
+
+void samples_are_not_answered(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running) return;
+  const HealthCounts& day = facts.running->day;
+  const std::uint64_t all = day.samples_spam + day.samples_ham + day.samples_unanswered;
+  if (all < kFewest || day.samples_unanswered <= all / 2) return;
+  found.push_back(
+      {fmt::format("of {} samples of delivered mail in the last day, {} got no answer", all, day.samples_unanswered)});
+}
+
+void cannot_decide(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running || facts.running->hour.internal_errors == 0) return;
+  found.push_back({fmt::format("{} messages of the last hour could not be decided, and were checked",
+                               facts.running->hour.internal_errors)});
+}
+
+void decisions_are_slow(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running) return;
+  const HealthCounts& hour = facts.running->hour;
+  if (hour.messages < kFewest || !is_more_than(kMostSlow, hour.slow, hour.messages)) return;
+  found.push_back({fmt::format("of {} decisions of the last hour, {} took longer than {} s", hour.messages, hour.slow,
+                               kSlowSeconds)});
+}
+
+void connections_are_turned_away(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running || facts.running->hour.turned_away == 0) return;
+  found.push_back(
+      {fmt::format("{} connections of the mail server were turned away in the last hour, for max-connections "
+                   "({}): their mail was checked, or waits at its sender",
+                   facts.running->hour.turned_away, facts.running->session_limit)});
+}
+
+void log_lines_are_lost(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running || facts.running->hour.lost_log_lines == 0) return;
+  found.push_back({fmt::format("the log has lost {} lines in the last hour", facts.running->hour.lost_log_lines)});
+}
+
+void learning_has_stopped(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running || facts.running->learning_fault.empty()) return;
+  found.push_back({"nothing is learned: " + facts.running->learning_fault});
+}
+
+void nothing_is_learned(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running || !facts.running->is_learning || facts.running->learned_in_week.value_or(1) != 0) return;
+  found.push_back({"learn = outbound, and nothing was learned for a week"});
+}
+
+void login_writes_to_many(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running || facts.running->hour.over_rate == 0) return;
+  found.push_back({"a login has written to more new addresses in an hour than learn-rate allows"});
+}
+
+void client_writes_to_many(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running || facts.running->hour.over_exempt_rate == 0) return;
+  found.push_back(
+      {"a client of exempt-networks has written to more new addresses in an hour than learn-exempt-rate allows"});
+}
+
+constexpr std::array kServiceRules = {
+    Rule{"checkers-fail", Severity::page, "gets no answer of its deeper checks",
+         "look at the servers of deep-check, and at their load; the log names what was wrong with each, and "
+         "bloomgate-milter --doctor asks them",
+         5min, true, checkers_fail},
+    Rule{"results-missing", Severity::page,
+         "gets no results of authentication that are trusted: it delivers no message",
+         "let a milter before this one write them (OpenDKIM, OpenDMARC, rspamd), and set trusted-authserv-id to the "
+         "name "
+         "that it puts first",
+         10min, true, results_are_missing},
+    Rule{"keys-missing", Severity::page, "cannot look keys up: it checks all mail that has to be signed",
+         "name working servers in dns-servers or /etc/resolv.conf; bloomgate-milter --doctor asks them", 5min, true,
+         keys_are_missing},
+    Rule{"reload-refused", Severity::ticket, "has refused its last reload",
+         "correct what is named; then: systemctl reload bloomgate-milter", 5min, true, reload_is_refused},
+    Rule{"nothing-delivered", Severity::ticket, "has delivered no message for an hour",
+         "see the other findings: bloomgate-milter --doctor looks further, and bloomgate report names the reasons",
+         15min, true, nothing_is_delivered},
+    Rule{"spam-delivered", Severity::ticket, "delivers mail that the checker calls spam",
+         "bloomgate report --since 24h names the senders; bloomgate-milter revoke ADDRESS stops one within a second",
+         0min, true, spam_is_delivered},
+    Rule{"domains-never-proven", Severity::ticket, "lists domains whose mail is never authenticated",
+         "see whether these are forged; if they are not, their senders have to sign their mail: bloomgate-milter why "
+         "names what would prove it",
+         60min, true, domains_are_never_proven},
+    Rule{"listed-mail-unproven", Severity::ticket, "checks much mail of listed senders for a rule of signatures",
+         "the status page names the rule, and the option that governs it", 60min, true, listed_mail_is_not_proven},
+    Rule{"internal-errors", Severity::ticket, "could not decide messages, and checked them", "the log has the errors",
+         0min, true, cannot_decide},
+    Rule{"decisions-slow", Severity::ticket, "takes long for its decisions",
+         "a slow store or a lack of memory: see whether the whitelist is paged out (lock-memory)", 15min, true,
+         decisions_are_slow},
+    Rule{"connections-turned-away", Severity::ticket, "has turned connections of its mail server away",
+         "raise max-connections, if the mail server may have so many; or see why they stay open (ss -xp, ss -tp)", 0min,
+         true, connections_are_turned_away},
+    Rule{"log-lines-lost", Severity::ticket, "has lost lines of its log",
+         "see whether the disk of the log is full or slow; log-level = warning writes fewer lines", 0min, true,
+         log_lines_are_lost},
+    Rule{"samples-unanswered", Severity::ticket, "gets no answer to samples of delivered mail",
+         "see whether the servers of deep-check answer; if they do, set deep-check-sample to a smaller share", 60min,
+         true, samples_are_not_answered},
+    Rule{"learning-stopped", Severity::ticket, "learns nothing more from outgoing mail: its database cannot be used",
+         "mail continues, and what is known stays listed; the daemon tries again every few seconds", 10min, true,
+         learning_has_stopped},
+    Rule{"nothing-learned", Severity::ticket, "has learned nothing for a week",
+         "see whether outgoing mail of users who have logged in goes through the daemon, and whether own-domains has "
+         "their domains",
+         60min, true, nothing_is_learned},
+    Rule{"learn-rate-met", Severity::ticket, "has a login that writes to more new addresses than learn-rate allows",
+         "the log names the login: see whether somebody else uses the account", 0min, true, login_writes_to_many},
+    Rule{"learn-exempt-rate-met", Severity::ticket,
+         "has a client of exempt-networks that writes to more new addresses than learn-exempt-rate allows",
+         "the log names the client: see whether a form or a program there writes to anybody; else raise "
+         "learn-exempt-rate",
+         0min, true, client_writes_to_many},
+    Rule{"waits-for-restart", Severity::notice, "waits for a restart, which changed options need",
+         "when it suits you: systemctl restart bloomgate-milter", 24h, true, waits_for_restart},
+};
+
+}  // namespace
+
+std::span<const Rule> service_rules() noexcept {
+  return kServiceRules;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,233 @@
+"""What needs action: each rule, made true by real files, a real daemon and real sessions, is seen in all five places:
+the check of the configuration, the doctor, the status page, the figures, and the alert. What only a running daemon can
+know is seen in the other four. Rules that take longer than a test may, or a fault that cannot be made from outside:
+tests/milter/health and tests/milter/monitoring."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from html import unescape
+from types import SimpleNamespace
+
+import pytest
+from conftest import LISTED, skip_without_root
+from private_mail.daemon import USER, Daemon, DaemonConfig
+from private_mail.filter import REPOSITORY, build_filter_of
+from private_mail.processes import free_port, temporary_folder, wait_until
+from raw_connection import CONNECTION_STEPS, END, HEADER, NEGOTIATION, SENDER, MilterConnection, frame, sender
+from test_monitoring import figures, get
+
+# The tests' own default trusts everybody.
+GOOD = {"authentication": "required", "verify-dkim": "yes", "dmarc-fail-veto": "yes", "dns-servers": "127.0.0.1@9"}
+RULES = REPOSITORY / "config/prometheus/bloomgate.rules.yml"
+
+
+@dataclass
+class Case:
+    words: str
+    settings: dict = field(default_factory=dict)
+    before: object = None  # called with the world before the daemon starts; may return further settings
+    after: object = None  # … and while it runs
+    of_daemon: bool = False  # only the daemon knows
+
+
+def send(world, count, sender_step=SENDER, *, recipients=(), login=None):
+    with closing(MilterConnection(world.daemon.address)) as connection:
+        connection.put(NEGOTIATION)
+        assert connection.answer() == b"O"
+        connection.put(CONNECTION_STEPS)
+        macros = frame(b"D", b"M{auth_authen}\x00" + login + b"\x00") if login else b""
+        for _ in range(count):
+            connection.put(macros + sender_step + b"".join(frame(b"R", b"<" + each + b">\x00") for each in recipients) +
+                           HEADER + END)
+            connection.mark()
+
+
+def listing(world, count, *options, name="whitelist.bloom"):
+    build_filter_of(world.folder / name, [LISTED, *(f"a{i}@example.org" for i in range(count - 1))], *options)
+
+
+def refuse_a_reload(world):
+    text = world.daemon.config_file.read_text()
+    world.daemon.config_file.write_text(text + "no-such-option = 1\n")
+    world.daemon.reload("reload refused")
+    world.daemon.config_file.write_text(text)  # the doctor and the check of the configuration read it, too
+
+
+def change_the_socket(world):
+    text = world.daemon.config_file.read_text()
+    world.daemon.config_file.write_text(text.replace("socket-mode = 0666", "socket-mode = 0660"))
+    world.daemon.reload("configuration loaded")
+
+
+def two_connections(world):
+    connections = [world.stack.enter_context(closing(MilterConnection(world.daemon.address))) for _ in range(4)]
+    for each in connections:
+        each.put(NEGOTIATION)
+    wait_until(lambda: figures(world.port)["bloomgate_sessions_turned_away_total", ""] > 0, "a connection past the limit")
+
+
+def learn_from_a_folder_of_root(world):
+    folder = world.folder / "closed"
+    folder.mkdir(mode=0o755)
+    return {"learn-file": folder / "learned.db"}
+
+
+def learning(world):
+    folder = world.folder / "learned"
+    folder.mkdir()
+    shutil.chown(folder, USER)
+    return {"learn-file": folder / "learned.db"}
+
+
+def write_revoked(text):
+    def write(world):
+        (world.folder / "revoked").write_text(text)
+        return {"revoked": world.folder / "revoked"}
+    return write
+
+
+def lose_revoked(world):
+    before = len(world.daemon.log())
+    (world.folder / "revoked").unlink()
+    world.daemon.logged("revoked", before)
+
+
+def damage(world):
+    with open(world.whitelist, "r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * 100)
+    wait_until(lambda: figures(world.port)["bloomgate_whitelist_usable", 'whitelist="whitelist"'] == 0, "the damage to show")
+
+
+LEARN = {"learn": "outbound", "own-domains": "example.net"}
+
+CASES = {
+    "exempt-delivers-strangers": Case("exempt-networks has 0.0.0.0/0, ::/0, and exempt-action = deliver",
+                                      {"exempt-networks": "0.0.0.0/0 ::/0", "exempt-action": "deliver"}),
+    "exempt-strangers": Case("exempt-networks has 0.0.0.0/1, 128.0.0.0/1: mail of strangers",
+                             {"exempt-networks": "0.0.0.0/1 128.0.0.0/1"}),
+    "authentication-off": Case("anyone can forge a listed sender", {"authentication": "off"}),
+    "authentication-preferred": Case("counts without a proof, too", {"authentication": "preferred"}),
+    "addresses-open": Case("can be reached from other machines: who reaches it may ask for any address",
+                           before=lambda world: {"lookup-socket": f"0.0.0.0:{free_port()}"}),
+    "proof-opened": Case("alignment = relaxed: a domain below", {"alignment": "relaxed"}),
+    "defaults-not-chosen": Case("spf-proves is not set", {"identity": "both"}),
+    "mode-observe": Case("no message is marked", {"mode": "observe"}),
+    "learn-from-exempt": Case("can list anybody for any user", {**LEARN, "exempt-networks": "192.0.2.0/24", "learn-from-exempt": "yes"},
+                              before=learning),
+    "shrunken-lists-allowed": Case("replaces a good one", {"allow-shrunken-whitelist": "yes"}),
+    "whitelist-unusable": Case("whitelist whitelist: ", after=damage),
+    "exact-list-lost": Case("the list revoked cannot be read, so the daemon delivers no message",
+                            before=write_revoked(""), after=lose_revoked),
+    "exact-list-lines-left-out": Case("the list revoked has invalid lines (1)", before=write_revoked("joe@example.org\nno address\n")),
+    "whitelist-empty": Case("has no entries: it lists nobody",
+                            before=lambda world: build_filter_of(world.whitelist, [], "--allow-empty") and None),
+    "whitelist-shrunk": Case("has 9 entries, and the file before it",
+                             before=lambda world: listing(world, 20, name="whitelist.bloom.1") or listing(world, 9)),
+    "whitelist-old": Case("whitelist whitelist is ", before=lambda world: os.utime(world.whitelist, (0, 0))),
+    "whitelist-lacks-domains": Case("may find out who is listed", before=lambda world: listing(world, 9, "--no-sender-domains")),
+    "update-fails": Case("build has failed since 2026-11-20", before=lambda world: (world.folder / "whitelist.bloom.update").write_text(
+        "2026-11-20T03:00:00Z\t2026-11-20T03:00:00Z\tbuild\t65\tno room\n") and None),
+    "false-positives-high": Case("of the messages of strangers at listed domains", of_daemon=True,
+                                 before=lambda world: listing(world, 50_000, "--bits-per-entry", "2", "--probes", "1")),
+    "reload-refused": Case("the last reload was refused", after=refuse_a_reload, of_daemon=True),
+    "waits-for-restart": Case("options have changed that a reload cannot take in: socket-mode", after=change_the_socket, of_daemon=True),
+    "connections-turned-away": Case("were turned away in the last hour, for max-connections (2)", {"max-connections": "2"},
+                                    after=two_connections, of_daemon=True),
+    "learning-stopped": Case("nothing is learned: ", LEARN, before=learn_from_a_folder_of_root, of_daemon=True),
+    "learn-rate-met": Case("a login has written to more new addresses", {**LEARN, "learn-rate": "1"}, before=learning,
+                           after=lambda world: send(world, 1, sender(b"ann@example.net"), login=b"ann",
+                                                    recipients=(b"a@one.example", b"b@two.example", b"c@three.example")),
+                           of_daemon=True),
+    "nothing-delivered": Case("none of the 100 messages of the last hour was delivered", of_daemon=True,
+                              after=lambda world: send(world, 100, sender(b"stranger@nowhere.example"))),
+    "domains-never-proven": Case("1 listed domains have sent mail, and nothing ever proved it", of_daemon=True,
+                                 after=lambda world: send(world, 5)),
+    "checkers-fail": Case("of 20 messages that were to be checked in the last hour, 20 got no answer",
+                          before=lambda world: {"deep-check": f"rspamd:http://127.0.0.1:{free_port()}", "deep-check-folder": "/tmp"},
+                          after=lambda world: send(world, 20, sender(b"stranger@nowhere.example")), of_daemon=True),
+}
+
+
+@pytest.fixture
+def world():
+    """start(case): a daemon with that case."""
+    skip_without_root()
+    with ExitStack() as stack:
+        folder = stack.enter_context(temporary_folder("action"))
+        world = SimpleNamespace(folder=folder, whitelist=folder / "whitelist.bloom", port=free_port(), stack=stack)
+        listing(world, 9)
+
+        def start(case):
+            found = case.before(world) if case.before else None
+            settings = {**GOOD, "metrics": f"127.0.0.1:{world.port}", **case.settings, **(found if isinstance(found, dict) else {})}
+            world.daemon = stack.enter_context(Daemon(folder / "daemon", DaemonConfig(world.whitelist, settings=settings)))
+            if case.after:
+                case.after(world)
+
+        world.start = start
+        yield world
+
+
+def check_of_configuration(world):
+    done = subprocess.run([str(word) for word in world.daemon.command("--check-config")], capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
+def doctor(world):
+    words = [*world.daemon.command("--doctor", "--json", "--postfix-config", "/nonexistent", "--sendmail-config", "/nonexistent")]
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+    return {finding["subject"]: finding["text"] for finding in json.loads(done.stdout)}
+
+
+def rules_of_figures(world):
+    """{rule: how many it has found}"""
+    return {re.search('rule="(.*?)"', labels)[1]: value for (name, labels), value in figures(world.port).items()
+            if name == "bloomgate_needs_action"}
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_what_needs_action_is_seen_in_every_place(world, rule):
+    case = CASES[rule]
+    world.start(case)
+    found = wait_until(lambda: (rules := rules_of_figures(world))[rule] >= 1 and rules, f"{rule} to be found")
+    assert [name for name, count in found.items() if count] == [rule]
+    page = unescape(get(world.port, "/")[1])
+    assert case.words in page
+    [of_program] = json.loads(get(world.port, "/needs-action")[1])[:1]
+    assert of_program["rule"] == rule and case.words in of_program["what"] and of_program["how"]
+    assert case.words in doctor(world)[rule]
+    if not case.of_daemon:
+        assert case.words in check_of_configuration(world)
+
+
+def test_a_daemon_that_is_well_needs_no_action_in_any_place(world):
+    world.start(Case(""))
+    assert set(rules_of_figures(world).values()) == {0}
+    assert get(world.port, "/needs-action")[1] == "[]\n"
+    assert "Needs action</h2><p>Nothing." in get(world.port, "/")[1]
+    assert f"configuration {world.daemon.config_file}: good\n" in check_of_configuration(world)
+    assert not set(doctor(world)) & set(rules_of_figures(world))
+
+
+def test_each_rule_of_the_daemon_has_an_alert_that_fires_and_no_alert_asks_for_a_rule_that_is_not_there(world, tmp_path):
+    if not shutil.which("promtool"):
+        pytest.skip("promtool is missing (Debian package prometheus)")
+    world.start(Case(""))
+    shown = {re.search('rule="(.*?)"', labels)[1]: labels for name, labels in figures(world.port) if name == "bloomgate_needs_action"}
+    alerts = {rule: "Bloomgate" + "".join(word.capitalize() for word in rule.split("-")) for rule in shown}
+    assert set(re.findall('needs_action{rule="(.*?)"}', RULES.read_text())) == set(shown)
+    series = [{"series": f"bloomgate_needs_action{{instance=\"a\",{labels}}}", "values": "0x60 1x1500"} for labels in shown.values()]
+    wanted = [{"labels": f'{{alertname="{alerts[rule]}"}}', "value": 1} for rule in sorted(shown)]
+    test = {"rule_files": [str(RULES)], "evaluation_interval": "10m",
+            "tests": [{"interval": "1m", "input_series": series, "promql_expr_test": [
+                {"expr": "ALERTS", "eval_time": "55m", "exp_samples": []},
+                {"expr": 'count by (alertname) (ALERTS{alertstate="firing"})', "eval_time": "26h", "exp_samples": wanted}]}]}
+    (tmp_path / "test.yml").write_text(json.dumps(test))
+    done = subprocess.run(["promtool", "test", "rules", tmp_path / "test.yml"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
