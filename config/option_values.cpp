@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 
+#include "config/name_server.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/base/nearest_word.hpp"
 #include "filter/base/printable.hpp"
@@ -95,13 +96,8 @@ std::optional<std::size_t> number_of(std::string_view text) {
   return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 
-// As libunbound writes it: `192.0.2.53@5353`.
 bool is_name_server(std::string_view text) {
-  const std::size_t at = std::min(text.find('@'), text.size());
-  if (!parse_ip_address(text.substr(0, at))) return false;
-  if (at == text.size()) return true;
-  const auto port = number_of(text.substr(at + 1));
-  return port && *port > 0 && *port <= 65535;
+  return parse_name_server(text).has_value();
 }
 
 // Fields that a signature may leave out unless an operator requires them.
@@ -131,7 +127,7 @@ constexpr WordForm kWordForms[] = {
     {"trusted-authserv-id", is_token, "names of authentication services, such as mx.example.org"},
     {"own-domains", looks_like_domain_or_tree, "domains, such as example.org or .example.org"},
     {"trusted-forwarders", looks_like_domain, "domains, such as forwarder.example"},
-    {"dns-servers", is_name_server, "addresses of name servers, such as 192.0.2.53, 2001:db8::53 or 127.0.0.1@5353"},
+    {"dns-servers", is_name_server, kNameServerForms},
     {"require-signed", is_field_to_require,
      "header fields such as To, Cc, Date or List-Unsubscribe (the manual has all)"},
     {"exempt-daemons", is_token, "names of listeners, such as ORIGINATING"},

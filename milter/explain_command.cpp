@@ -12,7 +12,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/line_ends.hpp"
 #include "milter/dkim/library_verifier.hpp"
-#include "milter/dkim/resolver.hpp"
+#include "milter/names/resolver.hpp"
 #include "milter/learning/learner.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/loaded_lists.hpp"

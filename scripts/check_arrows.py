@@ -34,7 +34,8 @@ ARROWS = {
     "milter/policy": [*FILTER, "config", "milter/fields"],
     "milter/message": ["filter/base", "filter/address", "config", "milter/fields", "milter/policy"],
     "milter/deep_check": ["filter/base", "config", "milter/policy", "milter/message"],
-    "milter/dkim": ["filter/base", "filter/address", "config", "milter/fields", "milter/policy"],
+    "milter/names": ["filter/base", "config"],
+    "milter/dkim": ["filter/base", "filter/address", "config", "milter/fields", "milter/policy", "milter/names"],
     "milter/lists": [*FILTER, "config", "milter/policy"],
     "milter/health": ["filter/base", "filter/file", "config", "milter/policy", "milter/lists"],
     "milter/learning": ["filter/base", "filter/address", "filter/hash", "filter/learned", "config", "milter/policy"],
@@ -43,8 +44,8 @@ ARROWS = {
     "milter/serving": ["filter/base", "config"],
     "milter/lookup": ["filter/base", "config", "milter/serving"],
     "milter/doctor": ["filter/base", "filter/layout", "filter/file", "filter/learned", "config", "milter/policy", "milter/health", "milter/lists",
-                      "milter/deep_check", "milter/dkim"],
-    "milter": [*FILTER, "filter/learned", "config", "milter/fields", "milter/policy", "milter/health", "milter/message", "milter/learning", "milter/lists", "milter/deep_check", "milter/dkim",
+                      "milter/deep_check", "milter/dkim", "milter/names"],
+    "milter": [*FILTER, "filter/learned", "config", "milter/fields", "milter/policy", "milter/health", "milter/message", "milter/learning", "milter/lists", "milter/deep_check", "milter/dkim", "milter/names",
                "milter/doctor", "milter/monitoring", "milter/lookup", "milter/serving"],
 }
 # main() stands above all of its program.

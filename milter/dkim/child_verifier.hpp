@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "milter/dkim/resolver.hpp"
+#include "milter/names/resolver.hpp"
 #include "milter/dkim/verifier.hpp"
 
 namespace bloomgate {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "milter/dkim/key_hooks.hpp"
-#include "milter/dkim/resolver.hpp"
+#include "milter/names/resolver.hpp"
 #include "milter/dkim/signature_choice.hpp"
 
 namespace bloomgate {

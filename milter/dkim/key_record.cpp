@@ -10,7 +10,7 @@
 #include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/base/public_key.hpp"
-#include "milter/dkim/resolver.hpp"
+#include "milter/names/resolver.hpp"
 #include "milter/fields/tag_list.hpp"
 
 namespace bloomgate {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "milter/dkim/opendkim.hpp"
-#include "milter/dkim/resolver.hpp"
+#include "milter/names/resolver.hpp"
 #include "milter/dkim/signature_choice.hpp"
 #include "milter/policy/signatures.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "milter/dkim/resolver.hpp"
+#include "milter/names/resolver.hpp"
 #include "milter/dkim/verifier.hpp"
 
 namespace bloomgate {

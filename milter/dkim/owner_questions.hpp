@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "milter/dkim/resolver.hpp"
+#include "milter/names/resolver.hpp"
 #include "milter/dkim/signature_choice.hpp"
 #include "milter/policy/signatures.hpp"
 

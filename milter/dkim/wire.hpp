@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "milter/dkim/resolver.hpp"
+#include "milter/names/resolver.hpp"
 #include "milter/dkim/verifier.hpp"
 
 namespace bloomgate::wire {

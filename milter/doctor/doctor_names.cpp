@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "filter/base/error.hpp"
-#include "milter/dkim/resolver.hpp"
+#include "milter/names/resolver.hpp"
 #include "milter/doctor/doctor.hpp"
 
 namespace bloomgate {

@@ -40,7 +40,7 @@ TEST_CASE("a slip in the configuration file is refused with its line, and with w
       {"a network with a mask", "exempt-networks = 10.0.0.0 255.0.0.0\n", "such as 192.0.2.0/24"},
       {"a semicolon between networks", "exempt-networks = 10.0.0.0/8;192.0.2.1\n", "got '10.0.0.0/8;192.0.2.1'"},
       {"an address for a domain", "own-domains = joe@example.org\n", "expected domains, such as example.org"},
-      {"a colon before a port", "dns-servers = 127.0.0.1:53\n", "such as 192.0.2.53, 2001:db8::53 or 127.0.0.1@5353"},
+      {"a colon before a port", "dns-servers = 127.0.0.1:53\n", "such as 192.0.2.53, 2001:db8::53, fe80::53%eth0 or"},
       {"a socket without its kind", "socket = /run/b.sock\n", "expected unix:PATH, local:PATH, inet:PORT@HOST"},
       {"a socket as elsewhere", "socket = inet:127.0.0.1:8891\n", "(as in inet:8891@127.0.0.1)"},
       {"a long path", "socket = unix:" + long_path + "\n", "expected a path of at most 107 bytes, got '/run/xxx"},

@@ -16,6 +16,7 @@ PROGRAMS = (
     ("milter/fields", ("fields_tests", "policy_tests", "dkim_tests")),
     ("milter/policy", ("policy_tests",)),
     ("milter/deep_check", ("deep_check_tests", "milter_tests")),
+    ("milter/names", ("names_tests", "dkim_tests", "config_tests")),
     ("milter/dkim", ("dkim_tests", "milter_tests")),
     ("milter/learning", ("learning_tests", "milter_tests")),
     ("milter/lookup", ("lookup_tests",)),

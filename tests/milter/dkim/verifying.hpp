@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "milter/dkim/resolver.hpp"
+#include "milter/names/resolver.hpp"
 #include "milter/dkim/verifier.hpp"
 #include "tests/milter/dkim/signing.hpp"
 

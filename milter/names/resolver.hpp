@@ -13,11 +13,12 @@
 namespace bloomgate {
 
 struct ResolverOptions {
-  // "192.0.2.53", "2001:db8::53", "192.0.2.53@5353". Empty: those of /etc/resolv.conf; if there is no such file, the
-  // resolver asks the name servers of the Internet itself.
+  // As parse_name_server() takes them. Empty: those of `resolv_conf`; if that names none, the resolver asks the name
+  // servers of the Internet itself.
   std::vector<std::string> servers = {};
   std::string trust_anchor_file = {};     // a key of the root zone, say; empty: no answer is validated
-  std::vector<std::string> records = {};  // answered without asking anybody, as in `a.example. TXT "text"`
+  std::vector<std::string> records = {};  // answered without asking a server, as in `a.example. TXT "text"`
+  std::string resolv_conf = "/etc/resolv.conf";
 };
 
 // As the configuration has them.

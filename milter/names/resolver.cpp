@@ -1,4 +1,4 @@
-#include "milter/dkim/resolver.hpp"
+#include "milter/names/resolver.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -10,13 +10,16 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstdint>
+#include <fstream>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <thread>
 
 #include "filter/base/error.hpp"
 #include "filter/base/file_descriptor.hpp"
+#include "milter/names/resolv_conf.hpp"
 
 namespace bloomgate {
 namespace {
@@ -166,6 +169,33 @@ class Resolver::Lookup {
   int id_ = 0;                                      // libunbound's
 };
 
+namespace {
+
+// Empty if the file cannot be read.
+std::string text_of(const std::string& path) {
+  constexpr std::streamsize kMostBytes = 1 << 16;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMostBytes, '\0');
+  file.read(text.data(), kMostBytes);
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+std::vector<NameServer> servers_of(const ResolverOptions& options) {
+  std::vector<NameServer> servers;
+  for (const std::string& text : options.servers) {
+    const std::optional<NameServer> server = parse_name_server(text);
+    if (!server) {
+      throw BloomgateError(ErrorCode::bad_configuration,
+                           "dns-servers: expected " + std::string(kNameServerForms) + ", got '" + text + "'");
+    }
+    servers.push_back(*server);
+  }
+  return servers;
+}
+
+}  // namespace
+
 class Resolver::Unbound {
  public:
   explicit Unbound(const ResolverOptions& options) : context_(ub_ctx_create()), stop_(eventfd(0, EFD_CLOEXEC)) {
@@ -194,13 +224,21 @@ class Resolver::Unbound {
 
  private:
   void choose_servers(const ResolverOptions& options) {
-    for (const std::string& server : options.servers) {
-      if (const int error = ub_ctx_set_fwd(context_.get(), server.c_str())) fail("dns-servers: " + server, error);
-      description_.append(description_.empty() ? "from " : ", ").append(server);
+    ResolvConf conf;
+    if (options.servers.empty()) {
+      conf = read_resolv_conf(text_of(options.resolv_conf));
+    } else {
+      conf.servers = servers_of(options);
+    }
+    for (const NameServer& server : conf.servers) {
+      const std::string text = to_string(server);
+      if (const int error = ub_ctx_set_fwd(context_.get(), text.c_str())) fail("name server " + text, error);
+      description_.append(description_.empty() ? "from " : ", ").append(text);
     }
     if (!options.servers.empty()) return;
-    const bool has_file = ub_ctx_resolvconf(context_.get(), nullptr) == 0;
-    description_ = has_file ? "from the servers of /etc/resolv.conf" : "from the Internet's own name servers";
+    if (conf.servers.empty()) description_ = "from the Internet's own name servers, since none is";
+    description_ += " in " + options.resolv_conf;
+    for (const std::string& line : conf.left_out) description_ += ", of which a bad line is left out (" + line + ")";
   }
 
   void add_trust_anchor(const std::string& file) {
