@@ -22,13 +22,34 @@ bool verify_alike(const DaemonOptions& one, const DaemonOptions& other) {
          one.dns_timeout == other.dns_timeout && one.dns_trust_anchor == other.dns_trust_anchor;
 }
 
+ResolverReports name_reports(const ConnectionParts& common) {
+  const auto log = common.log;
+  Tally* const tally = common.monitor != nullptr ? &common.monitor->tally() : nullptr;
+  return {.on_servers = [log](const std::string& text) { log->info("keys are now {}", printable(text)); },
+          .on_failing =
+              [log, tally](bool failing) {
+                if (tally != nullptr) tally->set_name_servers_failing(failing);
+                if (failing) {
+                  log->warn(
+                      "no name server answers: until one does, signed messages are checked, and do not wait for keys");
+                } else {
+                  log->info("name servers are asked for keys again");
+                }
+              },
+          .on_key =
+              [tally](TxtStatus status, std::chrono::microseconds took) {
+                if (tally != nullptr) tally->note_key_lookup(status, std::chrono::duration<double>(took).count());
+              }};
+}
+
 std::shared_ptr<ChildVerifier> make_verifier(const DaemonOptions& options, const ConnectionParts& common) {
   if (!verifies_signatures(options)) return nullptr;
   auto verifier = std::make_shared<ChildVerifier>(
       ChildVerifier::Options{.rules = verify_rules(options), .resolver = resolver_options(options)},
       ChildVerifier::Reports{
           .on_fault = [log = common.log](const std::string& what) { log->error("{}", printable(what)); },
-          .before_waiting = common.before_waiting});
+          .before_waiting = common.before_waiting,
+          .names = name_reports(common)});
   common.log->info("DKIM signatures of listed senders are verified; keys are {}", printable(verifier->description()));
   return verifier;
 }

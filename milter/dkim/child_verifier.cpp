@@ -32,7 +32,8 @@ using Clock = std::chrono::steady_clock;
 using Outcome = SignatureOutcome;
 
 constexpr std::chrono::seconds kLongestStart{10};
-constexpr std::chrono::seconds kBetweenStarts{1};  // of a child that ends at once
+constexpr std::chrono::seconds kBetweenStarts{1};        // of a child that ends at once
+constexpr std::chrono::milliseconds kBetweenLines{500};  // of the log, about name servers
 constexpr std::size_t kMaxAnswerBytes = 4096;
 constexpr std::size_t kMaxPieceBytes = std::size_t{1} << 16;
 
@@ -151,8 +152,55 @@ class ChildVerifier::Child {
     if (description_.empty()) description_ = text.substr(1);
   }
 
+  // What the child says of its name servers, until it ends. Only this thread closes control_.
+  void read_notes() noexcept {
+    std::array<char, wire::kMaxNoteBytes> bytes;
+    while (true) {
+      const ssize_t size = recv(control_.get(), bytes.data(), bytes.size(), 0);
+      if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (size <= 0) return;
+      try {
+        const auto note = wire::decode_note({bytes.data(), static_cast<std::size_t>(size)});
+        if (note && is_logged(pass_on(*note))) {
+          // A child that somebody has taken over shall not fill the log.
+          std::unique_lock lock(mutex_);
+          changed_.wait_for(lock, kBetweenLines, [this] { return is_ending_; });
+        }
+      } catch (const std::exception&) {
+        // No memory: it is not passed on.
+      }
+    }
+  }
+
+  static bool is_logged(wire::Note::Kind kind) noexcept { return kind != wire::Note::Kind::key; }
+
+  wire::Note::Kind pass_on(const wire::Note& note) {
+    using Kind = wire::Note::Kind;
+    const ResolverReports& to = reports_.names;
+    if (note.kind == Kind::servers && to.on_servers) to.on_servers(note.text);
+    if (note.kind == Kind::key && to.on_key) to.on_key(note.status, note.took);
+    if (note.kind == Kind::failing || note.kind == Kind::working) set_failing(note.kind == Kind::failing);
+    return note.kind;
+  }
+
+  void set_failing(bool failing) {
+    if (failing != std::exchange(are_servers_failing_, failing) && reports_.names.on_failing) {
+      reports_.names.on_failing(failing);
+    }
+  }
+
+  // Of a child that has ended: the next one finds out by itself.
+  void forget_servers() noexcept {
+    try {
+      set_failing(false);
+    } catch (const std::exception&) {
+      // It could not be told.
+    }
+  }
+
   void watch() noexcept {
     while (true) {
+      read_notes();
       siginfo_t information;
       while (waitid(P_PID, static_cast<id_t>(process()), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR)
         continue;
@@ -165,6 +213,7 @@ class ChildVerifier::Child {
         control_.reset();
         if (is_ending_) return;
       }
+      forget_servers();
       report([status] {
         return "the verifier of signatures " + end_of(status) +
                "; the messages in it are sent to the deeper checks, and it is started again";
@@ -221,7 +270,8 @@ class ChildVerifier::Child {
   pid_t process_ = -1;
   bool is_ending_ = false;
   Clock::time_point last_start_{};
-  std::string failure_;  // why it could not be started the last time
+  bool are_servers_failing_ = false;  // as the child said last
+  std::string failure_;               // why it could not be started the last time
   std::thread watcher_;
 };
 

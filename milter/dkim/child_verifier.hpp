@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
-#include "milter/names/resolver.hpp"
 #include "milter/dkim/verifier.hpp"
+#include "milter/names/resolver.hpp"
 
 namespace bloomgate {
 
@@ -31,6 +31,7 @@ class ChildVerifier : public Verifier {
   struct Reports {
     std::function<void(const std::string&)> on_fault = nullptr;  // the child has ended; from a thread of its own
     std::function<void()> before_waiting = nullptr;              // a session is about to wait for the child
+    ResolverReports names = {};                                  // of the child's resolver; from that thread, too
   };
 
   // Starts the child. Throws BloomgateError if it cannot do its work, with its reason.

@@ -34,6 +34,7 @@ std::optional<FoundKey> KeyLookups::find(SignatureCandidate& candidate, std::siz
   const Resolver::Clock::time_point start = Resolver::Clock::now();
   const TxtRecord record = resolver_.wait(*lookups_[index], deadline);
   signature.key_milliseconds = Milliseconds(Resolver::Clock::now() - start).count();
+  resolver_.report_key(*lookups_[index], record.status);
   signature.has_secure_key = record.is_secure;
   ReadKey key = {.outcome = outcome_of(record.status), .record = {}};
   if (record.status == TxtStatus::found) key = read_key_record(record.text, *candidate.tags["a"]);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "milter/dkim/key_hooks.hpp"
-#include "milter/names/resolver.hpp"
 #include "milter/dkim/signature_choice.hpp"
+#include "milter/names/resolver.hpp"
 
 namespace bloomgate {
 

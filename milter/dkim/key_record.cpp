@@ -10,8 +10,8 @@
 #include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/base/public_key.hpp"
-#include "milter/names/resolver.hpp"
 #include "milter/fields/tag_list.hpp"
+#include "milter/names/resolver.hpp"
 
 namespace bloomgate {
 namespace {

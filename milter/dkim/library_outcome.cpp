@@ -88,6 +88,7 @@ Outcome outcome_of(TxtStatus status) noexcept {
     case TxtStatus::malformed:
       return Outcome::key_malformed;
     case TxtStatus::server_failed:
+    case TxtStatus::not_asked:
       return Outcome::name_server_failed;
     case TxtStatus::bogus:
       return Outcome::dnssec_bogus;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "milter/dkim/opendkim.hpp"
-#include "milter/names/resolver.hpp"
 #include "milter/dkim/signature_choice.hpp"
+#include "milter/names/resolver.hpp"
 #include "milter/policy/signatures.hpp"
 
 namespace bloomgate {

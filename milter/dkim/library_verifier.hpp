@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "milter/names/resolver.hpp"
 #include "milter/dkim/verifier.hpp"
+#include "milter/names/resolver.hpp"
 
 namespace bloomgate {
 

@@ -23,6 +23,7 @@ WalkAnswer answer_of(const TxtRecord& record) {
     case TxtStatus::malformed:
       return {.fault = Outcome::other_domain_not_allowed};
     case TxtStatus::server_failed:
+    case TxtStatus::not_asked:
     case TxtStatus::bogus:
     case TxtStatus::timed_out:
       break;

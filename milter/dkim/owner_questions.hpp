@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "milter/names/resolver.hpp"
 #include "milter/dkim/signature_choice.hpp"
+#include "milter/names/resolver.hpp"
 #include "milter/policy/signatures.hpp"
 
 namespace bloomgate {

@@ -67,6 +67,24 @@ bool answer(std::string_view text) noexcept {
   return send(kVerifierControl, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
+// Waits while the daemon has not read the last ones.
+void tell(const wire::Note& note) noexcept {
+  try {
+    const std::string bytes = wire::encode(note);
+    static_cast<void>(send(kVerifierControl, bytes.data(), bytes.size(), MSG_NOSIGNAL));
+  } catch (const std::exception&) {
+    // No memory: it is not told.
+  }
+}
+
+ResolverReports told_reports() {
+  using Kind = wire::Note::Kind;
+  return {.on_servers = [](const std::string& text) { tell({.kind = Kind::servers, .text = text}); },
+          .on_failing = [](bool failing) { tell({.kind = failing ? Kind::failing : Kind::working}); },
+          .on_key = [](TxtStatus status,
+                       std::chrono::microseconds took) { tell({.kind = Kind::key, .status = status, .took = took}); }};
+}
+
 }  // namespace
 
 int run_verifier_child() noexcept {
@@ -78,7 +96,7 @@ int run_verifier_child() noexcept {
     const ssize_t size = recv(kVerifierControl, bytes.data(), bytes.size(), 0);
     const auto options = size > 0 ? wire::decode_options({bytes.data(), static_cast<std::size_t>(size)}) : std::nullopt;
     if (!options) return kFailed;
-    Resolver resolver(options->resolver);
+    Resolver resolver(options->resolver, told_reports());
     LibraryVerifier verifier(options->rules, resolver);
     if (answer("+" + resolver.description())) serve(verifier);
     // Conversations may be under way: nothing is destroyed.

@@ -9,6 +9,8 @@
 //
 //     then on that socket: begin, body…, end ->       <- found
 //
+//                                         <-                     a Note, at any time
+//
 // The child ends when the daemon's end of the control socket closes, and ignores the signals that stop the daemon: the
 // daemon first lets its messages end.
 #pragma once

@@ -189,6 +189,7 @@ std::string encode(const ChildOptions& options) {
   put_list(out, options.resolver.servers);
   put_text(out, options.resolver.trust_anchor_file);
   put_list(out, options.resolver.records);
+  put_text(out, options.resolver.resolv_conf);
   return out;
 }
 
@@ -204,7 +205,33 @@ std::optional<ChildOptions> decode_options(std::string_view bytes) {
   options.resolver.servers = read_list(reader);
   options.resolver.trust_anchor_file = reader.text();
   options.resolver.records = read_list(reader);
+  options.resolver.resolv_conf = reader.text();
   return reader.is_done() ? std::optional(std::move(options)) : std::nullopt;
+}
+
+std::string encode(const Note& note) {
+  constexpr std::size_t kRest = 16;
+  std::string out;
+  put(out, static_cast<std::uint8_t>(note.kind));
+  put(out, static_cast<std::uint8_t>(note.status));
+  put(out, static_cast<std::uint32_t>(std::clamp<std::int64_t>(note.took.count(), 0, 0xffff'ffff)));
+  put_text(out, std::string_view(note.text).substr(0, kMaxNoteBytes - kRest));
+  return out;
+}
+
+std::optional<Note> decode_note(std::string_view bytes) {
+  Reader reader(bytes);
+  const auto kind = reader.number<std::uint8_t>();
+  const auto status = reader.number<std::uint8_t>();
+  Note note;
+  note.took = std::chrono::microseconds(reader.number<std::uint32_t>());
+  note.text = reader.text();
+  if (!reader.is_done() || kind > static_cast<std::uint8_t>(Note::Kind::key) || status >= kTxtStatuses) {
+    return std::nullopt;
+  }
+  note.kind = static_cast<Note::Kind>(kind);
+  note.status = static_cast<TxtStatus>(status);
+  return note;
 }
 
 }  // namespace bloomgate::wire

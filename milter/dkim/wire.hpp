@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "milter/names/resolver.hpp"
 #include "milter/dkim/verifier.hpp"
+#include "milter/names/resolver.hpp"
 
 namespace bloomgate::wire {
 
@@ -61,5 +61,25 @@ struct ChildOptions {
 
 std::string encode(const ChildOptions& options);
 std::optional<ChildOptions> decode_options(std::string_view bytes);
+
+// What a child says of its name servers, on the control socket, at any time.
+struct Note {
+  enum class Kind : std::uint8_t {
+    servers,  // `text`: whose servers are asked from now on
+    failing,  // the name servers fail
+    working,  // they answer again
+    key,      // a look-up of a key is over: `status` and `took`
+  };
+  Kind kind = Kind::working;
+  std::string text = {};
+  TxtStatus status = TxtStatus::found;
+  std::chrono::microseconds took{0};
+
+  friend bool operator==(const Note&, const Note&) = default;
+};
+inline constexpr std::size_t kMaxNoteBytes = 2048;  // a longer text is cut off
+
+std::string encode(const Note& note);
+std::optional<Note> decode_note(std::string_view bytes);
 
 }  // namespace bloomgate::wire

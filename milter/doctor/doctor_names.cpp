@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "filter/base/error.hpp"
-#include "milter/names/resolver.hpp"
 #include "milter/doctor/doctor.hpp"
+#include "milter/names/resolver.hpp"
 
 namespace bloomgate {
 namespace {
@@ -30,6 +30,7 @@ std::string remedy_for(TxtStatus status) {
 std::string fault_of(TxtStatus status) {
   switch (status) {
     case TxtStatus::timed_out:
+    case TxtStatus::not_asked:
       return "no name server answers in time";
     case TxtStatus::server_failed:
       return "the name servers fail";

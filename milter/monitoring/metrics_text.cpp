@@ -138,6 +138,20 @@ void add_signatures(Families& families, const Tally& tally) {
                        number(tally.child_signed()));
 }
 
+void add_key_lookups(Families& families, const Tally& tally) {
+  MetricFamily& lookups = families.counter("bloomgate_key_lookups_total",
+                                           "Keys of signatures that messages waited for, by what their look-up found.");
+  for (std::size_t i = 0; i < kTxtStatuses; ++i) {
+    const auto status = static_cast<TxtStatus>(i);
+    Families::put(lookups, {label("outcome", txt_status_name(status))}, number(tally.key_lookups(status)));
+  }
+  families.histogram("bloomgate_key_lookup_seconds", "Time that the look-up of a key took, cached ones included.",
+                     tally.key_lookup_times());
+  families.one_gauge("bloomgate_name_servers_failing",
+                     "Whether no name server answers, so that messages do not wait for keys.",
+                     tally.name_servers_failing() ? 1 : 0);
+}
+
 void add_confirmations(Families& families, const Tally& tally) {
   MetricFamily& answers =
       families.counter("bloomgate_confirmations_total", "Hits that a store was asked about, by its answer.");
@@ -376,6 +390,7 @@ std::string metrics_text(const Monitor& monitor) {
   Families families;
   add_messages(families, monitor.tally());
   add_signatures(families, monitor.tally());
+  add_key_lookups(families, monitor.tally());
   add_confirmations(families, monitor.tally());
   add_deep_checks(families, monitor.tally());
   add_samples(families, monitor.tally());

@@ -11,6 +11,8 @@ namespace {
 constexpr double kDecisionBounds[] = {1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 1e-2, 1e-1, 1};
 constexpr double kConfirmationBounds[] = {1e-6, 5e-6, 2.5e-5, 1e-4, 5e-4, 2.5e-3, 1e-2, 5e-2, 0.25, 1, 2};
 constexpr double kDeepCheckBounds[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
+// From libunbound's cache to the longest dns-timeout that is usual.
+constexpr double kKeyLookupBounds[] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
 
 constexpr std::size_t index_of(auto enumerator) noexcept {
   return static_cast<std::size_t>(enumerator);
@@ -21,7 +23,10 @@ constexpr std::size_t kFailed = 4;  // behind the four of DeepVerdict
 }  // namespace
 
 Tally::Tally()
-    : decision_times_(kDecisionBounds), confirmation_times_(kConfirmationBounds), deep_check_times_(kDeepCheckBounds) {
+    : decision_times_(kDecisionBounds),
+      confirmation_times_(kConfirmationBounds),
+      deep_check_times_(kDeepCheckBounds),
+      key_lookup_times_(kKeyLookupBounds) {
   names_.back().name.append(kOtherNames);
 }
 
@@ -46,6 +51,11 @@ void Tally::note_deep_check(const DeepOutcome& outcome) noexcept {
   const std::size_t answer = outcome.verdict ? index_of(*outcome.verdict) : kFailed;
   add(deep_checks_[answer * kActions + index_of(outcome.action)]);
   deep_check_times_.note(std::chrono::duration<double>(outcome.took).count());
+}
+
+void Tally::note_key_lookup(TxtStatus status, double seconds) noexcept {
+  add(key_lookups_[index_of(status)]);
+  key_lookup_times_.note(seconds);
 }
 
 Tally::OfName* Tally::find(std::string_view name) noexcept {

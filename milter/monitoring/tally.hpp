@@ -19,6 +19,7 @@
 #include "milter/deep_check/deep_outcome.hpp"
 #include "milter/deep_check/delivery_sampler.hpp"
 #include "milter/monitoring/time_histogram.hpp"
+#include "milter/names/txt_record.hpp"
 #include "milter/policy/confirmation.hpp"
 #include "milter/policy/decision.hpp"
 
@@ -40,6 +41,8 @@ class Tally {
   void note_sample(SampleAnswer answer) noexcept { add(samples_[static_cast<std::size_t>(answer)]); }
   // Of delivered messages, from 0 to 1.
   void set_sample_share(double share) noexcept { sample_share_.store(share, std::memory_order_relaxed); }
+  void note_key_lookup(TxtStatus status, double seconds) noexcept;
+  void set_name_servers_failing(bool failing) noexcept { failing_servers_.store(failing, std::memory_order_relaxed); }
   void note_reload(bool accepted) noexcept { add(reloads_[accepted ? 1 : 0]); }
   void begin_session() noexcept { add(sessions_begun_); }
   void end_session() noexcept { add(sessions_ended_); }
@@ -80,6 +83,11 @@ class Tally {
   // Those that a checker has answered.
   std::uint64_t answered_samples() const noexcept { return samples(SampleAnswer::ham) + samples(SampleAnswer::spam); }
   double sample_share() const noexcept { return sample_share_.load(std::memory_order_relaxed); }
+  std::uint64_t key_lookups(TxtStatus status) const noexcept {
+    return read(key_lookups_[static_cast<std::size_t>(status)]);
+  }
+  const TimeHistogram& key_lookup_times() const noexcept { return key_lookup_times_; }
+  bool name_servers_failing() const noexcept { return failing_servers_.load(std::memory_order_relaxed); }
   std::uint64_t refusals() const noexcept { return read(refusals_); }
   std::uint64_t look_ups() const noexcept { return read(look_ups_); }
   std::uint64_t hits() const noexcept { return read(hits_); }
@@ -121,8 +129,10 @@ class Tally {
   std::array<Count, kDeepAnswers * kActions> deep_checks_ = {};
   std::array<Count, kSampleAnswers> samples_ = {};
   std::array<Count, kSignatureOutcomes> signatures_ = {};
+  std::array<Count, kTxtStatuses> key_lookups_ = {};
+  std::atomic<bool> failing_servers_{false};
   std::atomic<double> sample_share_{0};
-  TimeHistogram decision_times_, confirmation_times_, deep_check_times_;
+  TimeHistogram decision_times_, confirmation_times_, deep_check_times_, key_lookup_times_;
 };
 
 }  // namespace bloomgate

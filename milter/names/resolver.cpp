@@ -1,175 +1,23 @@
 #include "milter/names/resolver.hpp"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unbound.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <condition_variable>
-#include <cstdint>
 #include <fstream>
-#include <mutex>
-#include <optional>
+#include <set>
 #include <string_view>
-#include <system_error>
-#include <thread>
+#include <unordered_map>
+#include <utility>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_descriptor.hpp"
-#include "milter/names/resolv_conf.hpp"
+#include "milter/names/awaited_answer.hpp"
+#include "milter/names/server_watch.hpp"
+#include "milter/names/unbound_context.hpp"
 
 namespace bloomgate {
 namespace {
 
-constexpr int kTxt = 16;
-constexpr int kInternet = 1;
-
-struct DeleteContext {
-  void operator()(ub_ctx* context) const noexcept { ub_ctx_delete(context); }
-};
-struct DeleteResult {
-  void operator()(ub_result* result) const noexcept { ub_resolve_free(result); }
-};
-
-// libunbound's own defaults are for a program that asks now and then, 16 questions at a time, and asks the servers of
-// each domain itself. A server that finds names for others takes long for some names and answers others at once: it is
-// given time, and a name without an answer must not make it pass for dead.
-constexpr std::array<const char*, 2> kSettings[] = {
-    {"outgoing-range:", "512"},  // sockets, and so questions at a time
-    {"num-queries-per-thread:", "1024"},
-    {"unknown-server-time-limit:", "2000"},  // milliseconds until a question is asked again
-    {"infra-cache-min-rtt:", "2000"},        // the same, of a server that has answered before
-    {"infra-host-ttl:", "1"},
-    {"outbound-msg-retry:", "2"},
-    {"msg-cache-size:", "8m"},
-    {"rrset-cache-size:", "16m"},
-    {"cache-max-ttl:", "86400"},
-    {"use-syslog:", "no"},
-    {"logfile:", ""},
-};
-
-[[noreturn]] void fail(const std::string& what, int error) {
-  throw BloomgateError(ErrorCode::bad_configuration, what + ": " + ub_strerror(error));
-}
-
-// The character strings of one TXT record, put together (RFC 6376 section 3.6.2.2). False if they are not well-formed.
-bool append_strings(const unsigned char* bytes, std::size_t size, std::string& text) {
-  while (size != 0) {
-    const std::size_t length = bytes[0];
-    if (length > size - 1) return false;
-    text.append(reinterpret_cast<const char*>(bytes + 1), length);
-    bytes += length + 1;
-    size -= length + 1;
-  }
-  return true;
-}
-
-bool is_text(std::string_view text) noexcept {
-  return std::ranges::all_of(text, [](char byte) { return (byte >= ' ' && byte <= '~') || byte == '\t'; });
-}
-
-TxtRecord record_of(int error, const ub_result* result) {
-  if (error != 0 || result == nullptr) return {.status = TxtStatus::server_failed};
-  if (result->bogus != 0) return {.status = TxtStatus::bogus};
-  constexpr int kNoError = 0;
-  constexpr int kNoSuchName = 3;
-  if (result->nxdomain != 0 || result->rcode == kNoSuchName) return {.status = TxtStatus::not_found};
-  if (result->rcode != kNoError) return {.status = TxtStatus::server_failed};
-  if (result->havedata == 0 || result->data == nullptr || result->data[0] == nullptr) {
-    return {.status = TxtStatus::not_found};
-  }
-  if (result->data[1] != nullptr) return {.status = TxtStatus::several};
-  TxtRecord record = {.status = TxtStatus::found, .text = {}, .is_secure = result->secure != 0};
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(result->data[0]);
-  if (!append_strings(bytes, static_cast<std::size_t>(std::max(result->len[0], 0)), record.text)) {
-    return {.status = TxtStatus::malformed};
-  }
-  if (record.text.size() > kMaxTxtBytes) return {.status = TxtStatus::too_long};
-  return is_text(record.text) ? record : TxtRecord{.status = TxtStatus::malformed};
-}
-
-}  // namespace
-
-namespace {
-
-// What libunbound's thread gives to the one who waits. Each of the two has a reference, for either may be done first.
-class Answer {
- public:
-  void set(TxtRecord record) noexcept {
-    const std::lock_guard lock(mutex_);
-    record_ = std::move(record);
-    is_there_ = true;
-    came_.notify_all();
-  }
-
-  bool wait_until(Resolver::Clock::time_point deadline, TxtRecord& record) {
-    std::unique_lock lock(mutex_);
-    if (!came_.wait_until(lock, deadline, [this] { return is_there_; })) return false;
-    record = record_;
-    return true;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable came_;
-  bool is_there_ = false;
-  TxtRecord record_;
-};
-
-extern "C" void on_answer(void* data, int error, ub_result* result) {
-  const std::unique_ptr<ub_result, DeleteResult> owner(result);
-  const std::unique_ptr<std::shared_ptr<Answer>> answer(static_cast<std::shared_ptr<Answer>*>(data));
-  try {
-    (*answer)->set(record_of(error, result));
-  } catch (...) {
-    (*answer)->set({.status = TxtStatus::server_failed});  // no memory for its text
-  }
-}
-
-}  // namespace
-
-class Resolver::Lookup {
- public:
-  Lookup(ub_ctx* context, const std::string& name) : context_(context), answer_(std::make_shared<Answer>()) {
-    auto reference = std::make_unique<std::shared_ptr<Answer>>(answer_);
-    if (ub_resolve_async(context, name.c_str(), kTxt, kInternet, reference.get(), on_answer, &id_) == 0) {
-      libunbounds_ = reference.release();
-    } else {
-      answer_->set({.status = TxtStatus::server_failed});
-    }
-  }
-  ~Lookup() { give_up(); }
-  Lookup(const Lookup&) = delete;
-  Lookup& operator=(const Lookup&) = delete;
-
-  TxtRecord wait_until(Clock::time_point deadline) {
-    TxtRecord record;
-    if (answer_->wait_until(deadline, record)) {
-      libunbounds_ = nullptr;  // on_answer() has it
-      return record;
-    }
-    give_up();
-    return {.status = TxtStatus::timed_out};
-  }
-
- private:
-  void give_up() noexcept {
-    if (libunbounds_ == nullptr) return;
-    // Where libunbound still knows it, there will be no call; where it does not, on_answer() is called, and frees it.
-    if (ub_cancel(context_, id_) == 0) delete libunbounds_;
-    libunbounds_ = nullptr;
-  }
-
-  ub_ctx* context_;
-  std::shared_ptr<Answer> answer_;
-  std::shared_ptr<Answer>* libunbounds_ = nullptr;  // its reference, while on_answer() may still be called
-  int id_ = 0;                                      // libunbound's
-};
-
-namespace {
+using Clock = Resolver::Clock;
 
 // Empty if the file cannot be read.
 std::string text_of(const std::string& path) {
@@ -179,6 +27,27 @@ std::string text_of(const std::string& path) {
   file.read(text.data(), kMostBytes);
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
+}
+
+// Of the file that the path leads to: another file, or other content, has another one, but for a second write within
+// one tick of the file system's clock. Nothing if it is not there.
+using Stamp = std::array<std::int64_t, 6>;
+std::optional<Stamp> stamp_of(const std::string& path) noexcept {
+  struct stat found = {};
+  if (stat(path.c_str(), &found) != 0) return std::nullopt;
+  return Stamp{static_cast<std::int64_t>(found.st_dev),
+               static_cast<std::int64_t>(found.st_ino),
+               found.st_size,
+               found.st_mtim.tv_nsec,
+               found.st_ctim.tv_sec,
+               found.st_ctim.tv_nsec};
+}
+
+bool is_fresh(const Stamp& stamp) noexcept {
+  constexpr std::int64_t kSeconds = 2;
+  const std::int64_t changed = stamp[4];
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return now - changed <= kSeconds;
 }
 
 std::vector<NameServer> servers_of(const ResolverOptions& options) {
@@ -194,101 +63,170 @@ std::vector<NameServer> servers_of(const ResolverOptions& options) {
   return servers;
 }
 
+// The names of records as in `a.example. TXT "text"`.
+std::set<std::string> names_of(const std::vector<std::string>& records) {
+  std::set<std::string> names;
+  for (const std::string& record : records) {
+    std::string name = record.substr(0, record.find(' '));
+    if (name.ends_with('.')) name.pop_back();
+    names.insert(std::move(name));
+  }
+  return names;
+}
+
 }  // namespace
 
-class Resolver::Unbound {
+// One list of name servers, with what was found there and whether they fail.
+class Resolver::Servers {
  public:
-  explicit Unbound(const ResolverOptions& options) : context_(ub_ctx_create()), stop_(eventfd(0, EFD_CLOEXEC)) {
-    if (!context_ || !stop_.is_open()) throw BloomgateError(ErrorCode::out_of_memory, "cannot make a resolver");
-    for (const auto& [name, value] : kSettings) {
-      if (const int error = ub_ctx_set_option(context_.get(), name, value)) fail(name, error);
+  Servers(const UnboundOptions& options, std::function<void(bool)> on_failing)
+      : unbound_(options), own_names_(names_of(options.records)), watch_(options.servers, std::move(on_failing)) {}
+
+  // Null: the answer is there.
+  std::unique_ptr<UnboundContext::Question> ask(const std::shared_ptr<AwaitedAnswer>& answer) {
+    if (watch_.is_failing() && !own_names_.contains(answer->name())) {
+      watch_.want(answer->name());
+      answer->set(found_before(answer->name()));
+      return nullptr;
     }
-    choose_servers(options);
-    add_trust_anchor(options.trust_anchor_file);
-    if (const int error = ub_ctx_async(context_.get(), 1)) fail("the resolver's thread", error);
-    // From the first record on, no setting can change.
-    for (const std::string& record : options.records) {
-      if (const int error = ub_ctx_data_add(context_.get(), record.c_str())) fail("the record " + record, error);
-    }
-    thread_ = std::thread([this] { take_answers(); });
+    watch_.add(answer);
+    return unbound_.ask(answer);
   }
 
-  ~Unbound() {
-    const std::uint64_t one = 1;
-    static_cast<void>(!write(stop_.get(), &one, sizeof one));
-    thread_.join();
+  void remember(const std::string& name, const TxtRecord& record) {
+    constexpr std::size_t kMostKnown = 4096;
+    if (record.status != TxtStatus::found || record.ttl <= std::chrono::seconds(0)) return;
+    const std::lock_guard lock(mutex_);
+    if (known_.size() >= kMostKnown) known_.clear();
+    known_[name] = {record, Clock::now() + record.ttl};
   }
 
-  ub_ctx* context() noexcept { return context_.get(); }
-  const std::string& description() const noexcept { return description_; }
+  bool is_failing() const noexcept { return watch_.is_failing(); }
+  void stop_watching() noexcept { watch_.stop(); }
 
  private:
-  void choose_servers(const ResolverOptions& options) {
-    ResolvConf conf;
-    if (options.servers.empty()) {
-      conf = read_resolv_conf(text_of(options.resolv_conf));
-    } else {
-      conf.servers = servers_of(options);
-    }
-    for (const NameServer& server : conf.servers) {
-      const std::string text = to_string(server);
-      if (const int error = ub_ctx_set_fwd(context_.get(), text.c_str())) fail("name server " + text, error);
-      description_.append(description_.empty() ? "from " : ", ").append(text);
-    }
-    if (!options.servers.empty()) return;
-    if (conf.servers.empty()) description_ = "from the Internet's own name servers, since none is";
-    description_ += " in " + options.resolv_conf;
-    for (const std::string& line : conf.left_out) description_ += ", of which a bad line is left out (" + line + ")";
+  TxtRecord found_before(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto known = known_.find(name);
+    if (known == known_.end() || known->second.second < Clock::now()) return {.status = TxtStatus::not_asked};
+    return known->second.first;
   }
 
-  void add_trust_anchor(const std::string& file) {
-    if (file.empty()) {
-      description_ += ", not validated (DNSSEC)";
-      return;
-    }
-    if (access(file.c_str(), R_OK) != 0) {
-      throw BloomgateError(ErrorCode::cannot_open,
-                           "dns-trust-anchor: " + file + ": " + std::generic_category().message(errno));
-    }
-    if (const int error = ub_ctx_add_ta_file(context_.get(), file.c_str())) fail("dns-trust-anchor: " + file, error);
-    description_ += ", validated by DNSSEC with " + file;
+  UnboundContext unbound_;
+  const std::set<std::string> own_names_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::pair<TxtRecord, Clock::time_point>> known_;  // and until when
+  ServerWatch watch_;
+};
+
+class Resolver::Lookup {
+ public:
+  Lookup(std::shared_ptr<Servers> servers, const std::string& name)
+      : servers_(std::move(servers)),
+        answer_(std::make_shared<AwaitedAnswer>(name)),
+        question_(servers_->ask(answer_)) {}
+  ~Lookup() { answer_->set({.status = TxtStatus::not_asked}); }  // given up, which says nothing of the servers
+  Lookup(const Lookup&) = delete;
+  Lookup& operator=(const Lookup&) = delete;
+
+  TxtRecord wait_until(Clock::time_point deadline) {
+    TxtRecord record = answer_->wait_until(deadline);
+    if (question_ != nullptr) servers_->remember(answer_->name(), record);
+    question_.reset();
+    return record;
   }
 
-  // libunbound calls on_answer() from here.
-  void take_answers() noexcept {
-    while (true) {
-      std::array<pollfd, 2> ready = {pollfd{.fd = ub_fd(context_.get()), .events = POLLIN, .revents = 0},
-                                     pollfd{.fd = stop_.get(), .events = POLLIN, .revents = 0}};
-      poll(ready.data(), ready.size(), -1);
-      if (ready[1].revents != 0) return;
-      if (ready[0].revents != 0) ub_process(context_.get());
-    }
-  }
+  Clock::duration took() const noexcept { return answer_->took(); }
 
-  std::unique_ptr<ub_ctx, DeleteContext> context_;
-  FileDescriptor stop_;
-  std::string description_;
-  std::thread thread_;
+ private:
+  std::shared_ptr<Servers> servers_;
+  std::shared_ptr<AwaitedAnswer> answer_;
+  std::unique_ptr<UnboundContext::Question> question_;
 };
 
 ResolverOptions resolver_options(const DaemonOptions& options) {
   return {.servers = options.dns_servers, .trust_anchor_file = options.dns_trust_anchor, .records = {}};
 }
 
-Resolver::Resolver(const ResolverOptions& options) : unbound_(std::make_unique<Unbound>(options)) {}
+Resolver::Resolver(const ResolverOptions& options, ResolverReports reports)
+    : options_(options), reports_(std::move(reports)) {
+  ResolvConf conf = {.servers = servers_of(options_), .left_out = {}};
+  if (options_.servers.empty()) {
+    stamp_ = stamp_of(options_.resolv_conf);
+    is_fresh_ = stamp_ && is_fresh(*stamp_);
+    conf = read_resolv_conf(text_of(options_.resolv_conf));
+  }
+  servers_ = make_servers(std::move(conf));
+}
 
-Resolver::~Resolver() = default;
+Resolver::~Resolver() {
+  servers_->stop_watching();
+}
+
+std::shared_ptr<Resolver::Servers> Resolver::make_servers(ResolvConf conf) {
+  auto servers = std::make_shared<Servers>(UnboundOptions{conf.servers, options_.trust_anchor_file, options_.records},
+                                           reports_.on_failing);
+  description_ = describe(conf);
+  conf_ = std::move(conf);
+  return servers;
+}
+
+std::string Resolver::describe(const ResolvConf& conf) const {
+  std::string text = "from ";
+  for (const NameServer& server : conf.servers) text.append(text.size() > 5 ? ", " : "").append(to_string(server));
+  if (options_.servers.empty()) {
+    if (conf.servers.empty()) text += "the Internet's own name servers, as there is none";
+    text += " in " + options_.resolv_conf;
+    for (const std::string& line : conf.left_out) text += ", without its bad " + line;
+  }
+  return text + (options_.trust_anchor_file.empty() ? ", not validated (DNSSEC)"
+                                                    : ", validated by DNSSEC with " + options_.trust_anchor_file);
+}
+
+// The lock is held.
+void Resolver::follow() {
+  const std::optional<Stamp> stamp = stamp_of(options_.resolv_conf);
+  if (!stamp || (stamp == stamp_ && !is_fresh_)) return;
+  stamp_ = stamp;
+  is_fresh_ = is_fresh(*stamp);
+  ResolvConf conf = read_resolv_conf(text_of(options_.resolv_conf));
+  if (conf == conf_ || conf.servers.empty()) return;
+  const std::shared_ptr<Servers> old = servers_;
+  try {
+    servers_ = make_servers(std::move(conf));
+  } catch (const std::exception& error) {
+    if (reports_.on_servers) {
+      reports_.on_servers("as before: " + options_.resolv_conf + " has changed, but " + error.what());
+    }
+    return;
+  }
+  const bool was_failing = old->is_failing();
+  old->stop_watching();
+  if (was_failing && reports_.on_failing) reports_.on_failing(false);
+  if (reports_.on_servers) reports_.on_servers(description_);
+}
+
+std::shared_ptr<Resolver::Servers> Resolver::current() {
+  const std::lock_guard lock(mutex_);
+  if (options_.servers.empty()) follow();
+  return servers_;
+}
 
 std::shared_ptr<Resolver::Lookup> Resolver::start(const std::string& name) {
-  return std::make_shared<Lookup>(unbound_->context(), name);
+  return std::make_shared<Lookup>(current(), name);
 }
 
 TxtRecord Resolver::wait(Lookup& lookup, Clock::time_point deadline) {
   return lookup.wait_until(deadline);
 }
 
-const std::string& Resolver::description() const noexcept {
-  return unbound_->description();
+void Resolver::report_key(const Lookup& lookup, TxtStatus status) const {
+  if (reports_.on_key) reports_.on_key(status, std::chrono::duration_cast<std::chrono::microseconds>(lookup.took()));
+}
+
+std::string Resolver::description() const {
+  const std::lock_guard lock(mutex_);
+  return description_;
 }
 
 }  // namespace bloomgate

@@ -27,5 +27,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (const auto options = wire::decode_options(bytes))
     require(wire::decode_options(wire::encode(*options)).has_value());
+  if (const auto note = wire::decode_note(bytes)) {
+    const std::string again = wire::encode(*note);
+    require(again.size() <= wire::kMaxNoteBytes && wire::decode_note(again).has_value());
+  }
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -44,18 +45,37 @@ class WithChild {
  public:
   explicit WithChild(std::chrono::milliseconds patience = 5s) : WithChild(options_with(patience)) {}
   explicit WithChild(ChildVerifier::Options options)
-      : verifier_(std::move(options), {.on_fault =
-                                           [this](const std::string& what) {
-                                             const std::lock_guard lock(mutex_);
-                                             faults_ += what + "\n";
-                                           },
-                                       .before_waiting = [this] { ++waits_; }}) {}
+      : verifier_(
+            std::move(options),
+            {.on_fault =
+                 [this](const std::string& what) {
+                   const std::lock_guard lock(mutex_);
+                   faults_ += what + "\n";
+                 },
+             .before_waiting = [this] { ++waits_; },
+             .names = {.on_failing = [this](bool failing) { note(failing ? "failing" : "working"); },
+                       .on_key = [this](TxtStatus status,
+                                        std::chrono::microseconds) { note(std::string(txt_status_name(status))); }}}) {}
 
   ChildVerifier& operator*() noexcept { return verifier_; }
   int waits() const noexcept { return waits_; }
   std::string faults() {
     const std::lock_guard lock(mutex_);
     return faults_;
+  }
+  // What it was told of name servers, in the order of the alphabet, as soon as that is so many words.
+  std::vector<std::string> notes(std::size_t count) {
+    for (int i = 0; i < 1000; ++i) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (notes_.size() >= count) break;
+      }
+      std::this_thread::sleep_for(10ms);
+    }
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> sorted = notes_;
+    std::ranges::sort(sorted);
+    return sorted;
   }
   // Until that is among its faults.
   void wait_for_fault(const std::string& words) {
@@ -69,8 +89,14 @@ class WithChild {
   }
 
  private:
+  void note(std::string word) {
+    const std::lock_guard lock(mutex_);
+    notes_.push_back(std::move(word));
+  }
+
   std::mutex mutex_;
   std::string faults_;
+  std::vector<std::string> notes_;
   std::atomic<int> waits_ = 0;
   ChildVerifier verifier_;
 };
@@ -117,6 +143,20 @@ TEST_CASE("if a hanging child does not read a body, the wait ends, and the hook 
   REQUIRE(kill((*verifier).child(), SIGSTOP) == 0);
   CHECK(outcome(*verifier, message.header, std::string(4'000'000, '\n')) == "verifier-timeout");
   CHECK(verifier.waits() > 0);
+}
+
+TEST_CASE("the child tells which keys it has looked up, and that the name servers fail, until it ends") {
+  const test::SignedMessage message = test::sign(kHeader, kBody);
+  WithChild verifier;
+  CHECK(outcome(*verifier, message.header, message.body) == "pass");
+  CHECK(verifier.notes(1) == std::vector<std::string>{"found"});
+  ChildVerifier::Options options = options_with(20s);
+  options.resolver = {.servers = {"127.0.0.1@9"}};  // the port refuses
+  WithChild other(options);
+  CHECK(outcome(*other, message.header, message.body) == "name-server-failed");
+  CHECK(other.notes(2) == std::vector<std::string>{"failing", "not-asked"});
+  REQUIRE(kill((*other).child(), SIGKILL) == 0);
+  CHECK(other.notes(3) == std::vector<std::string>{"failing", "not-asked", "working"});
 }
 
 TEST_CASE("a child that cannot work with its options says why") {

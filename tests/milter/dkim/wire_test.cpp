@@ -99,6 +99,25 @@ TEST_CASE("an invalid value in a message between daemon and child is refused") {
   CHECK_FALSE(wire::decode_signatures(wire::encode(more_rules)));
 }
 
+TEST_CASE("a note of the child is read as it was written, and its text is cut off at the limit") {
+  using wire::Note;
+  const Note notes[] = {{.kind = Note::Kind::servers, .text = "from 192.0.2.53"},
+                        {.kind = Note::Kind::failing},
+                        {.kind = Note::Kind::working},
+                        {.kind = Note::Kind::key, .status = TxtStatus::not_asked, .took = std::chrono::seconds(5)}};
+  for (const Note& note : notes) {
+    const std::string bytes = wire::encode(note);
+    CHECK(wire::decode_note(bytes) == note);
+    CHECK_FALSE(wire::decode_note(bytes + '\0'));
+    for (std::size_t size = 0; size < bytes.size(); ++size) CHECK_FALSE(wire::decode_note(bytes.substr(0, size)));
+    CHECK_FALSE(wire::decode_note("\x04" + bytes.substr(1)));
+    CHECK_FALSE(wire::decode_note(bytes.substr(0, 1) + "\x09" + bytes.substr(2)));
+  }
+  const std::string longest = wire::encode(Note{.kind = Note::Kind::servers, .text = std::string(100'000, 'x')});
+  CHECK(longest.size() <= wire::kMaxNoteBytes);
+  CHECK(wire::decode_note(longest));
+}
+
 TEST_CASE("a count larger than its message allocates nothing") {
   std::string bytes(16, '\0');  // two empty domains, and a time
   bytes += "\xff\xff\xff\xff";

@@ -49,6 +49,17 @@ TEST_CASE_METHOD(Counted, "a message whose signatures were verified counts under
   CHECK(tally.signatures(SignatureOutcome::verifier_timeout) == 0);
 }
 
+TEST_CASE_METHOD(Counted, "a key that was looked up counts under what was found, with its time") {
+  tally.note_key_lookup(TxtStatus::found, 0.002);
+  tally.note_key_lookup(TxtStatus::not_asked, 0);
+  tally.note_key_lookup(TxtStatus::not_asked, 0);
+  CHECK(tally.key_lookups(TxtStatus::found) == 1);
+  CHECK(tally.key_lookups(TxtStatus::not_asked) == 2);
+  CHECK(tally.key_lookups(TxtStatus::timed_out) == 0);
+  CHECK(tally.key_lookup_times().read().cumulative.back() == 3);
+  CHECK(tally.key_lookup_times().read().sum_seconds == Approx(0.002));
+}
+
 TEST_CASE_METHOD(Counted, "the look-ups of messages add up") {
   Decision made = decision(Verdict::check, Reason::not_listed, IdentityKind::envelope);
   made.draws = {.look_ups = 4, .hits = 1};
