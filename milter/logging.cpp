@@ -88,6 +88,11 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
 
 }  // namespace
 
+LogTarget usable_log_target(LogTarget wanted, const char* syslog_path) noexcept {
+  const bool is_missing = access(syslog_path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+  return wanted == LogTarget::syslog && is_missing ? LogTarget::standard_error : wanted;
+}
+
 std::shared_ptr<spdlog::logger> make_logger(LogTarget target, LogLevel level) {
   openlog(kName, LOG_PID, LOG_MAIL);
   auto sink = std::make_shared<QueuedSink>(make_sink(target), QueuedSink::Limits{});

@@ -11,6 +11,10 @@
 
 namespace bloomgate {
 
+// The target that can be used: standard error for syslog if there is no syslog at its socket's path, as in most
+// containers. A path without a socket behind it counts as there, since syslog may be starting again.
+LogTarget usable_log_target(LogTarget wanted, const char* syslog_path = "/dev/log") noexcept;
+
 // A program that ends without destroying the logger calls its flush() first: its last lines are on their way until
 // then. libmilter's own messages go to syslog whatever the target, under the same name and facility (mail).
 std::shared_ptr<spdlog::logger> make_logger(LogTarget target, LogLevel level);

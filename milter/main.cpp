@@ -350,7 +350,10 @@ int run(const DaemonCommand& command, const std::vector<std::string>& arguments)
   const DaemonOptions& options = command.options;
   const GateRules rules = gate_rules(command);
   require_temporary_folder(options);
-  const auto log = make_logger(options.log_target, options.log_level);
+  const LogTarget target = usable_log_target(options.log_target);
+  const auto log = make_logger(target, options.log_level);
+  if (target != options.log_target)
+    log->warn("log-target = syslog, but there is no /dev/log: this log is on standard error");
   // Never destroyed: see Daemon.
   static auto* const daemon = new Daemon(arguments, command, rules, log);
   try {
@@ -360,7 +363,7 @@ int run(const DaemonCommand& command, const std::vector<std::string>& arguments)
     std::_Exit(status);
   } catch (const std::exception& error) {
     // For those who read the log only; main() tells standard error.
-    if (options.log_target != LogTarget::standard_error) log->critical("{}", printable(error.what()));
+    if (target != LogTarget::standard_error) log->critical("{}", printable(error.what()));
     log->flush();
     throw;
   }

@@ -2,7 +2,11 @@
 
 #include <spdlog/logger.h>
 
+#include <filesystem>
+#include <string>
+
 #include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
 namespace {
@@ -27,6 +31,17 @@ TEST_CASE("each level of the configuration lets through what it says, on every t
       CHECK(log->should_log(spdlog::level::debug) == c.debug);
     }
   }
+}
+
+TEST_CASE("where there is no syslog its log goes to standard error, and other targets stay as they are") {
+  const test::TemporaryFolder folder;
+  const std::string missing = folder.file("log"), dangling = folder.file("link"), there = folder.path().string();
+  std::filesystem::create_symlink(missing, dangling);
+  for (const std::string& path : {missing, dangling, there + "/a/log"}) {
+    CHECK(usable_log_target(LogTarget::syslog, path.c_str()) == LogTarget::standard_error);
+    CHECK(usable_log_target(LogTarget::journal, path.c_str()) == LogTarget::journal);
+  }
+  CHECK(usable_log_target(LogTarget::syslog, there.c_str()) == LogTarget::syslog);
 }
 
 }  // namespace
