@@ -209,6 +209,9 @@ NOT_ON_THE_DASHBOARD = {
     "bloomgate_build_info": "says which version runs, and changes with a restart only",
     "bloomgate_start_timestamp_seconds": "Prometheus sees a restart by the counters",
     "bloomgate_exact_list_lines_left_out": "the status page and an alert say what to do, and it is 0 else",
+    "bloomgate_key_lookups_total": "for a search: what became of signatures is on it, by outcome",
+    "bloomgate_key_lookup_seconds": "for a search, as above",
+    "bloomgate_name_servers_failing": "1 is for an alert, and it is 0 else",
     "bloomgate_last_reload_timestamp_seconds": "the dashboard counts reloads, and shows how old each whitelist is",
 }
 
