@@ -159,6 +159,18 @@ void ConnectionWatch::leave(Place& place) noexcept {
   places_.erase(&place);
 }
 
+void ConnectionWatch::note_without_descriptor() noexcept {
+  const std::lock_guard lock(mutex_);
+  ++without_descriptor_.unsaid;
+  if (tally_ != nullptr) tally_->note_turned_away();
+}
+
+void ConnectionWatch::note_unpaired_macros() noexcept {
+  const std::lock_guard lock(mutex_);
+  ++unpaired_macros_.unsaid;
+  if (tally_ != nullptr) tally_->note_malformed();
+}
+
 void ConnectionWatch::end_second() noexcept {
   try {
     const std::uint32_t second = second_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -295,6 +307,11 @@ void ConnectionWatch::say_all() {
       limits.timeout.count());
   say(never_spoke_, "{} connections were ended, since nothing whole came on them in {} s",
       std::min(kFirstStep, limits.timeout).count());
+  say(without_descriptor_,
+      "{} connections were turned away, since too few descriptors are left: raise their limit (LimitNOFILE= of the "
+      "unit, "
+      "ulimit -n), or lower max-connections; the mail server goes by its milter_default_action for them");
+  say(unpaired_macros_, "{} connections were ended, since a mail server sent the name of a macro without its value");
 }
 
 }  // namespace bloomgate

@@ -106,6 +106,10 @@ class ConnectionWatch {
   // becomes shorter: what is under way goes by what was configured when it began.
   void set_limits(const Limits& limits);
 
+  // A connection was ended, since no descriptor was free for it, or for its macros (packet_check.hpp).
+  void note_without_descriptor() noexcept;
+  void note_unpaired_macros() noexcept;
+
   // What the thread does once a second.
   void end_second() noexcept;
 
@@ -149,7 +153,7 @@ class ConnectionWatch {
   Limits limits_;
   std::unordered_set<Place*> places_;
   std::unordered_map<ino_t, Silent> silent_;
-  Events turned_away_, late_, never_spoke_;
+  Events turned_away_, late_, never_spoke_, without_descriptor_, unpaired_macros_;
   bool hang_was_said_ = false;  // the thread's own
 
   std::atomic<std::uint32_t> second_{1};

@@ -1,26 +1,18 @@
 #include "milter/libmilter_context.hpp"
 
 #include <libmilter/mfapi.h>
-#include <pthread.h>
 
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <utility>
+
+#include "milter/libmilter_input.hpp"
 
 namespace bloomgate {
 namespace {
 
 // Its address stands for a connection for which there was no memory: what came with its message is not known.
 char lost_connection;
-
-// libmilter has no function for it. In every release since 8.10 a context begins with its thread's id and this
-// descriptor. It is believed only where it is a connection to our own socket (ConnectionWatch).
-int socket_of(const SMFICTX* context) noexcept {
-  int descriptor = -1;
-  std::memcpy(&descriptor, reinterpret_cast<const char*>(context) + sizeof(pthread_t), sizeof descriptor);
-  return descriptor;
-}
 
 std::unique_ptr<Connection> make_connection(std::shared_ptr<const ConnectionParts> parts, int socket) noexcept {
   try {
@@ -39,7 +31,7 @@ Connection* connection_of(SMFICTX* context, const PartsSlot& parts) noexcept {
     connection->place().heard();
     return connection;
   }
-  auto* const made = make_connection(parts.get(), socket_of(context)).release();
+  auto* const made = make_connection(parts.get(), socket_of_callback()).release();
   smfi_setpriv(context, made == nullptr ? static_cast<void*>(&lost_connection) : made);
   return made;
 }
@@ -60,6 +52,7 @@ void close_connection(SMFICTX* context) noexcept {
 }
 
 std::string_view macro(SMFICTX* context, const char* name) noexcept {
+  if (socket_of_callback() < 0) return {};  // what libmilter holds was not looked at
   const char* const value = smfi_getsymval(context, unconst(name));
   return value == nullptr ? std::string_view() : std::string_view(value);
 }

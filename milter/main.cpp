@@ -329,7 +329,7 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   daemon.begin_to_serve();
   const auto shown = begin_to_show(daemon, options);
   const auto answered = begin_to_answer(daemon, options);
-  const MilterServer server(daemon.parts, std::move(socket), [&daemon](bool all_was_well) {
+  const MilterServer server(daemon.parts, std::move(socket), daemon.watch, [&daemon](bool all_was_well) {
     daemon.libmilter_failed = !all_was_well;
     daemon.wakeup.post(Wakeup::kMilterEnded);
   });

@@ -10,10 +10,11 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "milter/libmilter_input.hpp"
 
 namespace bloomgate {
 
-MilterServer::MilterServer(const PartsSlot& parts, std::unique_ptr<ListeningSocket> socket,
+MilterServer::MilterServer(const PartsSlot& parts, std::unique_ptr<ListeningSocket> socket, ConnectionWatch& watch,
                            std::function<void(bool)> on_end)
     : socket_(std::move(socket)) {
   set_connection_parts(&parts);
@@ -23,6 +24,7 @@ MilterServer::MilterServer(const PartsSlot& parts, std::unique_ptr<ListeningSock
     throw BloomgateError(ErrorCode::no_system_resource,
                          "cannot duplicate the socket: " + std::generic_category().message(errno));
   }
+  guard_libmilter(descriptor, watch);
   std::string address = "fd:" + std::to_string(descriptor);
   if (smfi_register(callback_description()) != MI_SUCCESS || smfi_setconn(address.data()) != MI_SUCCESS ||
       smfi_opensocket(false) != MI_SUCCESS) {

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "milter/callbacks.hpp"
+#include "milter/connection_watch.hpp"
 #include "milter/listening_socket.hpp"
 
 namespace bloomgate {
@@ -18,9 +19,11 @@ namespace bloomgate {
 class MilterServer {
  public:
   // Starts serving `socket`; from then on mail servers are answered. `parts` must live until the process ends.
+  // `watch` is told of connections that are ended; it must live as long.
   // `on_end` is called with whether all was well when libmilter has returned by itself: it failed, or it took a signal
   // to stop. Signals must be held (wakeup.hpp). Throws BloomgateError{no_system_resource, library_failed}.
-  MilterServer(const PartsSlot& parts, std::unique_ptr<ListeningSocket> socket, std::function<void(bool)> on_end);
+  MilterServer(const PartsSlot& parts, std::unique_ptr<ListeningSocket> socket, ConnectionWatch& watch,
+               std::function<void(bool)> on_end);
 
  private:
   std::unique_ptr<ListeningSocket> socket_;  // to remove its path at the end

@@ -121,6 +121,9 @@ void add_messages(Families& families, const Tally& tally) {
                        number(tally.turned_away()));
   families.one_counter("bloomgate_sessions_cut_off_total",
                        "Connections ended, since no whole step of the protocol came in time.", number(tally.cut_off()));
+  families.one_counter("bloomgate_sessions_malformed_total",
+                       "Connections ended, since a mail server sent the name of a macro without its value.",
+                       number(tally.malformed()));
 }
 
 // What was never counted is left out: there are many outcomes.

@@ -48,6 +48,7 @@ class Tally {
   void end_session() noexcept { add(sessions_ended_); }
   void note_turned_away() noexcept { add(turned_away_); }  // a connection past the limit
   void note_cut_off() noexcept { add(cut_off_); }          // a connection on which nothing whole came in time
+  void note_malformed() noexcept { add(malformed_); }      // a connection on which libmilter could not read what came
   void set_session_limit(std::uint64_t limit) noexcept { session_limit_.store(limit, std::memory_order_relaxed); }
 
   struct Messages {
@@ -96,6 +97,7 @@ class Tally {
   std::uint64_t open_sessions() const noexcept;
   std::uint64_t turned_away() const noexcept { return read(turned_away_); }
   std::uint64_t cut_off() const noexcept { return read(cut_off_); }
+  std::uint64_t malformed() const noexcept { return read(malformed_); }
   std::uint64_t session_limit() const noexcept { return read(session_limit_); }
   const TimeHistogram& decision_times() const noexcept { return decision_times_; }
   const TimeHistogram& confirmation_times() const noexcept { return confirmation_times_; }
@@ -124,7 +126,7 @@ class Tally {
   std::mutex new_name_;
 
   Count refusals_{0}, look_ups_{0}, hits_{0}, sessions_begun_{0}, sessions_ended_{0}, turned_away_{0}, cut_off_{0},
-      session_limit_{0}, child_signed_{0};
+      malformed_{0}, session_limit_{0}, child_signed_{0};
   std::array<Count, 2> reloads_ = {};
   std::array<Count, kDeepAnswers * kActions> deep_checks_ = {};
   std::array<Count, kSampleAnswers> samples_ = {};

@@ -1,15 +1,18 @@
 """Many connections, slow ones, and ones too many: those that behave go on, and what the others took comes back."""
 
+import os
 import resource
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import pytest
-from conftest import LISTED, UNLISTED, assert_it_serves, places
+from conftest import LISTED, UNLISTED, assert_it_serves, places, skip_without_root
+from private_mail.daemon import Daemon, DaemonConfig
+from private_mail.filter import build_filter_of
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
-from private_mail.processes import wait_until
+from private_mail.processes import temporary_folder, wait_until
 from raw_connection import (CONNECTION_STEPS, END, HEADER, NEGOTIATION, NEXT, SENDER, MilterConnection, descriptors,
-                            has_sanitizer, resident_bytes, served_connection, threads)
+                            frame, has_sanitizer, resident_bytes, served_connection, threads)
 
 pytestmark = pytest.mark.usefixtures("many_descriptors")
 
@@ -154,3 +157,67 @@ def test_a_reload_loads_another_limit(start_gateway):
         connection.put(NEGOTIATION)
     assert [connection.answer() for connection in connections] == [b"O"] * 50
     close(connections)
+
+
+DESCRIPTORS = 80
+
+
+class FewDescriptors(Daemon):
+    """It may have so many, and cannot ask for more."""
+
+    def command(self, *options):
+        return ["prlimit", f"--nofile={DESCRIPTORS}:{DESCRIPTORS}", *super().command(*options)]
+
+
+def processor_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_connections_past_the_descriptors_are_ended_at_once_and_no_thread_spins():
+    skip_without_root()
+    with ExitStack() as stack:
+        folder = stack.enter_context(temporary_folder("descriptors"))
+        build_filter_of(folder / "whitelist.bloom", [LISTED])
+        daemon = stack.enter_context(FewDescriptors(folder / "daemon", DaemonConfig(
+            folder / "whitelist.bloom", settings={"connection-timeout": 5})))
+        pid = daemon.program.pid
+        own, used = descriptors(pid), processor_seconds(pid)
+        silent = [MilterConnection(daemon.address) for _ in range(DESCRIPTORS + 20)]
+        wait_until(lambda: open_ones(silent) == descriptors(pid) - own, "those past the limit to be ended")
+        assert 20 <= open_ones(silent) < DESCRIPTORS
+        for _ in range(300):
+            with closing(MilterConnection(daemon.address)) as connection:
+                connection.put(NEGOTIATION)
+                assert connection.answer() is None
+        wait_until(lambda: open_ones(silent) == 0, "the silent ones to be late")
+        # A thread that spins takes the five seconds until then.
+        assert processor_seconds(pid) - used < 1.5
+        daemon.logged("connections were turned away, since too few descriptors are left")
+        with closing(wait_until(lambda: served_connection(daemon.address), "there to be room again")) as connection:
+            connection.put(CONNECTION_STEPS + SENDER + HEADER)
+            assert decided(connection).startswith(b"deliver")
+        close(silent)
+
+
+# A name without its value, for each step; the strings that libmilter had of others before may lie behind it.
+UNPAIRED = [frame(b"D", stage + b"x\x00" * count) for stage in (b"C", b"M", b"N", b"E") for count in (1, 3, 5, 7, 9, 11)]
+PAIRED = [frame(b"D", b"M" + b"x\x00" * count) for count in (2, 4, 6, 8, 10)]
+
+
+def test_a_macro_without_a_value_ends_its_connection_and_no_other(start_gateway):
+    gateway = start_gateway()
+    first = wait_until(lambda: served_connection(gateway.daemon.address), "a place")
+    first.put(CONNECTION_STEPS + SENDER + b"".join(PAIRED))
+    for _ in range(20):
+        for macros in UNPAIRED:
+            with closing(MilterConnection(gateway.daemon.address)) as connection:
+                connection.put(NEGOTIATION + b"".join(PAIRED) + CONNECTION_STEPS + SENDER + macros + HEADER + frame(b"E"))
+                connection.answer()
+                assert connection.answer() is None
+    first.put(HEADER)
+    assert decided(first).startswith(b"deliver")
+    first.close()
+    gateway.daemon.logged("connections were ended, since a mail server sent the name of a macro without its value")
+    assert_it_serves(gateway)

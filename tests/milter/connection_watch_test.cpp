@@ -74,6 +74,18 @@ TEST_CASE_METHOD(WatchTest, "as many connections as the limit says are within it
   CHECK(tally.session_limit() == 2);
 }
 
+TEST_CASE_METHOD(WatchTest,
+                 "connections that are ended for want of descriptors, or for their macros, are counted and logged") {
+  watch.note_without_descriptor();
+  watch.note_without_descriptor();
+  watch.note_unpaired_macros();
+  let_pass(1);
+  CHECK(tally.turned_away() == 2);
+  CHECK(tally.malformed() == 1);
+  CHECK(log.text().find("2 connections were turned away, since too few descriptors are left") != std::string::npos);
+  CHECK(log.text().find("1 connections were ended, since a mail server sent") != std::string::npos);
+}
+
 TEST_CASE_METHOD(WatchTest, "a connection that has ended makes room for another") {
   auto first = std::make_unique<ConnectionWatch::Place>(&watch, -1);
   const ConnectionWatch::Place second(&watch, -1);

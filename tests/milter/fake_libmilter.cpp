@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "milter/callbacks.hpp"
+#include "milter/libmilter_input.hpp"
 #include "tests/support/memory_budget.hpp"
 
 namespace {
@@ -23,6 +24,15 @@ int edit(SMFICTX* context, const std::string& what) {
   context->edits.push_back(what);
   return MI_SUCCESS;
 }
+
+// As libmilter has read it from a connection.
+class Step {
+ public:
+  explicit Step(const SMFICTX& context) { bloomgate::set_socket_of_callback(context.socket); }
+
+ private:
+  const BudgetInForce in_force_;
+};
 
 // Most tests are about our own field, which goes without saying.
 std::string name_before(const std::string& name) {
@@ -97,7 +107,7 @@ sfsistat FakeMailServer::negotiate() {
 sfsistat FakeMailServer::negotiate(unsigned long actions, unsigned long steps) {
   unsigned long unused_0 = 0;
   unsigned long unused_1 = 0;
-  const BudgetInForce in_force;
+  const Step step(context_);
   const sfsistat answer =
       callbacks_.xxfi_negotiate(&context_, actions, steps, 0, 0, &asked_actions_, &asked_steps_, &unused_0, &unused_1);
   context_.has_leading_space = (asked_steps_ & SMFIP_HDR_LEADSPC) != 0;
@@ -114,60 +124,60 @@ sfsistat FakeMailServer::connect(const char* ip_address) {
     client.ss_family = is_v4 ? AF_INET : AF_INET6;
   }
   std::string host = "client.example";
-  const BudgetInForce in_force;
+  const Step step(context_);
   return callbacks_.xxfi_connect(&context_, host.data(),
                                  ip_address == nullptr ? nullptr : reinterpret_cast<sockaddr*>(&client));
 }
 
 sfsistat FakeMailServer::helo(std::string name) {
-  const BudgetInForce in_force;
+  const Step step(context_);
   return callbacks_.xxfi_helo(&context_, name.data());
 }
 
 sfsistat FakeMailServer::mail(std::string path) {
   char* arguments[] = {path.data(), nullptr};
-  const BudgetInForce in_force;
+  const Step step(context_);
   return callbacks_.xxfi_envfrom(&context_, arguments);
 }
 
 sfsistat FakeMailServer::header(std::string name, std::string value) {
   if (context_.has_leading_space) value.insert(0, " ");
-  const BudgetInForce in_force;
+  const Step step(context_);
   return callbacks_.xxfi_header(&context_, name.data(), value.data());
 }
 
 sfsistat FakeMailServer::recipient(std::string path) {
   char* arguments[] = {path.data(), nullptr};
-  const BudgetInForce in_force;
+  const Step step(context_);
   return callbacks_.xxfi_envrcpt == nullptr ? SMFIS_CONTINUE : callbacks_.xxfi_envrcpt(&context_, arguments);
 }
 
 sfsistat FakeMailServer::end_of_header() {
-  const BudgetInForce in_force;
+  const Step step(context_);
   return callbacks_.xxfi_eoh == nullptr ? SMFIS_CONTINUE : callbacks_.xxfi_eoh(&context_);
 }
 
 sfsistat FakeMailServer::body(std::string bytes) {
   if (callbacks_.xxfi_body == nullptr) return SMFIS_CONTINUE;
-  const BudgetInForce in_force;
+  const Step step(context_);
   return callbacks_.xxfi_body(&context_, reinterpret_cast<unsigned char*>(bytes.data()), bytes.size());
 }
 
 sfsistat FakeMailServer::end_of_message(const std::string& queue_id) {
   context_.edits.clear();
   context_.macros["i"] = queue_id;
-  const BudgetInForce in_force;
+  const Step step(context_);
   return callbacks_.xxfi_eom(&context_);
 }
 
 sfsistat FakeMailServer::abort() {
-  const BudgetInForce in_force;
+  const Step step(context_);
   return callbacks_.xxfi_abort(&context_);
 }
 
 sfsistat FakeMailServer::close() {
   context_.has_leading_space = false;  // the next connection has agreed to nothing yet
-  const BudgetInForce in_force;
+  const Step step(context_);
   return callbacks_.xxfi_close(&context_);
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <libmilter/mfapi.h>
-#include <pthread.h>
 
 #include <map>
 #include <string>
@@ -11,8 +10,7 @@
 
 // libmilter's own name for a connection.
 struct smfi_str {
-  pthread_t thread = {};  // it begins with these two, as libmilter's
-  int socket = -1;
+  int socket = 0;  // of the connection; the standard input is none of ours
   void* private_data = nullptr;
   std::map<std::string, std::string> macros;
   // In the order in which they were asked for: "delete 2", "insert 0 value" of X-Bloomgate, "delete X-Spam-Flag 1",

@@ -92,6 +92,7 @@ TEST_CASE_METHOD(Watched, "the figures count each message under its decision, re
            "bloomgate_log_lines_lost_total 0\n",
            "bloomgate_sessions_turned_away_total 0\n",
            "bloomgate_sessions_cut_off_total 0\n",
+           "bloomgate_sessions_malformed_total 0\n",
            "bloomgate_sessions_limit 0\n",
            "bloomgate_trusted_results_missing 0\n",
            "bloomgate_build_info{version=\"" BLOOMGATE_VERSION "\"} 1\n",
