@@ -183,17 +183,18 @@ def test_connections_past_the_descriptors_are_ended_at_once_and_no_thread_spins(
         daemon = stack.enter_context(FewDescriptors(folder / "daemon", DaemonConfig(
             folder / "whitelist.bloom", settings={"connection-timeout": 5})))
         pid = daemon.program.pid
-        own, used = descriptors(pid), processor_seconds(pid)
+        used = processor_seconds(pid)
         silent = [MilterConnection(daemon.address) for _ in range(DESCRIPTORS + 20)]
-        wait_until(lambda: open_ones(silent) == descriptors(pid) - own, "those past the limit to be ended")
-        assert 20 <= open_ones(silent) < DESCRIPTORS
+        # A quarter is for messages.
+        wait_until(lambda: open_ones(silent) < DESCRIPTORS * 3 // 4, "those past the limit to be ended")
+        assert open_ones(silent) >= 20
         for _ in range(300):
             with closing(MilterConnection(daemon.address)) as connection:
                 connection.put(NEGOTIATION)
                 assert connection.answer() is None
         wait_until(lambda: open_ones(silent) == 0, "the silent ones to be late")
-        # A thread that spins takes the five seconds until then.
-        assert processor_seconds(pid) - used < 1.5
+        # A thread that spins takes what it can of the five seconds until then.
+        assert processor_seconds(pid) - used < 0.5
         daemon.logged("connections were turned away, since too few descriptors are left")
         with closing(wait_until(lambda: served_connection(daemon.address), "there to be room again")) as connection:
             connection.put(CONNECTION_STEPS + SENDER + HEADER)
