@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "filter/base/error.hpp"
 #include "filter/base/file_descriptor.hpp"
 #include "milter/connection_watch.hpp"
 #include "milter/packet_check.hpp"
@@ -106,13 +107,6 @@ Function* next(const char* name) noexcept {
 
 }  // namespace
 
-void guard_libmilter(int listener, ConnectionWatch& watch) {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = kMostDescriptors;
-  const auto descriptors = static_cast<int>(std::min(limit.rlim_cur, kMostDescriptors));
-  guard.store(new Guard(listener, descriptors, watch), std::memory_order_release);
-}
-
 int socket_of_callback() noexcept {
   return current;
 }
@@ -158,6 +152,18 @@ int bloomgate_close(int descriptor) {
   }
   return real(descriptor);
 }
+}
+
+void guard_libmilter(int listener, ConnectionWatch& watch) {
+  // The linker makes a function visible to libmilter unless it is told otherwise.
+  if (dlsym(RTLD_DEFAULT, "read") != reinterpret_cast<void*>(&bloomgate_read)) {
+    throw BloomgateError(ErrorCode::library_failed,
+                         "libmilter does not read through this program: it was linked wrongly");
+  }
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = kMostDescriptors;
+  const auto descriptors = static_cast<int>(std::min(limit.rlim_cur, kMostDescriptors));
+  guard.store(new Guard(listener, descriptors, watch), std::memory_order_release);
 }
 
 }  // namespace bloomgate

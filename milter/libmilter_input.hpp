@@ -21,7 +21,8 @@ namespace bloomgate {
 class ConnectionWatch;
 
 // `listener` is the descriptor that libmilter is given, and `watch` is told what is ended; it must live until the
-// process ends. Once, before libmilter starts. Throws std::bad_alloc.
+// process ends. Once, before libmilter starts. Throws BloomgateError{library_failed} where libmilter would not call the
+// functions of this program; std::bad_alloc.
 void guard_libmilter(int listener, ConnectionWatch& watch);
 
 // The connection that the calling thread has read from last: in a callback, the one that it is for. -1 if there is
