@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 
 #include "filter/base/error.hpp"
@@ -122,6 +123,8 @@ __attribute__((visibility("default"))) int bloomgate_accept(int listener, sockad
                                                             socklen_t* bytes) __asm__("accept");
 __attribute__((visibility("default"))) ssize_t bloomgate_read(int descriptor, void* into,
                                                               std::size_t bytes) __asm__("read");
+__attribute__((visibility("default"))) ssize_t bloomgate_read_chk(int descriptor, void* into, std::size_t bytes,
+                                                                  std::size_t room) __asm__("__read_chk");
 __attribute__((visibility("default"))) int bloomgate_close(int descriptor) __asm__("close");
 
 int bloomgate_accept(int listener, sockaddr* address, socklen_t* bytes) {
@@ -142,6 +145,12 @@ ssize_t bloomgate_read(int descriptor, void* into, std::size_t bytes) {
   if (stream->packets.take({static_cast<const unsigned char*>(into), static_cast<std::size_t>(got)})) return got;
   found->refuse(descriptor);
   return 0;  // as if the mail server had ended it
+}
+
+// What a library that was compiled with _FORTIFY_SOURCE may call instead.
+ssize_t bloomgate_read_chk(int descriptor, void* into, std::size_t bytes, std::size_t room) {
+  if (bytes > room) std::abort();
+  return bloomgate_read(descriptor, into, bytes);
 }
 
 int bloomgate_close(int descriptor) {
