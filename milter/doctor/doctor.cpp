@@ -40,6 +40,7 @@ void examine_service(std::string_view properties, std::vector<DoctorFinding>& fi
   } else if (properties.find("ActiveState=active") == std::string_view::npos) {
     findings.push_back({Level::problem, "service", std::string(kUnit) + " is not running",
                         std::string("systemctl enable --now ") + kUnit});
+    return;
   } else {
     findings.push_back({Level::ok, "service", std::string(kUnit) + " is running"});
   }

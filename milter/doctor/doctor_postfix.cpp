@@ -85,6 +85,7 @@ class Postfix {
     examine_access();
     examine_services(*ours);
     examine_others(milters, ours);
+    examine_logins();
     if (!content_filter.empty()) {
       examine_light_path(content_filter);
       examine_next_hop(content_filter, "the later stage", "mail that is not listed waits in the queue");
@@ -219,6 +220,24 @@ class Postfix {
     }
     findings_.push_back({Level::ok, "postfix", "listed mail takes the light path, the rest goes to " + content_filter});
     examine_next_hop(found.substr(7), "the light path", "listed mail waits in the queue");
+  }
+
+  // Who may write with the address of another user teaches for him.
+  void examine_logins() {
+    if (options_.learn == DaemonOptions::Learn::none) return;
+    // In main.cf, or of a service in master.cf.
+    const std::string settings =
+        run_program({"postconf", "-c", folder_, "-n"}).output + run_program({"postconf", "-c", folder_, "-P"}).output;
+    const bool is_bound = settings.find("sender_login_mismatch") != std::string::npos &&
+                          settings.find("smtpd_sender_login_maps") != std::string::npos;
+    if (is_bound) {
+      findings_.push_back({Level::ok, "learn", "Postfix lets a login write with its own addresses alone"});
+      return;
+    }
+    findings_.push_back({Level::warning, "learn",
+                         "Postfix lets a user who has logged in write with any address, and so list senders for "
+                         "another user",
+                         "set smtpd_sender_login_maps, and reject_sender_login_mismatch in smtpd_sender_restrictions"});
   }
 
   // The other milters, before Bloomgate and after it.

@@ -12,7 +12,7 @@ namespace bloomgate {
 
 // Since the daemon's start, or within a time.
 struct HealthCounts {
-  std::uint64_t messages = 0;   // decided
+  std::uint64_t messages = 0;   // delivered or checked
   std::uint64_t delivered = 0;  // … to be delivered
   std::uint64_t listed = 0;     // … of senders whom a whitelist has
   std::uint64_t internal_errors = 0;

@@ -15,8 +15,6 @@ using namespace std::chrono_literals;
 
 // Lists are built every hour or every night; after a week and a day something must have stopped.
 constexpr std::chrono::days kOldAfter{8};
-// A list that changes every day loses few entries at once.
-constexpr std::uint64_t kMostTimesFewer = 2;
 constexpr double kMostFalsePositives = 0.1;
 // Chance alone comes to this bound in 4 filters of 10^17, however long they are probed (Lundberg's inequality for a
 // Poisson process: e^-30x with e^x = 1 + 2x).
@@ -83,8 +81,10 @@ void whitelist_is_empty(const HealthFacts& facts, FoundOnes& found) {
 
 void whitelist_has_shrunk(const HealthFacts& facts, FoundOnes& found) {
   for (const WhitelistFacts& each : facts.whitelists) {
-    if (!each.faults.empty() || !each.entries_before || each.entries >= *each.entries_before / kMostTimesFewer)
-      continue;
+    if (!each.faults.empty() || !each.entries_before) continue;
+    // A list that changes every day loses few entries at once.
+    const std::uint64_t half = *each.entries_before - *each.entries_before / 2;
+    if (each.entries >= half) continue;
     found.push_back(
         {fmt::format("whitelist {} has {} entries, and the file before it ({}.1) had {}", each.name, each.entries,
                      each.path, *each.entries_before),

@@ -22,6 +22,7 @@ Bars bars_of(const MinuteRing& minutes, std::size_t minutes_of_bar) {
     DecisionBar& bar = bars[kBars - 1 - ago / minutes_of_bar];
     bar.delivered += minute.delivered;
     bar.checked += minute.checked;
+    bar.exempt += minute.exempt;
     bar.refused += minute.refused;
   }
   return bars;

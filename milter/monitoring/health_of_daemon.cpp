@@ -13,9 +13,9 @@ namespace bloomgate {
 namespace {
 
 void add_messages(const Tally& tally, HealthCounts& counts) {
+  counts.delivered = tally.messages(Outcome::deliver);
+  counts.messages = counts.delivered + tally.messages(Outcome::check);
   for (const Tally::Messages& each : tally.messages()) {
-    counts.messages += each.count;
-    if (each.verdict == Verdict::deliver) counts.delivered += each.count;
     if (!each.list.empty()) counts.listed += each.count;
     if (each.reason == Reason::internal_error) counts.internal_errors += each.count;
   }
@@ -97,6 +97,7 @@ HealthFacts health_facts(const Monitor& monitor) {
                           .refused_reload = standing->refused_reload,
                           .waits_for_restart = standing->waits_for_restart,
                           .results_are_missing = monitor.results_missing(),
+                          .name_servers_fail = monitor.tally().name_servers_failing(),
                           .session_limit = monitor.tally().session_limit(),
                           .false_positive_rate = false_positive_rate_of_message(*lists, standing->identity),
                           .unproven_domains = monitor.unproven_domains()};

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "config/update_faults.hpp"
 #include "filter/layout/sizing.hpp"
 #include "milter/health/proportion.hpp"
 #include "milter/health/rules.hpp"
@@ -99,12 +98,22 @@ void add_messages(Families& families, const Tally& tally) {
       "bloomgate_messages_total", "Messages decided, by what was decided, why, about whom, and by which whitelist.");
   for (const Tally::Messages& each : tally.messages()) {
     Families::put(messages,
-                  {label("decision", verdict_name(each.verdict)), label("reason", reason_name(each.reason)),
-                   label("identity", identity_kind_name(each.identity)), label("whitelist", name_or_none(each.list))},
+                  {label("decision", outcome_name(outcome_of(each.verdict, each.reason))),
+                   label("reason", reason_name(each.reason)), label("identity", identity_kind_name(each.identity)),
+                   label("whitelist", name_or_none(each.list))},
                   number(each.count));
   }
-  families.one_counter("bloomgate_refused_messages_total", "Messages refused for their forged header fields.",
-                       number(tally.refusals()));
+  if (const std::uint64_t refused = tally.messages(Outcome::refuse); refused != 0) {
+    Families::put(messages,
+                  {label("decision", outcome_name(Outcome::refuse)), label("reason", kForgedFields),
+                   label("identity", identity_kind_name(IdentityKind::none)), label("whitelist", name_or_none(""))},
+                  number(refused));
+  }
+  // Each series is there from the start, so that Prometheus misses no first message.
+  MetricFamily& decisions = families.counter("bloomgate_decisions_total", "The same, by what was decided alone.");
+  for (const Outcome each : kOutcomes) {
+    Families::put(decisions, {label("decision", outcome_name(each))}, number(tally.messages(each)));
+  }
   families.histogram("bloomgate_decision_seconds",
                      "Time to decide a message, with stores asked, without signatures and deeper checks.",
                      tally.decision_times());
@@ -150,9 +159,6 @@ void add_key_lookups(Families& families, const Tally& tally) {
   }
   families.histogram("bloomgate_key_lookup_seconds", "Time that the look-up of a key took, cached ones included.",
                      tally.key_lookup_times());
-  families.one_gauge("bloomgate_name_servers_failing",
-                     "Whether no name server answers, so that messages do not wait for keys.",
-                     tally.name_servers_failing() ? 1 : 0);
 }
 
 void add_confirmations(Families& families, const Tally& tally) {
@@ -203,26 +209,13 @@ void add_samples(Families& families, const Tally& tally) {
 }
 
 void add_service(Families& families, const Monitor& monitor) {
-  const auto standing = monitor.standing();
   MetricFamily& reloads = families.counter("bloomgate_reloads_total",
                                            "Reloads, asked for or because a list was replaced, by their outcome.");
   Families::put(reloads, {label("outcome", "accepted")}, number(monitor.tally().reloads(true)));
   Families::put(reloads, {label("outcome", "refused")}, number(monitor.tally().reloads(false)));
-  families.one_gauge("bloomgate_last_reload_refused", "Whether the last reload was refused.",
-                     standing->refused_reload.empty() ? 0 : 1);
-  MetricFamily& failed = families.gauge("bloomgate_update_failed_steps",
-                                        "Steps of the last bloomgate-update of this whitelist that have failed.");
-  for (const WhitelistSource& each : monitor.settings()->options.whitelists) {
-    Families::put(failed, {label("whitelist", each.name)}, number(update_faults(each.path).size()));
-  }
   families.one_gauge("bloomgate_last_reload_timestamp_seconds",
                      "When the last reload was accepted, or else when the daemon started.",
                      seconds_of(monitor.reloaded_at().value_or(monitor.started_at())));
-  families.one_gauge("bloomgate_waits_for_restart", "Whether a changed option waits for a restart.",
-                     standing->waits_for_restart.empty() ? 0 : 1);
-  families.one_gauge("bloomgate_trusted_results_missing",
-                     "Whether none of the last 1000 messages had trusted results of authentication.",
-                     monitor.results_missing() ? 1 : 0);
   families.one_counter("bloomgate_log_lines_lost_total", "Lines that the log did not take in time.",
                        number(monitor.lost_log_lines()));
   families.one_gauge("bloomgate_start_timestamp_seconds", "When the daemon started.", seconds_of(monitor.started_at()));
@@ -332,9 +325,6 @@ void add_whitelists(Families& families, const LoadedLists& lists) {
           [](const LoadedFilter& filter) { return seconds_of(written_at(filter).value_or(filter.loaded_at())); }));
   add("bloomgate_whitelist_loaded_timestamp_seconds", "When the whitelist, or its newest layer, was loaded.",
       latest_of([](const LoadedFilter& filter) { return seconds_of(filter.loaded_at()); }));
-  add("bloomgate_whitelist_store_faulty",
-      "Whether the whitelist's store had a bad page, could not be read, or did not answer in time.",
-      latest_of([](const LoadedFilter& filter) { return has_store_fault(filter) ? 1.0 : 0.0; }));
 }
 
 void add_lists(Families& families, const Monitor& monitor) {
@@ -347,21 +337,13 @@ void add_lists(Families& families, const Monitor& monitor) {
                        "Expected share of messages from strangers that pass for listed, by the rule in force.", *rate);
   }
   MetricFamily& entries = families.gauge("bloomgate_exact_list_entries", "Entries of an exact list.");
-  MetricFamily& left_out =
-      families.gauge("bloomgate_exact_list_lines_left_out", "Invalid lines of an exact list, which it leaves out.");
-  MetricFamily& lost = families.gauge("bloomgate_exact_list_lost", "Whether an exact list can no longer be read.");
   for (const NamedExactList& each : kExactLists) {
     const ExactListPart& part = parts.*each.part;
-    Families::put(lost, {label("list", each.name)}, part.is_lost ? 1 : 0);
-    if (!part.list) continue;
-    Families::put(entries, {label("list", each.name)}, number(part.list->size()));
-    Families::put(left_out, {label("list", each.name)}, number(part.left_out));
+    if (part.list) Families::put(entries, {label("list", each.name)}, number(part.list->size()));
   }
 }
 
 void add_learning(Families& families, const Learner::Status& learning) {
-  families.one_gauge("bloomgate_learning_stopped", "Whether nothing is learned, since the database cannot be used.",
-                     learning.fault.empty() ? 0 : 1);
   families.one_gauge("bloomgate_learned_pairs", "Pairs of a user and a correspondent that are known.",
                      number(learning.pairs));
   families.one_gauge("bloomgate_learned_memory_bytes", "Memory that they take.", number(learning.bytes));

@@ -13,14 +13,16 @@ namespace bloomgate {
 struct MessageCounts {
   std::uint64_t delivered = 0;
   std::uint64_t checked = 0;
+  std::uint64_t exempt = 0;
   std::uint64_t refused = 0;
 
   friend MessageCounts operator-(const MessageCounts& a, const MessageCounts& b) noexcept {
-    return {a.delivered - b.delivered, a.checked - b.checked, a.refused - b.refused};
+    return {a.delivered - b.delivered, a.checked - b.checked, a.exempt - b.exempt, a.refused - b.refused};
   }
   MessageCounts& operator+=(const MessageCounts& other) noexcept {
     delivered += other.delivered;
     checked += other.checked;
+    exempt += other.exempt;
     refused += other.refused;
     return *this;
   }

@@ -26,9 +26,10 @@ void Monitor::end_second() noexcept {
   probes_.probe(*sources_.lists.get());
   if (++seconds_of_minute_ < kSecondsOfMinute) return;
   seconds_of_minute_ = 0;
-  minutes_.close({.delivered = tally_.messages(Verdict::deliver),
-                  .checked = tally_.messages(Verdict::check),
-                  .refused = tally_.refusals()});
+  minutes_.close({.delivered = tally_.messages(Outcome::deliver),
+                  .checked = tally_.messages(Outcome::check),
+                  .exempt = tally_.messages(Outcome::exempt),
+                  .refused = tally_.messages(Outcome::refuse)});
   try {
     recent_.close_minute(counts_of(*this));
   } catch (const std::exception&) {

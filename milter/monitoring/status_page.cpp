@@ -58,15 +58,20 @@ std::string needs_action_section(const Monitor& monitor, bool with_senders) {
 
 std::string decisions_section(const Monitor& monitor) {
   const Tally& tally = monitor.tally();
-  const std::uint64_t delivered = tally.messages(Verdict::deliver);
-  const std::uint64_t checked = tally.messages(Verdict::check);
-  const std::uint64_t all = delivered + checked + tally.refusals();
+  std::uint64_t all = 0;
+  for (const Outcome each : kOutcomes) all += tally.messages(each);
   std::string html = "<section><h2>Decisions since the start</h2><div class=\"row\">\n";
   html += fact(grouped(all), "messages");
-  html += fact("<span class=\"deliver\">" + share(delivered, all) + "</span>", "deliver");
-  html += fact("<span class=\"check\">" + share(checked, all) + "</span>", "check");
-  if (tally.refusals() != 0) {
-    html += fact("<span class=\"refuse\">" + grouped(tally.refusals()) + "</span>", "refused, forged fields");
+  for (const Outcome each : kOutcomes) {
+    const std::uint64_t count = tally.messages(each);
+    const bool is_of_lists = each == Outcome::deliver || each == Outcome::check;
+    if (count == 0 && !is_of_lists) continue;
+    const std::string_view name = outcome_name(each);
+    const std::string_view why = each == Outcome::exempt   ? ", not incoming"
+                                 : each == Outcome::refuse ? ", for forged fields"
+                                                           : "";
+    html += fact(fmt::format("<span class=\"{}\">{}</span>", name, share(count, all)),
+                 fmt::format("{}{}: {}", name, why, grouped(count)));
   }
   html += fact(grouped(tally.open_sessions()), "connections now");
   return html + "</div>\n" + decisions_plot(monitor.minutes()) + "</section>\n";
@@ -74,21 +79,27 @@ std::string decisions_section(const Monitor& monitor) {
 
 std::string reasons_section(const Tally& tally) {
   struct Row {
-    Verdict verdict;
-    Reason reason;
+    Outcome outcome;
+    std::string_view reason;
     std::uint64_t count;
   };
   std::vector<Row> rows;
   std::uint64_t all = 0;
-  for (const Tally::Messages& each : tally.messages()) {
-    all += each.count;
-    const auto known = std::ranges::find_if(
-        rows, [&](const Row& row) { return row.verdict == each.verdict && row.reason == each.reason; });
+  const auto add = [&](Outcome outcome, std::string_view reason, std::uint64_t count) {
+    all += count;
+    const auto known =
+        std::ranges::find_if(rows, [&](const Row& row) { return row.outcome == outcome && row.reason == reason; });
     if (known == rows.end()) {
-      rows.push_back({each.verdict, each.reason, each.count});
+      rows.push_back({outcome, reason, count});
     } else {
-      known->count += each.count;
+      known->count += count;
     }
+  };
+  for (const Tally::Messages& each : tally.messages()) {
+    add(outcome_of(each.verdict, each.reason), reason_name(each.reason), each.count);
+  }
+  if (const std::uint64_t refused = tally.messages(Outcome::refuse); refused != 0) {
+    add(Outcome::refuse, kForgedFields, refused);
   }
   std::ranges::sort(rows, std::ranges::greater(), &Row::count);
   if (rows.size() > kTopReasons) rows.resize(kTopReasons);
@@ -98,7 +109,7 @@ std::string reasons_section(const Tally& tally) {
   for (const Row& row : rows) {
     html +=
         fmt::format("<tr><td class=\"{0}\">{0}</td><td>{1}</td><td class=\"n\">{2}</td><td class=\"n\">{3}</td></tr>\n",
-                    verdict_name(row.verdict), reason_name(row.reason), grouped(row.count), share(row.count, all));
+                    outcome_name(row.outcome), row.reason, grouped(row.count), share(row.count, all));
   }
   return html + "</table></section>\n";
 }
@@ -182,10 +193,11 @@ std::string lists_section(const Monitor& monitor, SystemClock::time_point now) {
 }
 
 std::string decision_html(const SeenDecision& seen) {
-  const std::string_view verdict = seen.is_refused ? "refuse" : verdict_name(seen.verdict);
-  const std::string_view reason = seen.is_refused ? "forged-fields" : reason_name(seen.reason);
+  const std::string_view outcome =
+      outcome_name(seen.is_refused ? Outcome::refuse : outcome_of(seen.verdict, seen.reason));
+  const std::string_view reason = seen.is_refused ? kForgedFields : reason_name(seen.reason);
   std::string html = fmt::format("<div class=\"one\"><span class=\"soft\">{}</span> <b class=\"{}\">{}</b> {}<br>{}",
-                                 clock_time(seen.at), verdict, verdict, reason, escaped(seen.sender.text()));
+                                 clock_time(seen.at), outcome, outcome, reason, escaped(seen.sender.text()));
   html += "<span class=\"soft\"> From: " + escaped(seen.header_from.text());
   if (!seen.list.view().empty()) html += ", whitelist " + escaped(printable(seen.list.view()));
   return html + "</span></div>\n";

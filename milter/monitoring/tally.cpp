@@ -58,6 +58,25 @@ void Tally::note_key_lookup(TxtStatus status, double seconds) noexcept {
   key_lookup_times_.note(seconds);
 }
 
+std::string_view outcome_name(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::deliver:
+      return "deliver";
+    case Outcome::check:
+      return "check";
+    case Outcome::exempt:
+      return "exempt";
+    case Outcome::refuse:
+      break;
+  }
+  return "refuse";
+}
+
+Outcome outcome_of(Verdict verdict, Reason reason) noexcept {
+  if (is_exempt(reason)) return Outcome::exempt;
+  return verdict == Verdict::deliver ? Outcome::deliver : Outcome::check;
+}
+
 Tally::OfName* Tally::find(std::string_view name) noexcept {
   const std::size_t in_use = names_in_use_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < in_use; ++i) {
@@ -119,14 +138,17 @@ std::vector<Tally::DeepChecks> Tally::deep_checks() const {
   return all;
 }
 
-std::uint64_t Tally::messages(Verdict verdict) const noexcept {
-  std::uint64_t count = 0;
-  const std::size_t cells = kReasonCount * kIdentities;
+std::uint64_t Tally::messages(Outcome outcome) const noexcept {
+  if (outcome == Outcome::refuse) return read(refusals_);
+  std::uint64_t all = 0;
   for (const OfName& name : names_) {
-    const auto first = name.messages.begin() + static_cast<std::ptrdiff_t>(index_of(verdict) * cells);
-    for (auto cell = first; cell != first + static_cast<std::ptrdiff_t>(cells); ++cell) count += read(*cell);
+    for (std::size_t cell = 0; cell < name.messages.size(); ++cell) {
+      const std::size_t reason = cell / kIdentities;
+      const auto verdict = static_cast<Verdict>(reason / kReasonCount);
+      if (outcome_of(verdict, static_cast<Reason>(reason % kReasonCount)) == outcome) all += read(name.messages[cell]);
+    }
   }
-  return count;
+  return all;
 }
 
 std::uint64_t Tally::open_sessions() const noexcept {

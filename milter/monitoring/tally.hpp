@@ -25,6 +25,24 @@
 
 namespace bloomgate {
 
+// What became of a message, in the words of figures, page and report.
+enum class Outcome : std::uint8_t {
+  deliver,
+  check,
+  exempt,  // not incoming mail, whatever its verdict: the lists do not apply
+  refuse,  // for its forged fields
+};
+inline constexpr std::array kOutcomes = {Outcome::deliver, Outcome::check, Outcome::exempt, Outcome::refuse};
+
+// "deliver", "check", "exempt", "refuse". Never fails.
+std::string_view outcome_name(Outcome outcome) noexcept;
+
+// The reason of a message that is refused, in logs and figures.
+inline constexpr std::string_view kForgedFields = "forged-fields";
+
+// Of a message that was decided: it is not refused.
+Outcome outcome_of(Verdict verdict, Reason reason) noexcept;
+
 class Tally {
  public:
   // Of whitelists that reloads bring one after the other. Those beyond are counted together, as kOtherNames.
@@ -73,7 +91,7 @@ class Tally {
   std::vector<Confirmations> confirmations() const;
   std::vector<DeepChecks> deep_checks() const;
 
-  std::uint64_t messages(Verdict verdict) const noexcept;
+  std::uint64_t messages(Outcome outcome) const noexcept;
   // Messages whose signatures were verified, by what became of those of their sender.
   std::uint64_t signatures(SignatureOutcome outcome) const noexcept {
     return read(signatures_[static_cast<std::size_t>(outcome)]);
@@ -89,7 +107,6 @@ class Tally {
   }
   const TimeHistogram& key_lookup_times() const noexcept { return key_lookup_times_; }
   bool name_servers_failing() const noexcept { return failing_servers_.load(std::memory_order_relaxed); }
-  std::uint64_t refusals() const noexcept { return read(refusals_); }
   std::uint64_t look_ups() const noexcept { return read(look_ups_); }
   std::uint64_t hits() const noexcept { return read(hits_); }
   std::uint64_t reloads(bool accepted) const noexcept { return read(reloads_[accepted ? 1 : 0]); }

@@ -91,9 +91,10 @@ def test_a_line_of_an_exact_list_that_is_left_out_is_found(world):
     broken = world.folder / "broken"
     broken.write_text("ann@ours.example\njoe@ours.example,\n\u200bzoe@ours.example\n")
     for option in ("--opt-out", "--revoked"):
-        assert_found(world.findings(option, broken), "invalid lines are left out: 2, the first is line 2: ")
+        assert_found(world.findings(option, broken), "has invalid lines (2), so")
+        assert_found(world.findings(option, broken), f"the first is line 2 of {broken}: ")
     broken.write_text("ann@ours.example\n")
-    assert_found(world.findings("--opt-out", broken), f"{broken} can be read", "ok")
+    assert_found(world.findings("--opt-out", broken), f"{broken} is there", "ok")
 
 
 # --- the daemon itself
@@ -135,18 +136,18 @@ def test_a_daemon_that_is_down_or_hangs_is_found(world):
     (lambda path: path.unlink(), "problem", "cannot be found"),
     (lambda path: path.write_bytes(path.read_bytes()[:-1]), "problem", "whitelist.bloom"),
     (lambda path: path.chmod(0o666), "problem", "written by everybody"),
-    (lambda path: os.utime(path, (0, 0)), "warning", "days old"),
-    (lambda path: build_filter_of(path, [LISTED], "--no-sender-domains"), "warning", "may find out who is listed")],
+    (lambda path: os.utime(path, (0, 0)), "problem", "days old"),
+    (lambda path: build_filter_of(path, [LISTED], "--no-sender-domains"), "problem", "may find out who is listed")],
     ids=["missing", "cut off", "open to all", "old", "without domains"])
 def test_a_whitelist_that_is_not_as_it_should_be_is_found(world, change, level, words):
     change(world.whitelist)
     assert_found(world.findings(), words, level)
 
 
-@pytest.mark.parametrize("option, value, words", [("mode", "observe", "no message is marked"),
-                                                  ("authentication", "off", "can forge")])
-def test_settings_that_leave_a_hole_are_named(world, option, value, words):
-    assert_found(world.findings(f"--{option}", value), words, "warning")
+@pytest.mark.parametrize("option, value, words, level", [("mode", "observe", "no message is marked", "warning"),
+                                                         ("authentication", "off", "can forge", "problem")])
+def test_settings_that_leave_a_hole_are_named(world, option, value, words, level):
+    assert_found(world.findings(f"--{option}", value), words, level)
 
 
 def test_name_servers_that_do_not_answer_are_found(world):
@@ -202,7 +203,7 @@ def test_a_list_that_the_daemon_cannot_read_is_found(world, name, means):
     assert_found(world.findings(f"--{name}", path), means)
     path.write_text("joe@example.org\n")
     path.chmod(0o644)
-    assert_found(world.findings(f"--{name}", path), f"{path} can be read", "ok")
+    assert_found(world.findings(f"--{name}", path), f"{path} is there", "ok")
     path.chmod(0o600)
     assert_found(world.findings(f"--{name}", path), f"{path} cannot be read by {USER}")
 
@@ -377,6 +378,17 @@ def test_a_service_that_asks_other_milters_is_found_where_mail_of_other_servers_
     assert not any("of its own" in text for text in texts(world.findings(postfix=etc)))
     add_service(etc, BEHIND_POSTSCREEN.format(chroot="n", options=" -o smtpd_milters="))
     assert_found(world.findings(postfix=etc), "smtpd/pass of master.cf has smtpd_milters of its own")
+
+
+def test_learning_from_logins_that_are_not_bound_to_their_addresses_is_found(world, postfix):
+    learn = ("--learn", "outbound", "--own-domains", "example.net", "--learn-file", world.folder / "learned.db")
+    etc = postfix(main_cf=f"smtpd_milters = {world.daemon.mta_socket}\n")
+    assert not any("write with" in text for text in texts(world.findings(postfix=etc), "warning"))
+    assert_found(world.findings(*learn, postfix=etc), "write with any address", "warning")
+    add_service(etc, "submission inet n - n - - smtpd -o smtpd_sender_restrictions=reject_sender_login_mismatch\n")
+    with open(etc / "main.cf", "a") as main_cf:
+        main_cf.write("smtpd_sender_login_maps = static:ann\n")
+    assert_found(world.findings(*learn, postfix=etc), "write with its own addresses alone", "ok")
 
 
 # --- a deeper check of its own

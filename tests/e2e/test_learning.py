@@ -33,6 +33,8 @@ OTHER_STRANGER = "other@example.org"
 ANN, BOB = "ann@example.net", "bob@example.net"
 EVE, PAT = "eve@example.net", "pat@example.net"
 
+LEARNING_STOPPED = "bloomgate_needs_action", 'rule="learning-stopped",severity="ticket"'
+
 MAIN_CF = """
 mynetworks = 127.0.0.1/32
 smtpd_relay_restrictions = permit_mynetworks, reject_unauth_destination
@@ -320,7 +322,7 @@ def test_on_a_full_disk_mail_continues_and_learning_continues_when_there_is_room
     world.wait_until_ready(before)
     world.write(ANN, STRANGER)
     world.is_written(ANN, STRANGER)
-    assert figures(page)["bloomgate_learning_stopped", ""] == 0
+    assert figures(page)[LEARNING_STOPPED] == 0
 
     filler = fill_up(world.file.parent)
     # The log of the database may have some room left in it.
@@ -329,7 +331,7 @@ def test_on_a_full_disk_mail_continues_and_learning_continues_when_there_is_room
         world.write(ANN, *late[begin:begin + 20], login=f"ann{begin}")
     daemon.logged("nothing is learned until it can be used", before)
     assert "disk is full" in daemon.log()[before:]
-    assert figures(page)["bloomgate_learning_stopped", ""] == 1
+    assert figures(page)[LEARNING_STOPPED] == 1
     assert "disk is full" in get(page, "/")[1]
     # The daemon tries again after some seconds, and the doctor takes as long to the end.
     doctor = subprocess.Popen(daemon.command("--doctor", "--json"), stdout=subprocess.PIPE, text=True)
@@ -345,7 +347,7 @@ def test_on_a_full_disk_mail_continues_and_learning_continues_when_there_is_room
     assert world.answer(BOB) == "check not-listed"
 
     filler.unlink()
-    wait_until(lambda: figures(page)["bloomgate_learning_stopped", ""] == 0, "learning to go on")
+    wait_until(lambda: figures(page)[LEARNING_STOPPED] == 0, "learning to go on")
     wait_until(lambda: world.answer(ANN) == "deliver learned", "the pairs to be read")
     world.write(ANN, OTHER_STRANGER)
     assert world.answer(ANN, sender=OTHER_STRANGER) == "deliver learned"
@@ -446,7 +448,7 @@ def test_the_explanation_the_doctor_and_the_figures_show_what_was_learned(start_
     wait_until(lambda: figures(path)["bloomgate_learned_pairs", ""] == 1, "the pair to be read")
     world.write(BOB, STRANGER, login="bob")
     wait_until(lambda: figures(path)["bloomgate_learned_total", ""] == 1, "another pair to be counted")
-    assert figures(path)["bloomgate_learning_stopped", ""] == 0
+    assert figures(path)[LEARNING_STOPPED] == 0
     examined = subprocess.run(daemon.command("--doctor"), capture_output=True, text=True).stdout
     assert re.search(rf"ok +learn: {world.file}: 2 pairs", examined), examined
 

@@ -105,7 +105,7 @@ def test_a_step_of_bloomgate_update_that_has_failed_is_shown_until_a_run_goes_we
         config.write_text(f"HARVEST='--own-domain example.net --for-all {sent}'\nLISTS={folder}/lists\nWHITELIST={whitelist}\n")
         update = [REPOSITORY / "scripts/bloomgate-update", config]
         environment = {**os.environ, "PATH": f"{built('filter/cli/bloomgate').parent}:{os.environ['PATH']}"}
-        failed = ("bloomgate_update_failed_steps", 'whitelist="whitelist"')
+        failed = ("bloomgate_needs_action", 'rule="update-fails",severity="ticket"')
         assert figures(port)[failed] == 0
         assert subprocess.run(update, env=environment, capture_output=True).returncode == 66
         assert figures(port)[failed] == 1
@@ -113,7 +113,7 @@ def test_a_step_of_bloomgate_update_that_has_failed_is_shown_until_a_run_goes_we
         assert re.search(rf"bloomgate-update: harvest has failed since \d{{4}}-.*{re.escape(str(sent))}", page), page
         doctor = subprocess.run(gateway.daemon.command("--doctor", "--json", "--postfix-config", "/nonexistent",
                                                        "--sendmail-config", "/nonexistent"), capture_output=True, text=True).stdout
-        assert any(finding["subject"] == "update" and finding["level"] == "problem" for finding in json.loads(doctor))
+        assert any(finding["subject"] == "update-fails" and finding["level"] == "problem" for finding in json.loads(doctor))
         sent.write_text("From: ann@example.net\nTo: joe@example.org\n\n")
         subprocess.run(update, env=environment, capture_output=True, check=True)
         assert figures(port)[failed] == 0
@@ -200,7 +200,7 @@ def test_each_figure_of_rules_and_dashboard_is_one_that_the_daemon_or_the_report
     asked = {"the rules": RULES.read_text(), "the dashboard": "\n".join(expressions_of_dashboard())}
     for where, text in asked.items():
         names = set(re.findall(r"\bbloomgate_\w+", text))
-        assert len(names) > 10
+        assert names
         assert names - shown == set(), f"{where} ask for what is not there"
 
 
@@ -208,10 +208,8 @@ def test_each_figure_of_rules_and_dashboard_is_one_that_the_daemon_or_the_report
 NOT_ON_THE_DASHBOARD = {
     "bloomgate_build_info": "says which version runs, and changes with a restart only",
     "bloomgate_start_timestamp_seconds": "Prometheus sees a restart by the counters",
-    "bloomgate_exact_list_lines_left_out": "the status page and an alert say what to do, and it is 0 else",
     "bloomgate_key_lookups_total": "for a search: what became of signatures is on it, by outcome",
     "bloomgate_key_lookup_seconds": "for a search, as above",
-    "bloomgate_name_servers_failing": "1 is for an alert, and it is 0 else",
     "bloomgate_last_reload_timestamp_seconds": "the dashboard counts reloads, and shows how old each whitelist is",
 }
 
@@ -271,7 +269,7 @@ def test_the_alerts_fire_when_they_should_and_only_then():
     if not shutil.which("promtool"):
         pytest.skip("promtool is missing (Debian package prometheus)")
     tests = sorted(RULES.parent.glob("*.test.yml"))
-    assert len(tests) == 2
+    assert len(tests) == 1
     for words in (("check", "rules", RULES), ("test", "rules", *tests)):
         done = subprocess.run(["promtool", *map(str, words)], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -16,6 +16,8 @@ from test_verify_dkim import World
 # In a mount namespace of its own, FILE is /etc/resolv.conf.
 ENTER = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/resolv.conf && exec "$@"']
 
+KEYS_MISSING = 'bloomgate_needs_action{rule="keys-missing",severity="page"}'
+
 
 class OwnResolvConf:
     """Where a daemon starts that has its own /etc/resolv.conf; stands for a PrivateNetwork."""
@@ -89,14 +91,14 @@ def test_a_dead_name_server_is_remembered_and_noticed_when_it_is_back(names):
     assert names.send(RSA.sign(GENUINE)) == (True, "pass")
     # The daemon is told of look-ups beside the messages.
     wait_until(lambda: names.looked_up("found") == 1, "the key to count")
-    assert names.figure("bloomgate_name_servers_failing") == 0
+    assert names.figure(KEYS_MISSING) == 0
     names.names.program.kill()
     # Its port refuses: the first message sees that, and the others do not wait. Each has another key.
     started = time.monotonic()
     assert names.send(key("strict").sign(GENUINE)) == (False, "name-server-failed")
     assert time.monotonic() - started < 4
     names.gateway.daemon.logged("warning: no name server answers")
-    wait_until(lambda: names.figure("bloomgate_name_servers_failing") == 1, "the figure to say so")
+    wait_until(lambda: names.figure(KEYS_MISSING) == 1, "the figure to say so")
     for selector in ("pkcs-1", "in-pieces", "alias"):
         assert names.send(key(selector).sign(GENUINE)) == (False, "name-server-failed")
     wait_until(lambda: names.looked_up("not-asked") == 4, "the keys to count")
@@ -104,5 +106,5 @@ def test_a_dead_name_server_is_remembered_and_noticed_when_it_is_back(names):
     names.restart_names()
     names.gateway.daemon.logged("info: name servers are asked for keys again")
     assert names.send(key("for-email").sign(GENUINE)) == (True, "pass")
-    assert names.figure("bloomgate_name_servers_failing") == 0
+    assert names.figure(KEYS_MISSING) == 0
     wait_until(lambda: names.figure("bloomgate_key_lookup_seconds_count") == 7, "all keys to count")

@@ -207,7 +207,7 @@ TEST_CASE("what is within every limit is not found") {
       [](HealthFacts& f) { f.options.metrics = parse_http_address("/run/bloomgate/metrics.sock"); },
       [](HealthFacts& f) { f.options.socket = parse_socket_address("inet:8891@localhost").value(); },
       [](HealthFacts& f) { f.whitelists[0].probed = {{"w", 1000, 70, 0.02}}; },
-      [](HealthFacts& f) { f.whitelists[0].entries = 500; },
+      [](HealthFacts& f) { f.whitelists[0].entries = 501; },
       [](HealthFacts& f) { f.now += std::chrono::days(8); },
       [](HealthFacts& f) { f.running->false_positive_rate = 0.1; },
       [](HealthFacts& f) { f.running->hour.failed_deep_checks = 25; },

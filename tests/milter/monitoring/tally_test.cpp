@@ -34,8 +34,8 @@ TEST_CASE_METHOD(Counted, "a message counts under its decision, reason, identity
   CHECK(all[1].verdict == Verdict::deliver);
   CHECK(all[1].identity == IdentityKind::both);
   CHECK(all[1].count == 3);
-  CHECK(tally.messages(Verdict::deliver) == 3);
-  CHECK(tally.messages(Verdict::check) == 1);
+  CHECK(tally.messages(Outcome::deliver) == 3);
+  CHECK(tally.messages(Outcome::check) == 1);
 }
 
 TEST_CASE_METHOD(Counted, "a message whose signatures were verified counts under their outcome") {
@@ -77,7 +77,7 @@ TEST_CASE_METHOD(Counted, "names of whitelists beyond the bound are counted toge
   CHECK(all.size() == Tally::kMostNames + 1);
   CHECK(all.back().list == Tally::kOtherNames);
   CHECK(all.back().count == 2 * Tally::kMostNames);
-  CHECK(tally.messages(Verdict::deliver) == 3 * Tally::kMostNames);
+  CHECK(tally.messages(Outcome::deliver) == 3 * Tally::kMostNames);
 }
 
 TEST_CASE_METHOD(Counted, "a store's answers count under its whitelist, and a checker's under its action") {
@@ -143,7 +143,7 @@ TEST_CASE_METHOD(Counted, "nothing is lost when all sessions count at once, each
     });
   }
   for (std::thread& session : sessions) session.join();
-  CHECK(tally.messages(Verdict::deliver) == 4 * kEach);
+  CHECK(tally.messages(Outcome::deliver) == 4 * kEach);
   const auto all = tally.messages();
   CHECK(all.size() == 20);
   for (const Tally::Messages& each : all) CHECK(each.count == 4 * kEach / 20);
