@@ -9,7 +9,6 @@
 #include "filter/base/parallel.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/journal.hpp"
 #include "filter/cli/lists/files_by_time.hpp"
 #include "filter/cli/lists/list_options.hpp"
 #include "filter/cli/numbers.hpp"
@@ -19,6 +18,7 @@
 #include "filter/cli/report/report_pages.hpp"
 #include "filter/cli/report/since.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/log/journal.hpp"
 
 namespace bloomgate::cli {
 namespace {

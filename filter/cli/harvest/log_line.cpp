@@ -6,8 +6,8 @@
 #include "filter/address/automatic_mail.hpp"
 #include "filter/address/calendar_text.hpp"
 #include "filter/base/ascii.hpp"
-#include "filter/cli/syslog_line.hpp"
 #include "filter/cli/written_day.hpp"
+#include "filter/log/syslog_line.hpp"
 
 namespace bloomgate::cli {
 namespace {

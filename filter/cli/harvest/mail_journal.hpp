@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "filter/cli/harvest/harvest.hpp"
-#include "filter/cli/journal.hpp"
+#include "filter/log/journal.hpp"
 
 namespace bloomgate::cli {
 

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/cli/report/daemon_line.hpp"
-#include "filter/cli/report/decision_line.hpp"
-#include "filter/cli/report/log_times.hpp"
 #include "filter/cli/report/space_saving.hpp"
 #include "filter/cli/report/time_counts.hpp"
 #include "filter/cli/report/unasked_line.hpp"
+#include "filter/log/daemon_line.hpp"
+#include "filter/log/decision_line.hpp"
+#include "filter/log/log_times.hpp"
 
 namespace bloomgate::cli {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "filter/cli/report/log_times.hpp"
+#include "filter/log/log_times.hpp"
 
 namespace bloomgate::cli {
 

@@ -1,6 +1,6 @@
 #include "filter/cli/report/unasked_line.hpp"
 
-#include "filter/cli/syslog_line.hpp"
+#include "filter/log/syslog_line.hpp"
 
 namespace bloomgate::cli {
 namespace {

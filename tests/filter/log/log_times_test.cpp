@@ -1,4 +1,4 @@
-#include "filter/cli/report/log_times.hpp"
+#include "filter/log/log_times.hpp"
 
 #include <cstdlib>
 #include <ctime>

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace bloomgate::cli {
+namespace bloomgate {
 
 // The texts are parts of the line.
 struct SyslogLine {
@@ -31,4 +31,4 @@ bool take_until(std::string_view& text, std::string_view end, std::string_view& 
 // False if the text does not begin so.
 bool take(std::string_view& text, std::string_view prefix) noexcept;
 
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

@@ -5,11 +5,13 @@
 // counts.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-namespace bloomgate::cli {
+namespace bloomgate {
 
 enum class Outcome : std::uint8_t {
   deliver,
@@ -24,7 +26,11 @@ std::string_view outcome_name(Outcome outcome) noexcept;
 
 // The texts are parts of the line: empty, where the line does not have them. A dash stands for none.
 struct DecisionLine {
+  // More domains that have signed the message are left out.
+  static constexpr std::size_t kMostSigners = 8;
+
   Outcome outcome = Outcome::check;
+  std::string_view decision = {};  // `deliver`, `check`, `refuse`: an exempt message has one of them, too
   std::string_view queue_id = {};
   std::string_view sender = {};  // the path: `<joe@example.org>`
   std::string_view header_from = {};
@@ -38,6 +44,14 @@ struct DecisionLine {
   std::string_view child_of = {};      // that domain
   std::string_view entry = {};         // the domain entry or mailing list that lists the sender
   std::string_view signer = {};        // whose signature proves it; of a checked message, whose would
+  std::string_view proof = {};         // by which bytes of the message the sender is proven
+  std::string_view fault = {};         // of a malformed sender
+  std::string_view dkim = {};          // what became of the signatures
+  std::string_view domain = {};        // of the signature that this is about
+  std::string_view selector = {};      // its selector
+  std::string_view recipients = {};    // how many were looked up
+  std::string_view listed_for = {};    // for how many of them the sender is listed
+  std::array<std::string_view, kMostSigners> signed_by = {};  // the domains that have signed it, the rest empty
   std::uint64_t forged_fields = 0;
   std::optional<double> decision_seconds = {};
   std::optional<double> confirm_seconds = {};
@@ -64,4 +78,4 @@ std::optional<DecisionLine> read_decision_line(std::string_view text) noexcept;
 // off.
 std::string_view domain_of(std::string_view sender) noexcept;
 
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

@@ -1,4 +1,4 @@
-#include "filter/cli/report/log_times.hpp"
+#include "filter/log/log_times.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,7 @@
 #include <charconv>
 #include <ctime>
 
-#include "filter/cli/lists/dated_lists.hpp"
-
-namespace bloomgate::cli {
+namespace bloomgate {
 namespace {
 
 constexpr std::chrono::hours kADay{24};
@@ -57,11 +55,21 @@ std::optional<Clock> clock_of(std::string_view text) noexcept {
   return Clock{*hour, *minute, *second};
 }
 
+// Of `2026-11-20`, the start of the text.
+std::optional<std::chrono::sys_days> day_of(std::string_view text) noexcept {
+  if (text.size() < 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
+  const auto year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
+  if (!year || !month || !day) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year(*year), std::chrono::month(static_cast<unsigned>(*month)),
+                                         std::chrono::day(static_cast<unsigned>(*day))};
+  return date.ok() ? std::optional(std::chrono::sys_days(date)) : std::nullopt;
+}
+
 std::optional<LogTime> read_long(std::string_view date) noexcept {
   constexpr std::size_t kClockAt = 11;
   constexpr std::size_t kClockBytes = 8;
   if (date.size() < kClockAt + kClockBytes) return std::nullopt;
-  const std::optional<Day> day = parse_day(date.substr(0, kClockAt - 1));
+  const std::optional<std::chrono::sys_days> day = day_of(date);
   const std::optional<Clock> clock = clock_of(date.substr(kClockAt));
   if (!day || !clock) return std::nullopt;
   std::string_view zone = date.substr(kClockAt + kClockBytes);
@@ -147,4 +155,4 @@ std::string format_local_day(LogTime time) {
   return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

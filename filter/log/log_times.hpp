@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace bloomgate::cli {
+namespace bloomgate {
 
 using LogTime = std::chrono::sys_seconds;
 
@@ -37,4 +37,4 @@ std::string format_local(LogTime time);
 std::string format_local_clock(LogTime time);
 std::string format_local_day(LogTime time);
 
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

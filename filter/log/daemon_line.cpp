@@ -1,8 +1,8 @@
-#include "filter/cli/report/daemon_line.hpp"
+#include "filter/log/daemon_line.hpp"
 
-#include "filter/cli/syslog_line.hpp"
+#include "filter/log/syslog_line.hpp"
 
-namespace bloomgate::cli {
+namespace bloomgate {
 namespace {
 
 constexpr std::string_view kProgram = "bloomgate-milter";
@@ -44,4 +44,4 @@ std::optional<DaemonLine> read_daemon_line(std::string_view line) noexcept {
   return daemon;
 }
 
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

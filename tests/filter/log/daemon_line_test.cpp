@@ -1,11 +1,11 @@
-#include "filter/cli/report/daemon_line.hpp"
+#include "filter/log/daemon_line.hpp"
 
 #include <string>
 
-#include "filter/cli/report/decision_line.hpp"
+#include "filter/log/decision_line.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate::cli {
+namespace bloomgate {
 namespace {
 
 const std::string kDecision =
@@ -55,7 +55,10 @@ TEST_CASE("lines of other programs are not taken for the daemon's, whatever they
 
 TEST_CASE("a decision's line has its words, and the first of each name counts") {
   const std::string text =
-      kDecision + " forged_headers=3 confirmed=yes confirm_us=80.5 deep_check=spam score=12.3/5.0 check_ms=85 reason=x";
+      kDecision +
+      " forged_headers=3 recipients=3 listed_for=2 confirmed=yes confirm_us=80.5 proof=same-from dkim=no-signature "
+      "domain=a.example selector=s1 signed_by=b.example signed_by=c.example deep_check=spam score=12.3/5.0 check_ms=85 "
+      "reason=x";
   const auto line = read_decision_line(text);
   REQUIRE(line);
   CHECK(line->outcome == Outcome::deliver);
@@ -69,6 +72,16 @@ TEST_CASE("a decision's line has its words, and the first of each name counts") 
   CHECK(line->forged_fields == 3);
   CHECK(line->confirmed == "yes");
   CHECK(line->deep_check == "spam");
+  CHECK(line->decision == "deliver");
+  CHECK(line->recipients == "3");
+  CHECK(line->listed_for == "2");
+  CHECK(line->proof == "same-from");
+  CHECK(line->dkim == "no-signature");
+  CHECK(line->domain == "a.example");
+  CHECK(line->selector == "s1");
+  CHECK(line->signed_by[0] == "b.example");
+  CHECK(line->signed_by[1] == "c.example");
+  CHECK(line->signed_by[2].empty());
   CHECK(line->decision_seconds.value() == Approx(11.4e-6));
   CHECK(line->confirm_seconds.value() == Approx(80.5e-6));
   CHECK(line->check_seconds.value() == Approx(0.085));
@@ -127,4 +140,4 @@ TEST_CASE("the domain of a sender is the text after its last at-sign") {
 }
 
 }  // namespace
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

@@ -1,4 +1,4 @@
-#include "filter/cli/journal.hpp"
+#include "filter/log/journal.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -13,7 +13,7 @@
 
 #include "filter/base/error.hpp"
 
-namespace bloomgate::cli {
+namespace bloomgate {
 namespace {
 
 constexpr const char* kRemedy = "; name log files instead, such as /var/log/mail.log";
@@ -80,4 +80,4 @@ void Journal::finish() {
                        {.path = "journalctl"});
 }
 
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

@@ -1,10 +1,11 @@
-#include "filter/cli/report/decision_line.hpp"
+#include "filter/log/decision_line.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
-namespace bloomgate::cli {
+namespace bloomgate {
 namespace {
 
 // No message takes longer, and sums of such numbers stay finite.
@@ -41,7 +42,7 @@ std::optional<Outcome> outcome_of(std::string_view decision, std::string_view re
 // The words of the line that are taken over as they are.
 struct Words {
   DecisionLine line;
-  std::string_view decision, forged, decision_us, confirm_us, check_ms, sample, score, repeats;
+  std::string_view forged, decision_us, confirm_us, check_ms, sample, score, repeats;
 };
 
 std::string_view* place_of(std::string_view name, Words& words) noexcept {
@@ -52,7 +53,7 @@ std::string_view* place_of(std::string_view name, Words& words) noexcept {
   DecisionLine& line = words.line;
   const std::array places = {Place{"sender", &line.sender},
                              Place{"header_from", &line.header_from},
-                             Place{"decision", &words.decision},
+                             Place{"decision", &line.decision},
                              Place{"reason", &line.reason},
                              Place{"identity", &line.identity},
                              Place{"authentication", &line.authentication},
@@ -69,9 +70,21 @@ std::string_view* place_of(std::string_view name, Words& words) noexcept {
                              Place{"child_signer", &line.child_signer},
                              Place{"child_of", &line.child_of},
                              Place{"entry", &line.entry},
-                             Place{"signer", &line.signer}};
+                             Place{"signer", &line.signer},
+                             Place{"proof", &line.proof},
+                             Place{"fault", &line.fault},
+                             Place{"dkim", &line.dkim},
+                             Place{"domain", &line.domain},
+                             Place{"selector", &line.selector},
+                             Place{"recipients", &line.recipients},
+                             Place{"listed_for", &line.listed_for}};
   for (const Place& place : places) {
     if (place.name == name) return place.value;
+  }
+  // The only one that a line may have more than once.
+  if (name == "signed_by") {
+    auto* const free = std::ranges::find_if(line.signed_by, &std::string_view::empty);
+    return free == line.signed_by.end() ? nullptr : free;
   }
   return nullptr;
 }
@@ -112,7 +125,7 @@ std::optional<DecisionLine> read_decision_line(std::string_view text) noexcept {
   std::optional<Words> words = words_of(text);
   if (!words) return std::nullopt;
   DecisionLine& line = words->line;
-  const std::optional<Outcome> outcome = outcome_of(words->decision, line.reason);
+  const std::optional<Outcome> outcome = outcome_of(line.decision, line.reason);
   if (!outcome || line.reason.empty()) return std::nullopt;
   line.outcome = *outcome;
   line.forged_fields = number_of(words->forged);
@@ -145,4 +158,4 @@ std::string_view domain_of(std::string_view sender) noexcept {
   return domain;
 }
 
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

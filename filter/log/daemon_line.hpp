@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-namespace bloomgate::cli {
+namespace bloomgate {
 
 enum class DaemonLevel : std::uint8_t { info, warning, error };
 
@@ -23,4 +23,4 @@ struct DaemonLine {
 // Nothing for lines of other programs. `line` has no line end.
 std::optional<DaemonLine> read_daemon_line(std::string_view line) noexcept;
 
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

@@ -1,10 +1,10 @@
-#include "filter/cli/syslog_line.hpp"
+#include "filter/log/syslog_line.hpp"
 
 #include <algorithm>
 
 #include "filter/base/ascii.hpp"
 
-namespace bloomgate::cli {
+namespace bloomgate {
 namespace {
 
 constexpr std::size_t kMostHostBytes = 255;
@@ -141,4 +141,4 @@ std::optional<SyslogLine> read_syslog_line(std::string_view line) noexcept {
   return read;
 }
 
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

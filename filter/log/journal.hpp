@@ -8,7 +8,7 @@
 
 #include "filter/base/file_descriptor.hpp"
 
-namespace bloomgate::cli {
+namespace bloomgate {
 
 class Journal {
  public:
@@ -34,4 +34,4 @@ class Journal {
   pid_t process_ = -1;
 };
 
-}  // namespace bloomgate::cli
+}  // namespace bloomgate
