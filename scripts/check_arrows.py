@@ -45,10 +45,11 @@ ARROWS = {
                           "milter/serving"],
     "milter/serving": ["filter/base", "config"],
     "milter/lookup": ["filter/base", "config", "milter/serving"],
+    "milter/why": ["filter/base", "filter/address", "filter/log", "milter/policy"],
     "milter/doctor": ["filter/base", "filter/layout", "filter/file", "filter/learned", "config", "milter/policy", "milter/health", "milter/lists",
                       "milter/deep_check", "milter/dkim", "milter/names"],
-    "milter": [*FILTER, "filter/learned", "config", "milter/fields", "milter/policy", "milter/health", "milter/message", "milter/learning", "milter/lists", "milter/deep_check", "milter/dkim", "milter/names",
-               "milter/doctor", "milter/monitoring", "milter/lookup", "milter/serving"],
+    "milter": [*FILTER, "filter/learned", "filter/log", "config", "milter/fields", "milter/policy", "milter/health", "milter/message", "milter/learning", "milter/lists", "milter/deep_check", "milter/dkim", "milter/names",
+               "milter/doctor", "milter/monitoring", "milter/lookup", "milter/serving", "milter/why"],
 }
 # main() stands above all of its program.
 ABOVE_ALL = {"filter/cli/main.cpp": ["filter/cli/commands"]}

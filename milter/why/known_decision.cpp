@@ -1,0 +1,134 @@
+#include "milter/why/known_decision.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "filter/base/ascii.hpp"
+#include "filter/base/printable.hpp"
+
+namespace bloomgate {
+namespace {
+
+std::string shown(std::string_view text) {
+  return printable_word(text, std::numeric_limits<std::size_t>::max());
+}
+
+// What a line has as one word already; a dash stands for none.
+std::string word(std::string_view text) {
+  return text == "-" ? std::string() : printable(text);
+}
+
+std::string without_brackets(std::string path) {
+  return path.size() > 2 && path.starts_with('<') && path.ends_with('>') ? path.substr(1, path.size() - 2) : path;
+}
+
+// The enumerator of that name, of those that begin with 0.
+template <typename Enum>
+std::optional<Enum> named(std::string_view name, std::size_t count, std::string_view (*name_of)(Enum)) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (name_of(static_cast<Enum>(i)) == name) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<AuthenticationMethod> method_of(std::string_view name) noexcept {
+  for (const auto method : {AuthenticationMethod::dkim, AuthenticationMethod::spf, AuthenticationMethod::dmarc,
+                            AuthenticationMethod::arc}) {
+    if (method_name(method) == name) return method;
+  }
+  return std::nullopt;
+}
+
+std::uint16_t number_of(std::string_view text) noexcept {
+  std::uint16_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} ? value : std::uint16_t{0};
+}
+
+bool is_rewritten(std::string_view sender) noexcept {
+  for (const std::string_view start : {"srs0", "srs1", "prvs=", "btv1="}) {
+    if (ascii::equal_ignoring_case(sender.substr(0, start.size()), start)) return true;
+  }
+  return false;
+}
+
+// Whether the From mailbox is another one than an envelope sender who is listed by his address, or one that the domain
+// entry that lists him does not have. A line does not say that itself.
+bool is_envelope_alone(const KnownDecision& known) noexcept {
+  if (known.identity != IdentityKind::envelope || known.sender.empty() || is_rewritten(known.sender)) return false;
+  if (known.entry.empty()) return !ascii::equal_ignoring_case(known.sender, known.header_from);
+  const std::string from = ascii::lower_case(domain_of(known.header_from));
+  if (!known.entry.starts_with("@.")) return '@' + from != known.entry;
+  const std::string_view below = std::string_view(known.entry).substr(1);
+  return !('.' + from).ends_with(below);
+}
+
+}  // namespace
+
+std::optional<KnownDecision> known_of_line(const DecisionLine& line) {
+  constexpr std::size_t kConfirmations = static_cast<std::size_t>(Confirmation::unreadable) + 1;
+  const std::optional<Reason> reason = named<Reason>(line.reason, kReasonCount, reason_name);
+  if (!reason || line.outcome == Outcome::refuse) return std::nullopt;
+  KnownDecision known = {
+      .verdict = line.decision == verdict_name(Verdict::deliver) ? Verdict::deliver : Verdict::check,
+      .reason = *reason,
+      .identity = named<IdentityKind>(line.identity, kIdentityKinds, identity_kind_name).value_or(IdentityKind::none),
+      .sender = without_brackets(word(line.sender)),
+      .header_from = word(line.header_from),
+      .method = method_of(line.authentication),
+      .list = word(line.whitelist),
+      .entry = word(line.entry),
+      .signer = word(line.signer),
+      .child_signer = word(line.child_signer),
+      .child_of = word(line.child_of),
+      .signature = named<SignatureOutcome>(line.dkim, kSignatureOutcomes, signature_outcome_name),
+      .signature_domain = word(line.domain),
+      .signature_selector = word(line.selector),
+      .for_recipients = {.recipients = number_of(line.recipients), .listed = number_of(line.listed_for)},
+      .confirmation = named<Confirmation>(line.confirmed, kConfirmations, confirmation_name),
+      .sender_fault =
+          named<RejectReason>(line.fault, kRejectReasonCount, reject_reason_name).value_or(RejectReason::none),
+  };
+  for (const std::string_view signer : line.signed_by) {
+    if (!signer.empty()) known.signed_by.push_back(word(signer));
+  }
+  const bool lacks_proof = *reason == Reason::not_authenticated || *reason == Reason::authentication_failed;
+  known.is_envelope_alone = lacks_proof && is_envelope_alone(known);
+  return known;
+}
+
+KnownDecision known_of_decision(const Decision& decision, const Facts& facts) {
+  KnownDecision known = {
+      .verdict = decision.verdict,
+      .reason = decision.reason,
+      .identity = decision.identity,
+      .sender = without_brackets(shown(facts.envelope_sender.value_or(""))),
+      .header_from = shown(facts.header_from.address),
+      .method = decision.method,
+      .list = shown(decision.list.view()),
+      .entry = shown(decision.entry.view()),
+      .signer = shown(decision.signer.view()),
+      .child_signer = shown(decision.child_signer.domain.view()),
+      .child_of = shown(decision.child_signer.parent()),
+      .signature = decision.signature,
+      .for_recipients = decision.for_recipients,
+      .confirmation = decision.confirmation,
+      .sender_fault = decision.sender_fault,
+      .is_envelope_alone = decision.is_envelope_alone,
+      .is_explained = true,
+  };
+  if (!facts.signatures) return known;
+  const std::vector<Signature>& all = facts.signatures->all;
+  const auto shown_one = std::ranges::find(all, known.signature.value_or(SignatureOutcome::pass), &Signature::outcome);
+  if (shown_one != all.end()) {
+    known.signature_domain = shown(shown_one->domain);
+    known.signature_selector = shown(shown_one->selector);
+  }
+  if (all.empty() && facts.grounds != nullptr) {
+    for (const std::string_view signer : facts.grounds->signers()) known.signed_by.push_back(shown(signer));
+  }
+  return known;
+}
+
+}  // namespace bloomgate

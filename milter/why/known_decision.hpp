@@ -1,0 +1,45 @@
+// What is known of a decision when a person asks for its reason: of one that was just made, or of a line of the
+// daemon's log. Plain values; pure functions that throw std::bad_alloc.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "filter/log/decision_line.hpp"
+#include "milter/policy/decision.hpp"
+#include "milter/policy/facts.hpp"
+
+namespace bloomgate {
+
+// Each text is printable ASCII (printable.hpp). Empty: it is not known, or there is none.
+struct KnownDecision {
+  Verdict verdict = Verdict::check;
+  Reason reason = Reason::internal_error;
+  IdentityKind identity = IdentityKind::none;
+  std::string sender = {};  // the envelope sender without its angle brackets; `<>` for the null sender
+  std::string header_from = {};
+  std::optional<AuthenticationMethod> method = {};
+  std::string list = {};   // "extra", or the name of a whitelist
+  std::string entry = {};  // as Decision has it
+  std::string signer = {};
+  std::string child_signer = {};
+  std::string child_of = {};
+  std::vector<std::string> signed_by = {};  // domains with a signature that may not speak for the sender
+  std::optional<SignatureOutcome> signature = {};
+  std::string signature_domain = {};  // of the signature that `signature` is about
+  std::string signature_selector = {};
+  ForRecipients for_recipients = {};
+  std::optional<Confirmation> confirmation = {};
+  RejectReason sender_fault = RejectReason::none;
+  bool is_envelope_alone = false;  // as Decision has it
+  bool is_explained = false;       // by --explain, which can be told more
+};
+
+// Nothing for a line whose decision or reason is not of this version.
+std::optional<KnownDecision> known_of_line(const DecisionLine& line);
+
+// `facts` are those that the decision was made from.
+KnownDecision known_of_decision(const Decision& decision, const Facts& facts);
+
+}  // namespace bloomgate

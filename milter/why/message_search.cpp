@@ -1,0 +1,87 @@
+#include "milter/why/message_search.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "filter/base/ascii.hpp"
+#include "filter/base/printable.hpp"
+#include "filter/log/daemon_line.hpp"
+#include "milter/why/why_sentence.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::string_view kNullSender = "<>";
+
+// "joe@example.org" of "Joe <joe@example.org>".
+std::string_view inside_brackets(std::string_view text) noexcept {
+  const std::size_t begin = text.rfind('<');
+  if (text == kNullSender || begin == std::string_view::npos || !text.ends_with('>')) return text;
+  return text.substr(begin + 1, text.size() - begin - 2);
+}
+
+// As the daemon writes it into its log.
+std::string as_logged(std::string_view text) {
+  return printable_word(text, std::numeric_limits<std::size_t>::max());
+}
+
+}  // namespace
+
+MessageSearch::MessageSearch(std::string_view subject, LogTime now)
+    : is_by_sender_(subject == kNullSender || subject.find('@') != std::string_view::npos), times_(now) {
+  subject = ascii::trimmed(subject, " \t");
+  wanted_ = is_by_sender_ ? ascii::lower_case(as_logged(inside_brackets(subject))) : as_logged(subject);
+}
+
+bool MessageSearch::is_wanted_sender(std::string_view sender) const {
+  if (sender.empty() || sender == "-") return false;
+  const std::string own = ascii::lower_case(inside_brackets(sender));
+  if (!wanted_.starts_with('@')) return own == wanted_;
+  if (!wanted_.starts_with("@.")) return '@' + std::string(domain_of(own)) == wanted_;
+  const std::string_view below = std::string_view(wanted_).substr(1);
+  return ('.' + std::string(domain_of(own))).ends_with(below);
+}
+
+bool MessageSearch::is_wanted(const DecisionLine& line) const {
+  if (!is_by_sender_) return line.queue_id == wanted_;
+  return is_wanted_sender(line.sender) || is_wanted_sender(line.header_from);
+}
+
+void MessageSearch::read_line(std::string_view line) {
+  ++lines_;
+  const std::optional<DaemonLine> daemon = read_daemon_line(line);
+  if (!daemon) return;
+  ++daemon_lines_;
+  const std::optional<DecisionLine> decision = read_decision_line(daemon->text);
+  if (!decision) return;
+  ++decisions_;
+  if (!is_wanted(*decision)) return;
+  ++found_;
+  kept_.push_back({.time = times_.read(daemon->date),
+                   .queue_id = printable(decision->queue_id),
+                   .sender = printable(decision->sender),
+                   .header_from = printable(decision->header_from),
+                   .decision = printable(decision->decision),
+                   .reason = printable(decision->reason),
+                   .why = why_sentence(*decision)});
+  if (kept_.size() >= 2 * kMost) keep_last();
+}
+
+// The logs may have been named in any order.
+void MessageSearch::keep_last() {
+  std::ranges::stable_sort(kept_, {}, &FoundMessage::time);
+  if (kept_.size() > kMost) kept_.erase(kept_.begin(), kept_.end() - kMost);
+}
+
+void MessageSearch::read(std::istream& log) {
+  std::string line;
+  while (std::getline(log, line)) read_line(line);
+}
+
+std::vector<FoundMessage> MessageSearch::messages() const {
+  MessageSearch last = *this;
+  last.keep_last();
+  return last.kept_;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,66 @@
+// Finds messages in the daemon's log by their queue ID or by their sender. For one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/log/decision_line.hpp"
+#include "filter/log/log_times.hpp"
+
+namespace bloomgate {
+
+// One message of the log. Each text is printable ASCII, as the line has it.
+struct FoundMessage {
+  std::optional<LogTime> time;  // nothing: the line has an invalid date
+  std::string queue_id, sender, header_from, decision, reason;
+  std::string why;
+};
+
+class MessageSearch {
+ public:
+  // The most messages that are kept: the last ones.
+  static constexpr std::size_t kMost = 10;
+
+  // `subject` is a queue ID, or an address with an `@`: of the envelope sender or of From, `joe@example.org`,
+  // `Joe <joe@example.org>`, `@example.org` for each address of a domain, `@.example.org` for those below it, too, or
+  // `<>` for the null sender. In any case.
+  MessageSearch(std::string_view subject, LogTime now);
+
+  // Reads a log to its end, whatever was read before it.
+  void read(std::istream& log);
+
+  // The last kMost messages, the oldest first.
+  std::vector<FoundMessage> messages() const;
+
+  bool is_by_sender() const noexcept { return is_by_sender_; }
+  // An address, not a domain or a queue ID.
+  bool is_by_address() const noexcept { return is_by_sender_ && wanted_.find('@', 1) != std::string::npos; }
+  // The subject in the form in which it is compared: printable ASCII.
+  const std::string& subject() const noexcept { return wanted_; }
+  std::uint64_t found() const noexcept { return found_; }
+  std::uint64_t lines() const noexcept { return lines_; }
+  std::uint64_t daemon_lines() const noexcept { return daemon_lines_; }
+  std::uint64_t decisions() const noexcept { return decisions_; }
+
+ private:
+  void read_line(std::string_view line);
+  bool is_wanted(const DecisionLine& line) const;
+  bool is_wanted_sender(std::string_view sender) const;
+  void keep_last();
+
+  std::string wanted_;
+  bool is_by_sender_;
+  LogTimes times_;
+  std::vector<FoundMessage> kept_;
+  std::uint64_t found_ = 0;
+  std::uint64_t lines_ = 0;
+  std::uint64_t daemon_lines_ = 0;
+  std::uint64_t decisions_ = 0;  // lines that say what became of a message
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,22 @@
+// Why a message was treated so, in a sentence or two for a person, and what would change it. Made of a decision at hand
+// (`--explain`) or of a line of the log (`bloomgate-milter why`). Pure; throws std::bad_alloc. What comes out is
+// printable ASCII, and names nothing that is not known.
+#pragma once
+
+#include <string>
+
+#include "milter/why/known_decision.hpp"
+
+namespace bloomgate {
+
+// "Checked, because joe@example.org is on the whitelist customers, but nothing proves the message: it is signed by
+// mailer.test only. A signature of example.org, or a DMARC pass from a trusted milter, would change that."
+std::string why_sentence(const KnownDecision& known);
+
+// The same of any line, also of a message that was refused.
+std::string why_sentence(const DecisionLine& line);
+
+// An address as a word of a shell's command; `ADDRESS` if it would need more than quotes.
+std::string shell_word(const std::string& text);
+
+}  // namespace bloomgate
