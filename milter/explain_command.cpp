@@ -12,7 +12,6 @@
 #include "filter/base/error.hpp"
 #include "filter/base/line_ends.hpp"
 #include "milter/dkim/library_verifier.hpp"
-#include "milter/names/resolver.hpp"
 #include "milter/learning/learner.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/loaded_lists.hpp"
@@ -20,11 +19,13 @@
 #include "milter/machine_name.hpp"
 #include "milter/message/message_header.hpp"
 #include "milter/message/message_recorder.hpp"
+#include "milter/names/resolver.hpp"
 #include "milter/policy/decide.hpp"
 #include "milter/policy/explain.hpp"
 #include "milter/policy/header_field.hpp"
 #include "milter/policy/trace.hpp"
 #include "milter/policy_of_options.hpp"
+#include "milter/why/why_sentence.hpp"
 
 namespace bloomgate {
 namespace {
@@ -179,27 +180,53 @@ Decision decided(Facts& facts, const LoadedLists& loaded, const LearnedSenders* 
   }
 }
 
-}  // namespace
+// From is that of `--from` if there is neither a message nor a field of one. False: it is not so, or cannot be.
+bool assume_from(const ExplainOptions& given, const std::string& body, std::vector<HeaderField>& fields) {
+  if (has_fields(given) || !fields.empty() || !body.empty() || !given.from) return false;
+  const std::string_view address = ascii::trimmed(*given.from, " \t<>");
+  if (address.empty()) return false;
+  fields.push_back({"From", " <" + std::string(address) + '>'});
+  return true;
+}
 
-void explain(const DaemonCommand& command, std::istream* message, std::ostream& out) {
+// A decision, what it was made from, and how.
+struct Explained {
+  MessageRecorder recorder;
+  std::string name;
+  Facts facts;
+  Trace trace;
+  Decision decision;
+  bool is_from_assumed = false;
+
+  std::string sentence() const {
+    std::string text = why_sentence(known_of_decision(decision, facts));
+    if (is_from_assumed) {
+      text += " (This takes From to be the envelope sender: give --header-from, or the message on standard input.)";
+    }
+    return text;
+  }
+};
+
+void explain_into(Explained& explained, const DaemonCommand& command, std::istream* message) {
   const GateRules rules = gate_rules(command);
   const LoadedLists lists = loaded_lists(command.options);
   const std::unique_ptr<LearnedInFile> learned = learned_of(command.options);
-  MessageRecorder recorder;
+  auto& [recorder, name, facts, trace, decision, is_from_assumed] = explained;
   recorder.keep_header(true);
   recorder.set_leading_space(true);
   recorder.expect_recipients(!command.explain.to.empty());
   std::string body;
-  record(recorder, command.explain, fields_of(command.explain, message, body));
+  std::vector<HeaderField> fields = fields_of(command.explain, message, body);
+  is_from_assumed = assume_from(command.explain, body, fields);
+  record(recorder, command.explain, fields);
 
-  const std::string name = mta_name(command);
+  name = mta_name(command);
   const std::vector<std::string> ids = trusted_ids(rules, name);
-  Facts facts = recorder.facts(ids, rules.trusted_fields, rules.cover);
+  facts = recorder.facts(ids, rules.trusted_fields, rules.cover);
   if (has_fields(command.explain)) facts.authentication = believed(command.explain, ids, rules.trusted_fields);
   Trace first_steps;
   first_steps.add("results-of", "", "", joined(ids));
-  Trace trace = first_steps;
-  Decision decision;
+  trace = first_steps;
   if (!recorder.failed()) decision = decided(facts, lists, learned.get(), rules, first_steps, trace);
   if (!decision.need.is_empty() && message != nullptr && !has_fields(command.explain)) {
     facts.signatures = verified(command.options, recorder, decision.need, body, *message);
@@ -209,8 +236,25 @@ void explain(const DaemonCommand& command, std::istream* message, std::ostream& 
     decision = decided(facts, lists, learned.get(), rules, first_steps, trace);
   }
   if (learned && !learned->fault().empty()) throw BloomgateError(ErrorCode::cannot_read, learned->fault());
-  out << (command.explain.json ? explanation_json : explanation_text)(trace, decision, name,
-                                                                      check_mark(command.options));
+}
+
+}  // namespace
+
+void explain(const DaemonCommand& command, std::istream* message, std::ostream& out) {
+  Explained explained;
+  explain_into(explained, command, message);
+  out << (command.explain.json ? explanation_json : explanation_text)(
+      explained.trace, explained.decision, explained.name, check_mark(command.options), explained.sentence());
+}
+
+std::string explained_sentence(const DaemonCommand& command, const std::string& address) {
+  DaemonCommand asked = command;
+  asked.explain = {};
+  asked.explain.from = '<' + address + '>';
+  asked.explain.header_from = {address};
+  Explained explained;
+  explain_into(explained, asked, nullptr);
+  return explained.sentence();
 }
 
 }  // namespace bloomgate

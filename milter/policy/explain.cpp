@@ -86,19 +86,20 @@ std::string hint(const Decision& decision) {
 
 }  // namespace
 
-std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host,
-                             CheckMark check_mark) {
+std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
+                             std::string_view why) {
   std::string text;
   for (const TraceStep& step : trace.steps()) text += line_of(step);
   if (!trace.is_complete()) text += "(steps are missing: there was no memory for them)\n";
   text += columns("mark") + (decision.is_marked ? header_value(decision, host, check_mark) : "none") + '\n';
   if (const std::string line = hint(decision); !line.empty()) text += columns("hint") + line + '\n';
   text.append("decision: ").append(verdict_name(decision.verdict));
-  return text.append(" reason=").append(reason_name(decision.reason)).append("\n");
+  text.append(" reason=").append(reason_name(decision.reason)).append("\n");
+  return why.empty() ? text : text.append("why: ").append(why).append("\n");
 }
 
-std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host,
-                             CheckMark check_mark) {
+std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
+                             std::string_view why) {
   Json steps = Json::array();
   for (const TraceStep& step : trace.steps()) {
     steps.push_back({{"step", step.name},
@@ -121,6 +122,7 @@ std::string explanation_json(const Trace& trace, const Decision& decision, std::
       {"child_signer", escaped(decision.child_signer.domain.view())},
       {"child_of", escaped(decision.child_signer.parent())},
       {"hint", hint(decision)},
+      {"why", why},
       {"confirmed", decision.confirmation ? confirmation_name(*decision.confirmation) : std::string_view()},
       {"fault", has_fault ? reject_reason_name(decision.sender_fault) : std::string_view()},
       {"mark", decision.is_marked ? Json(header_value(decision, host, check_mark)) : Json()},

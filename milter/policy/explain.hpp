@@ -25,23 +25,26 @@ namespace bloomgate {
 // Where a domain entry was found, that one stands behind the key: `entry=@.partner.example`. What proved a sender
 // stands behind the domain that did: `proof=same-from`. Where a name below the sender's domain has signed, and its
 // signature would deliver the message if it counted, the step `child-signer` names both. The line `hint` before the
-// last one says in a sentence which entry or option lets it count, and what else a listed sender who is not
+// decision says in a sentence which entry or option lets it count, and what else a listed sender who is not
 // authenticated would have needed:
 //
 //     child-signer       not-counted  subject=shop.example key=mg.shop.example
 //     hint               the message has a signature of mg.shop.example, a name below shop.example, which …
 //
-// The last line always has this form. `host` and `check_mark` as in header_value().
-std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark);
+// The line of the decision always has this form. The last line is `why`, which says the same in a sentence; it is left
+// out if the sentence is empty. `host` and `check_mark` as in header_value().
+std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
+                             std::string_view why = {});
 
 // The same as one JSON object on one line:
 //
 //     {"decision": "deliver", "reason": "listed", "identity": "envelope", "authentication": "dkim",
-//      "whitelist": "customers", "entry": "", "child_signer": "", "child_of": "", "hint": "", "confirmed": "",
-//      "fault": "", "mark": "deliver; …", "complete": true, "steps": [{"step": "envelope-sender", "subject": "…",
-//      "key": "…", "outcome": "address", "entry": "", "proof": ""}, …]}
+//      "whitelist": "customers", "entry": "", "child_signer": "", "child_of": "", "hint": "", "why": "Delivered,
+//      because …", "confirmed": "", "fault": "", "mark": "deliver; …", "complete": true, "steps": [{"step":
+//      "envelope-sender", "subject": "…", "key": "…", "outcome": "address", "entry": "", "proof": ""}, …]}
 //
 // `mark` is null if the message gets none; `complete` is false if steps are missing for lack of memory.
-std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark);
+std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
+                             std::string_view why = {});
 
 }  // namespace bloomgate

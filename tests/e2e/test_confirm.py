@@ -182,6 +182,6 @@ def test_an_explanation_shows_what_the_store_says(start):
     assert re.search(f"confirm +yes  subject=whitelist key={LISTED}\n", explain(LISTED))
     assert "; confirmed=yes\ndecision: deliver reason=listed\n" in explain(LISTED)
     assert re.search(f"confirm +no  subject=whitelist key={stranger}\n", explain(stranger))
-    assert explain(stranger).endswith("decision: check reason=not-listed\n")
+    assert "decision: check reason=not-listed\n" in explain(stranger)
     missed = next(sender for sender in STRANGERS if sender not in pair.found_by_bits(STRANGERS))
     assert "confirm " not in explain(missed)
