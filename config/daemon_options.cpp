@@ -225,7 +225,8 @@ constexpr std::string_view kExplainOptions[] = {"from",   "to",         "header-
 constexpr std::string_view kJsonOption[] = {"json"};
 constexpr std::string_view kOtherActions[] = {"check-config", "reload", "explain", "doctor"};
 constexpr std::string_view kDoctorOptions[] = {"postfix-config", "sendmail-config", "clamd", "fingerprint",
-                                               "send",           "signed-message",  "smtp",  "log"};
+                                               "send",           "signed-message",  "smtp"};
+constexpr std::string_view kLogOption[] = {"log"};
 
 ExplainOptions explain_options(const GivenOptions& command_line) {
   const GivenOptions no_file;
@@ -273,7 +274,20 @@ std::string word_hint(const std::string& word, const GivenOptions& command_line)
   }
   std::vector<std::string> commands;
   for (const ListCommandSpec& spec : list_command_table()) commands.emplace_back(spec.name);
+  commands.emplace_back(kWhyCommand);
   return nearest_word_hint(word, commands);
+}
+
+// `why QUEUE-ID`, or `why ADDRESS`.
+std::optional<WhyCommand> why_command(const GivenCommandLine& given) {
+  if (given.words.empty() || given.words.front() != kWhyCommand) return std::nullopt;
+  if (given.words.size() != 2) {
+    throw config_error({}, "", "why: name one queue ID, address or @domain; quote one with spaces in it");
+  }
+  const GivenOptions no_file;
+  WhyCommand command = {.subject = given.words.back(), .logs = {}, .json = given.options.contains("json")};
+  if (given.options.contains("log")) Merger(no_file, given.options).set("log", command.logs);
+  return command;
 }
 
 // The words of the command line that are no options are a command with its entries, or there are none.
@@ -323,7 +337,11 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
     command.action = Action::version;
     return command;
   }
-  if (auto list = list_command(given)) {
+  if (auto why = why_command(given)) {
+    command.action = Action::why;
+    command.why = *std::move(why);
+    refuse(command_line, kOtherActions, "a call without a command");
+  } else if (auto list = list_command(given)) {
     command.action = Action::edit_list;
     command.list = *std::move(list);
     refuse(command_line, kOtherActions, "a call without a command");
@@ -345,7 +363,11 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
   } else {
     refuse(command_line, kDoctorOptions, "--doctor");
   }
-  if (command.action != Action::explain && command.action != Action::doctor && command.action != Action::edit_list) {
+  if (command.action != Action::doctor && command.action != Action::why) {
+    refuse(command_line, kLogOption, "--doctor or the command why");
+  }
+  if (command.action != Action::explain && command.action != Action::doctor && command.action != Action::edit_list &&
+      command.action != Action::why) {
     refuse(command_line, kJsonOption, "--explain, --doctor or a command");
   }
   Merger({}, command_line).set("config", command.config_path);

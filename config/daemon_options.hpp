@@ -141,7 +141,7 @@ struct DoctorOptions {
 };
 
 struct DaemonCommand {
-  enum class Action { run, check_config, reload, doctor, edit_list, explain, help, version };
+  enum class Action { run, check_config, reload, doctor, edit_list, explain, why, help, version };
 
   Action action = Action::run;
   std::string config_path;     // the file that was read
@@ -151,6 +151,7 @@ struct DaemonCommand {
   ExplainOptions explain = {};
   DoctorOptions doctor = {};
   ListCommand list = {};
+  WhyCommand why = {};
   pid_t reload_process = 0;  // the daemon that --reload asks
 };
 

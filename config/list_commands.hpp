@@ -1,4 +1,4 @@
-// The commands of bloomgate-milter that edit its exact lists, declared once, as the options are in option_table.hpp:
+// The commands of bloomgate-milter, declared once. Most edit its exact lists, as the options are in option_table.hpp:
 // `bloomgate-milter revoke joe@example.org`. The command line and `--help` come from the table; a test compares the
 // manual page with it.
 #pragma once
@@ -20,6 +20,17 @@ struct ListCommandSpec {
 };
 
 std::span<const ListCommandSpec> list_command_table() noexcept;
+
+// The command that edits nothing: what the daemon's log says of a message.
+inline constexpr std::string_view kWhyCommand = "why";
+inline constexpr std::string_view kWhySummary = "say why a message was delivered or checked, from the daemon's log";
+
+// What its command line asked for.
+struct WhyCommand {
+  std::string subject;            // a queue ID, an address or a domain
+  std::vector<std::string> logs;  // files, `-` for standard input; empty: where the log usually is
+  bool json = false;
+};
 
 // The command of that name; null if there is none.
 const ListCommandSpec* find_list_command(std::string_view name) noexcept;

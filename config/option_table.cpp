@@ -305,8 +305,7 @@ constexpr std::array kOptions = {
                "", false},
     OptionSpec{"signed-message", "FILE", "", "with --send: a saved message from a listed sender", "", false},
     OptionSpec{"smtp", "HOST:PORT", "127.0.0.1:25", "with --send: the mail server", "", false},
-    OptionSpec{"log", "FILE", "", "with --doctor: a log of the mail server or the daemon, beside the journal", "",
-               false, true},
+    OptionSpec{"log", "FILE", "", "with --doctor or why: a log of the mail server or the daemon", "", false, true},
     OptionSpec{"json", "", "", "with --explain, --doctor or a command: print JSON", "", false},
     OptionSpec{"help", "", "", "show this help, then exit", "", false},
     OptionSpec{"version", "", "", "show the version, then exit", "", false},
@@ -351,6 +350,8 @@ std::string daemon_help_text() {
   for (const ListCommandSpec& command : list_command_table()) {
     out.append("  ").append(command.name).append(" ENTRY...\n      ").append(command.summary).append("\n");
   }
+  out.append("\nAnother command reads the log:\n  ").append(kWhyCommand).append(" QUEUE-ID|ADDRESS\n      ");
+  out.append(kWhySummary).append("\n");
   out += "\nOptions (the command line overrides the configuration file):\n";
   for (const OptionSpec& option : kOptions) {
     out += "  " + usage_form(option) + "\n";
@@ -373,6 +374,7 @@ std::string daemon_option_list() {
   for (const ListCommandSpec& command : list_command_table()) {
     out.append("word\t").append(command.name).append("\t").append(command.summary).append("\n");
   }
+  out.append("word\t").append(kWhyCommand).append("\t").append(kWhySummary).append("\n");
   return out;
 }
 

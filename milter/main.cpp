@@ -44,6 +44,7 @@
 #include "milter/served_options.hpp"
 #include "milter/serving/local_socket.hpp"
 #include "milter/supervisor.hpp"
+#include "milter/why_command.hpp"
 
 namespace {
 
@@ -398,6 +399,8 @@ int run_command(const std::vector<std::string>& arguments) {
     case DaemonCommand::Action::explain:
       explain(command, isatty(STDIN_FILENO) != 0 ? nullptr : &std::cin, std::cout);
       return EX_OK;
+    case DaemonCommand::Action::why:
+      return why(command, std::cin, std::cout);
     case DaemonCommand::Action::run:
       break;
   }

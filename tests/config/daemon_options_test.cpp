@@ -337,15 +337,30 @@ TEST_CASE("a command that edits a list takes its entries before and after option
   CHECK(dash.list.spec->list == ListName::extra);
 }
 
+TEST_CASE("the command why takes one subject, and the logs to read") {
+  const DaemonCommand command = read_daemon_command(
+      {"--config", "/dev/null", "why", "joe@b.example", "--log", "/var/log/a", "--log", "-", "--json"});
+  CHECK(command.action == DaemonCommand::Action::why);
+  CHECK(command.why.subject == "joe@b.example");
+  CHECK(command.why.logs == Words{"/var/log/a", "-"});
+  CHECK(command.why.json);
+  CHECK(read_daemon_command({"--config", "/dev/null", "why", "4XyZ1"}).why.logs.empty());
+}
+
 TEST_CASE("an unknown command, a command without entries and a command beside another action are refused") {
   struct Case {
     Words arguments;
     std::string_view words;
   };
-  for (const Case& c : {Case{{"forgive", "a@b.example"}, "expected an option or a command, got 'forgive'"},
-                        Case{{"revoke"}, "revoke: name at least one address"},
-                        Case{{"revoke", "a@b.example", "--doctor"}, "--doctor: it belongs to"},
-                        Case{{"--words=", "revoke"}, "words"}, Case{{"--words", "revoke"}, "words"}}) {
+  for (const Case& c :
+       {Case{{"forgive", "a@b.example"}, "expected an option or a command, got 'forgive'"},
+        Case{{"revoke"}, "revoke: name at least one address"}, Case{{"why"}, "why: name one queue ID"},
+        Case{{"why", "4XyZ1", "4XyZ2"}, "why: name one queue ID"},
+        Case{{"why", "4XyZ1", "--explain"}, "--explain: it belongs to"},
+        Case{{"why", "4XyZ1", "--send", "a@b.example"}, "--send: it belongs to"},
+        Case{{"revoke", "a@b.example", "--log", "x"}, "--log: it belongs to"}, Case{{"whi", "4XyZ1"}, "did you mean"},
+        Case{{"revoke", "a@b.example", "--doctor"}, "--doctor: it belongs to"}, Case{{"--words=", "revoke"}, "words"},
+        Case{{"--words", "revoke"}, "words"}}) {
     Words arguments = c.arguments;
     arguments.insert(arguments.end(), {"--config", "/dev/null"});
     const BloomgateError error = error_of([&] { read_daemon_command(arguments); });

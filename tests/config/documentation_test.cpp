@@ -97,12 +97,15 @@ std::set<std::string> commands_in(const std::string& text, const std::regex& ite
   return names;
 }
 
-TEST_CASE("the help and the manual page of the daemon name every command that edits lists") {
+TEST_CASE("the help and the manual page of the daemon name every command") {
   std::set<std::string> wanted;
   for (const ListCommandSpec& command : list_command_table()) wanted.emplace(command.name);
   CHECK(commands_in(daemon_help_text(), std::regex("\n  ([a-z-]+) ENTRY\\.\\.\\.\n")) == wanted);
   const std::string page = read_file(kSource + "/milter/bloomgate-milter.8");
   CHECK(commands_in(page, std::regex("\n\\.It Cm ([a-z-]+) Ar ENTRY \\.\\.\\.\n")) == wanted);
+  const std::set<std::string> reading = {std::string(kWhyCommand)};
+  CHECK(commands_in(daemon_help_text(), std::regex("\n  ([a-z-]+) QUEUE-ID\\|ADDRESS\n")) == reading);
+  CHECK(commands_in(page, std::regex("\n\\.It Cm ([a-z-]+) Ar QUEUE-ID\\|ADDRESS\n")) == reading);
 }
 
 TEST_CASE("the manual page of the daemon names every option with its default") {

@@ -1,0 +1,135 @@
+"""bloomgate-milter why: what the daemon's log says of real messages behind Postfix, by queue ID, by sender, and of nothing
+that was found. And the same sentence of --explain."""
+
+import json
+import subprocess
+
+import pytest
+from dkim_world import GENUINE, LISTED, OTHER, REVOKED, RSA, STRANGER, UNLISTED, checked, delivered
+from mail_world import content
+from test_verify_dkim import World
+
+EX_USAGE, EX_NOINPUT, NOTHING_FOUND = 64, 66, 1
+
+DELIVERED = (f"Delivered, because {LISTED} is on the whitelist whitelist, and the signature of example.org (DKIM) proves "
+             f"the message. To stop it: bloomgate-milter revoke {LISTED}.")
+# word -> the message, and what is said of it
+MESSAGES = {
+    "delivered": (delivered(RSA.sign(GENUINE)), DELIVERED),
+    "not listed": (checked(RSA.sign(content(UNLISTED))),
+                   f"Checked, because {STRANGER} is on no list, and From ({UNLISTED}) does not make up for it. If you know "
+                   f"the sender: bloomgate-milter add {UNLISTED}; a signature has to prove the message, too."),
+    "signed by another": (checked(OTHER.sign(GENUINE)),
+                          f"Checked, because {LISTED} is on the whitelist whitelist, but nothing proves the message: it is "
+                          "signed by other.example only. A signature of example.org, or a DMARC pass from a trusted "
+                          "milter, would change that."),
+    "revoked": (checked(RSA.sign(content(REVOKED))),
+                f"Checked, because the list revoked has {REVOKED}. bloomgate-milter unrevoke {REVOKED} would change that."),
+}
+
+
+class Asked:
+    def __init__(self, world):
+        self.daemon = world.gateway.daemon
+        with world.gateway.connect() as client:
+            sent = [(word, client.send(case.message())) for word, (case, _) in MESSAGES.items()]
+        deliveries = world.gateway.deliveries(sent)
+        self.queue_ids = {word: delivery.queue_id for word, delivery in zip(MESSAGES, deliveries)}
+        for queue_id in self.queue_ids.values():
+            self.daemon.lines_of(queue_id)
+
+    def why(self, *words, **options):
+        command = [str(word) for word in self.daemon.command("why", *words)]
+        return subprocess.run(command, capture_output=True, text=True, **options)
+
+    def of_log(self, *words):
+        return self.why(*words, "--log", self.daemon.log_file)
+
+
+@pytest.fixture(scope="module")
+def asked(start_shared_gateway):
+    return Asked(World(start_shared_gateway).start_postfix())
+
+
+@pytest.mark.parametrize("word", MESSAGES)
+def test_a_queue_id_gives_the_reason_and_what_would_change_it(asked, word):
+    queue_id = asked.queue_ids[word]
+    done = asked.of_log(queue_id)
+    assert done.returncode == 0, done.stderr
+    head, sentence = done.stdout.splitlines()
+    assert queue_id in head and STRANGER in head
+    assert sentence.strip() == MESSAGES[word][1]
+
+
+def test_an_address_gives_its_messages_with_their_times(asked):
+    done = asked.of_log("--json", f"Somebody <{LISTED.upper()}>")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["found"] == 2
+    assert [each["queue_id"] for each in answer["messages"]] == [
+        asked.queue_ids["delivered"], asked.queue_ids["signed by another"]]
+    assert [each["why"] for each in answer["messages"]] == [
+        MESSAGES["delivered"][1], MESSAGES["signed by another"][1]]
+    assert all(each["time"] > 1_700_000_000 for each in answer["messages"])
+    assert answer["messages"][0]["reason"] == "listed"
+    everybody = asked.of_log("@example.org").stdout
+    assert everybody.count("\n    ") == len(MESSAGES)
+
+
+def test_a_log_may_come_through_standard_input(asked):
+    done = asked.why(asked.queue_ids["revoked"], "--log", "-", input=asked.daemon.log())
+    assert MESSAGES["revoked"][1] in done.stdout
+
+
+def test_without_a_named_log_the_journal_is_read_where_syslogs_files_do_not_have_the_message(asked, tmp_path):
+    journalctl = tmp_path / "journalctl"
+    journalctl.write_text(f"#!/bin/sh\necho \"$@\" > {tmp_path}/words\ncat {asked.daemon.log_file}\n")
+    journalctl.chmod(0o755)
+    done = asked.why(asked.queue_ids["delivered"], env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    assert DELIVERED in done.stdout
+    assert "_SYSTEMD_UNIT=bloomgate-milter.service" in (tmp_path / "words").read_text()
+    journalctl.write_text("#!/bin/sh\nexit 1\n")
+    done = asked.why(asked.queue_ids["delivered"], env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    assert (done.returncode, "Not read: journalctl ended with exit status 1" in done.stdout) == (NOTHING_FOUND, True)
+
+
+def test_where_nothing_is_found_the_lists_are_asked_and_the_search_is_shown(asked):
+    done = asked.of_log("never@example.org")
+    assert done.returncode == NOTHING_FOUND
+    assert f"No message of never@example.org is in {asked.daemon.log_file}" in done.stdout
+    assert "--explain --from): Checked, because never@example.org is on no list." in done.stdout
+    assert "bloomgate-milter why never@example.org --log FILE" in done.stdout
+    unreadable = asked.of_log("never@example.org", "--whitelist", "/nonexistent/whitelist.bloom")
+    assert "What the lists say of it now: bloomgate-milter --explain --from never@example.org" in unreadable.stdout
+    unknown = asked.of_log("4NoSuchId")
+    assert unknown.returncode == NOTHING_FOUND
+    assert "No message with the queue ID 4NoSuchId" in unknown.stdout
+    empty = asked.why("4NoSuchId", "--log", "-", input="")
+    assert "log-target says where it logs" in empty.stdout
+    hostile = asked.of_log("\x1b[2J@example.org")
+    assert "\x1b" not in hostile.stdout
+
+
+def test_a_log_that_cannot_be_read_is_an_error_that_says_what_to_do(asked, tmp_path):
+    missing = asked.why("4XyZ1", "--log", "/nonexistent/log")
+    assert missing.returncode == EX_NOINPUT
+    packed = tmp_path / "log.gz"
+    packed.write_bytes(b"\x1f\x8b\x08")
+    assert "zcat" in asked.why("4XyZ1", "--log", packed).stderr
+    assert asked.why().returncode == EX_USAGE
+
+
+def test_explain_ends_with_the_sentence_that_the_log_gives(asked):
+    def explain(*options, message=b""):
+        command = [str(word) for word in asked.daemon.command("--explain", *options)]
+        return subprocess.run(command, input=message, capture_output=True, check=True).stdout.decode()
+
+    for sender, expected in ((LISTED, f"{LISTED} is on the whitelist whitelist, but nothing proves the message"),
+                             (REVOKED, f"the list revoked has {REVOKED}.")):
+        last = explain("--from", sender).splitlines()[-1]
+        assert last.startswith(f"why: Checked, because {expected}")
+        assert "takes From to be the envelope sender" in last
+        assert "takes From" not in explain("--from", sender, "--header-from", sender)
+        assert json.loads(explain("--json", "--from", sender))["why"] == last.removeprefix("why: ")
+    of_another = explain("--from", STRANGER, message=OTHER.sign(GENUINE))
+    assert of_another.splitlines()[-1].removeprefix("why: ") == MESSAGES["signed by another"][1]
