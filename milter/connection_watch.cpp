@@ -310,7 +310,7 @@ void ConnectionWatch::say_all() {
   say(without_descriptor_,
       "{} connections were turned away, since too few descriptors are left: raise their limit (LimitNOFILE= of the "
       "unit, "
-      "ulimit -n), or lower max-connections; the mail server goes by its milter_default_action for them");
+      "ulimit -n), or lower max-connections; the mail server then applies its milter_default_action");
   say(unpaired_macros_, "{} connections were ended, since a mail server sent the name of a macro without its value");
 }
 

@@ -40,7 +40,7 @@ ARROWS = {
     "milter/lists": [*FILTER, "config", "milter/policy"],
     "milter/health": ["filter/base", "filter/file", "config", "milter/policy", "milter/lists"],
     "milter/learning": ["filter/base", "filter/address", "filter/hash", "filter/learned", "config", "milter/policy"],
-    "milter/monitoring": ["filter/base", "filter/html", "filter/hash", "filter/layout", "filter/file", "config",
+    "milter/monitoring": ["filter/base", "filter/html", "filter/log", "filter/hash", "filter/layout", "filter/file", "config",
                           "milter/policy", "milter/health", "milter/learning", "milter/lists", "milter/deep_check", "milter/names",
                           "milter/serving"],
     "milter/serving": ["filter/base", "config"],

@@ -19,7 +19,8 @@ enum class Outcome : std::uint8_t {
   exempt,  // not incoming: the lists do not apply
   refuse,  // for its forged fields
 };
-inline constexpr std::size_t kOutcomes = 4;
+inline constexpr std::array kEachOutcome = {Outcome::deliver, Outcome::check, Outcome::exempt, Outcome::refuse};
+inline constexpr std::size_t kOutcomes = kEachOutcome.size();
 
 // "deliver", "check", "exempt", "refuse". Never fails.
 std::string_view outcome_name(Outcome outcome) noexcept;

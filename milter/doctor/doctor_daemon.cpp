@@ -118,7 +118,7 @@ void examine_whitelist(const WhitelistSource& source, const std::vector<std::str
     examine_fingerprint(whitelist, fingerprints, findings);
     examine_store(source, whitelist, user, findings);
   } catch (const BloomgateError& error) {
-    // The rules of milter/health say that; here is what helps where the file is sound, and nobody trusts its key.
+    // The rules of milter/health say that. Here is what helps where the file is sound, and its key is not trusted.
     if (error.code() == ErrorCode::bad_signature) {
       findings.push_back({Level::problem, "whitelist", error.what(),
                           "if the one who has signed it is to be trusted, add that key to trusted-key, then reload"});

@@ -23,7 +23,7 @@ std::optional<std::uint64_t> entries_of_generation_before(const std::string& pat
   try {
     return entries_of(MappedFilter(generation_path(path, 1)).header());
   } catch (const BloomgateError&) {
-    return std::nullopt;  // there is none, or none that could be put back
+    return std::nullopt;  // no file that could be put back
   }
 }
 

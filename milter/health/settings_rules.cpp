@@ -55,7 +55,7 @@ void delivers_strangers(const HealthFacts& facts, FoundOnes& found) {
   if (const std::string networks = wide_networks(facts.options); !networks.empty()) {
     found.push_back({"exempt-networks has " + networks +
                      ", and exempt-action = deliver: mail of strangers is delivered "
-                     "whoever its sender is"});
+                     "with any sender"});
   }
 }
 

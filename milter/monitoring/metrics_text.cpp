@@ -111,7 +111,7 @@ void add_messages(Families& families, const Tally& tally) {
   }
   // Each series is there from the start, so that Prometheus misses no first message.
   MetricFamily& decisions = families.counter("bloomgate_decisions_total", "The same, by what was decided alone.");
-  for (const Outcome each : kOutcomes) {
+  for (const Outcome each : kEachOutcome) {
     Families::put(decisions, {label("decision", outcome_name(each))}, number(tally.messages(each)));
   }
   families.histogram("bloomgate_decision_seconds",

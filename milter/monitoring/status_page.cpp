@@ -59,10 +59,10 @@ std::string needs_action_section(const Monitor& monitor, bool with_senders) {
 std::string decisions_section(const Monitor& monitor) {
   const Tally& tally = monitor.tally();
   std::uint64_t all = 0;
-  for (const Outcome each : kOutcomes) all += tally.messages(each);
+  for (const Outcome each : kEachOutcome) all += tally.messages(each);
   std::string html = "<section><h2>Decisions since the start</h2><div class=\"row\">\n";
   html += fact(grouped(all), "messages");
-  for (const Outcome each : kOutcomes) {
+  for (const Outcome each : kEachOutcome) {
     const std::uint64_t count = tally.messages(each);
     const bool is_of_lists = each == Outcome::deliver || each == Outcome::check;
     if (count == 0 && !is_of_lists) continue;

@@ -58,20 +58,6 @@ void Tally::note_key_lookup(TxtStatus status, double seconds) noexcept {
   key_lookup_times_.note(seconds);
 }
 
-std::string_view outcome_name(Outcome outcome) noexcept {
-  switch (outcome) {
-    case Outcome::deliver:
-      return "deliver";
-    case Outcome::check:
-      return "check";
-    case Outcome::exempt:
-      return "exempt";
-    case Outcome::refuse:
-      break;
-  }
-  return "refuse";
-}
-
 Outcome outcome_of(Verdict verdict, Reason reason) noexcept {
   if (is_exempt(reason)) return Outcome::exempt;
   return verdict == Verdict::deliver ? Outcome::deliver : Outcome::check;

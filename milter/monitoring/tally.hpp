@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "filter/base/fixed_text.hpp"
+#include "filter/log/decision_line.hpp"
 #include "milter/deep_check/deep_outcome.hpp"
 #include "milter/deep_check/delivery_sampler.hpp"
 #include "milter/monitoring/time_histogram.hpp"
@@ -24,18 +25,6 @@
 #include "milter/policy/decision.hpp"
 
 namespace bloomgate {
-
-// What became of a message, in the words of figures, page and report.
-enum class Outcome : std::uint8_t {
-  deliver,
-  check,
-  exempt,  // not incoming mail, whatever its verdict: the lists do not apply
-  refuse,  // for its forged fields
-};
-inline constexpr std::array kOutcomes = {Outcome::deliver, Outcome::check, Outcome::exempt, Outcome::refuse};
-
-// "deliver", "check", "exempt", "refuse". Never fails.
-std::string_view outcome_name(Outcome outcome) noexcept;
 
 // The reason of a message that is refused, in logs and figures.
 inline constexpr std::string_view kForgedFields = "forged-fields";

@@ -36,7 +36,7 @@ bool wants_a_proof(const Decision& decision) noexcept {
 }  // namespace
 
 std::array<std::size_t, 2> UnprovenDomains::Proven::places_of(std::string_view domain) noexcept {
-  constexpr std::uint64_t kSeed = 0;  // whoever finds two domains of one place hides one of his own
+  constexpr std::uint64_t kSeed = 0;  // who finds two domains of one place hides only one of his own
   const std::uint64_t hash = hash_key(domain, kSeed);
   return {static_cast<std::size_t>(hash % kBits), static_cast<std::size_t>((hash >> 32) % kBits)};
 }

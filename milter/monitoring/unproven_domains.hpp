@@ -1,7 +1,7 @@
 // Listed domains that send mail, and of which no message was ever proven: their senders do not sign, or somebody forges
 // them. Bounded whatever comes.
 //
-// Safe from any thread. Noting waits for nobody: where two threads come at the very same moment, a message is left out.
+// Safe from any thread. Noting never waits: where two threads come at the very same moment, a message is left out.
 #pragma once
 
 #include <array>

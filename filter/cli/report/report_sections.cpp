@@ -46,7 +46,7 @@ ReportSection table_of(std::string title, std::string word_name, const SpaceSavi
 ReportSection messages_section(const Figures& figures) {
   ReportSection section = {.title = "Messages"};
   section.facts.push_back({format_count(figures.messages), "messages"});
-  for (const Outcome outcome : {Outcome::deliver, Outcome::check, Outcome::exempt, Outcome::refuse}) {
+  for (const Outcome outcome : kEachOutcome) {
     const std::uint64_t count = figures.count(outcome);
     if (count == 0 && outcome != Outcome::deliver && outcome != Outcome::check) continue;
     const std::string_view name = outcome_name(outcome);

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "milter/names/resolver.hpp"
 #include "milter/dkim/verifier.hpp"
+#include "milter/names/resolver.hpp"
 #include "tests/milter/dkim/signing.hpp"
 
 namespace bloomgate::test {
