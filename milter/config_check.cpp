@@ -1,6 +1,7 @@
 #include "milter/config_check.hpp"
 
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -62,9 +63,18 @@ void check_config(const DaemonCommand& command, std::ostream& out) {
   if (options.lookup_socket) require_place_for_socket(*options.lookup_socket, options.socket_group);
   if (options.metrics) require_place_for_socket(*options.metrics, {});
   const std::vector<HealthFinding> findings = findings_of(facts_of_files(command));
+  const auto show_findings = [&] {
+    for (const HealthFinding& each : findings) out << text_of(each);
+  };
+  std::ostringstream lists;
+  try {
+    show_lists(options, lists);
+  } catch (const BloomgateError&) {
+    show_findings();
+    throw;
+  }
   out << "configuration " << printable(command.config_path)
-      << (findings.empty() ? ": good\n" : ": the daemon can use it; what needs action is below\n");
-  show_lists(options, out);
+      << (findings.empty() ? ": good\n" : ": the daemon can use it; what needs action is below\n") << lists.str();
   for (const DeepCheckServer& server : options.deep_check.servers) {
     out << "deep-check " << printable(to_string(server))
         << (options.mode == Mode::observe ? ": not asked while the mode is observe\n" : "\n");
@@ -72,7 +82,7 @@ void check_config(const DaemonCommand& command, std::ostream& out) {
   for (const std::string& text : {who_teaches_text(options), look_ups_of_learned(options, options)}) {
     if (!text.empty()) out << text << '\n';
   }
-  for (const HealthFinding& each : findings) out << text_of(each);
+  show_findings();
 }
 
 }  // namespace bloomgate

@@ -114,8 +114,13 @@ struct Daemon {
     return made;
   }
 
-  static MonitoredSettings monitored_settings(const DaemonCommand& command) {
-    return {command.config_path, command.options, command.given};
+  // Its addresses are those that it listens on, whatever the file says since.
+  MonitoredSettings monitored_settings(const DaemonCommand& command) const {
+    MonitoredSettings settings = {command.config_path, command.options, command.given};
+    settings.options.socket = started_with.socket;
+    settings.options.metrics = started_with.metrics;
+    settings.options.lookup_socket = started_with.lookup_socket;
+    return settings;
   }
 
   static ListSources list_sources(const DaemonOptions& options, const Policy& policy) {

@@ -110,7 +110,7 @@ std::string text_of(const FoundMessage& message) {
 std::string said_now(const DaemonCommand& command, const MessageSearch& search) {
   if (!search.is_by_address()) return {};
   try {
-    return printable(explained_sentence(command, search.subject()));
+    return printable(explained_sentence(command, search.asked()));
   } catch (const std::exception&) {
     return {};
   }

@@ -127,8 +127,9 @@ void rate_is_high(const HealthFacts& facts, FoundOnes& found) {
 
 constexpr std::array kListRules = {
     Rule{"whitelist-unusable", Severity::page, "has a whitelist that is missing or damaged: it lists nobody",
-         "put a good file in its place (bloomgate verify tells; the last one is put back by: bloomgate rollback FILE); "
-         "it is loaded as soon as it is there and good",
+         "build it (bloomgate build --output FILE LIST...), or put the last one back (bloomgate rollback FILE); it is "
+         "loaded as "
+         "soon as it is there and good (bloomgate verify tells)",
          5min, false, whitelist_is_unusable},
     Rule{"exact-list-lost", Severity::page, "cannot read one of the lists revoked, opt-out and extra",
          "correct the file, or put it back; an empty file will do, and the daemon reads the list again within a second",

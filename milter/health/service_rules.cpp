@@ -122,6 +122,11 @@ void nothing_is_delivered(const HealthFacts& facts, FoundOnes& found) {
   if (!facts.running) return;
   const HealthCounts& hour = facts.running->hour;
   if (hour.messages < kFewestOfDelivered || hour.delivered != 0) return;
+  // Where the daemon learns, the first list may be empty.
+  const bool begins =
+      facts.options.learn != DaemonOptions::Learn::none &&
+      std::ranges::all_of(facts.whitelists, [](const WhitelistFacts& each) { return each.entries == 0; });
+  if (begins) return;
   found.push_back({fmt::format(
       "none of the {} messages of the last hour was delivered: no sender was listed and proven", hour.messages)});
 }
@@ -173,8 +178,8 @@ void decisions_are_slow(const HealthFacts& facts, FoundOnes& found) {
 void connections_are_turned_away(const HealthFacts& facts, FoundOnes& found) {
   if (!facts.running || facts.running->hour.turned_away == 0) return;
   found.push_back(
-      {fmt::format("{} connections of the mail server were turned away in the last hour, for max-connections "
-                   "({}): their mail was checked, or waits at its sender",
+      {fmt::format("{} connections of the mail server were turned away in the last hour (max-connections is "
+                   "{}): their mail was checked, or waits at its sender",
                    facts.running->hour.turned_away, facts.running->session_limit)});
 }
 
@@ -221,8 +226,8 @@ constexpr std::array kServiceRules = {
     Rule{"reload-refused", Severity::ticket, "has refused its last reload",
          "correct what is named; then: systemctl reload bloomgate-milter", 5min, true, reload_is_refused},
     Rule{"nothing-delivered", Severity::ticket, "has delivered no message for an hour",
-         "see the other findings: bloomgate-milter --doctor looks further, and bloomgate report names the reasons",
-         15min, true, nothing_is_delivered},
+         "bloomgate report --since 1h names the reasons, and bloomgate-milter why ADDRESS explains one", 15min, true,
+         nothing_is_delivered},
     Rule{"spam-delivered", Severity::ticket, "delivers mail that the checker calls spam",
          "bloomgate report --since 24h names the senders; bloomgate-milter revoke ADDRESS stops one within a second",
          0min, true, spam_is_delivered},
@@ -238,8 +243,10 @@ constexpr std::array kServiceRules = {
          "a slow store or a lack of memory: see whether the whitelist is paged out (lock-memory)", 15min, true,
          decisions_are_slow},
     Rule{"connections-turned-away", Severity::ticket, "has turned connections of its mail server away",
-         "raise max-connections, if the mail server may have so many; or see why they stay open (ss -xp, ss -tp)", 0min,
-         true, connections_are_turned_away},
+         "the log says whether for max-connections or for want of descriptors: raise that limit (LimitNOFILE= of the "
+         "unit), if "
+         "the mail server may have so many; or see why they stay open (ss -xp, ss -tp)",
+         0min, true, connections_are_turned_away},
     Rule{"log-lines-lost", Severity::ticket, "has lost lines of its log",
          "see whether the disk of the log is full or slow; log-level = warning writes fewer lines", 0min, true,
          log_lines_are_lost},

@@ -14,12 +14,12 @@ namespace {
 using Options = DaemonOptions;
 using namespace std::chrono_literals;
 
-// Strangers have no address in them (RFC 1918, RFC 6598, RFC 3927, RFC 4193, RFC 4291).
+// Strangers have no address in them (RFC 1918, RFC 6598, RFC 3927, RFC 4193, RFC 4291, RFC 3879).
 bool is_private(const IpNetwork& network) {
   static const auto kPrivate = [] {
     std::vector<IpNetwork> networks;
     for (const char* const text : {"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16",
-                                   "127.0.0.0/8", "::1/128", "fc00::/7", "fe80::/10"}) {
+                                   "127.0.0.0/8", "::1/128", "fc00::/7", "fe80::/10", "fec0::/10"}) {
       networks.push_back(parse_ip_network(text).value());
     }
     return networks;
@@ -33,6 +33,9 @@ bool is_private(const IpNetwork& network) {
 bool holds_strangers(const IpNetwork& network) {
   constexpr unsigned kIpv4Bits = 96 + 8, kIpv6Bits = 20;
   if (is_private(network)) return false;
+  // All of IPv4 lies in such a network.
+  static const IpNetwork kIpv4 = {parse_ip_address("0.0.0.0").value(), 96};
+  if (network.prefix_bits < kIpv4.prefix_bits && network.contains(kIpv4.address)) return true;
   const bool is_of_ipv4 = network.prefix_bits >= 96 && is_ipv4(network.address);
   return network.prefix_bits < (is_of_ipv4 ? kIpv4Bits : kIpv6Bits);
 }
@@ -145,6 +148,7 @@ void defaults_are_not_chosen(const HealthFacts& facts, FoundOnes& found) {
 // Whether strangers may reach it, as far as a number tells.
 bool is_open(const SocketAddress& address) {
   if (address.family == SocketAddress::Family::unix_path) return false;
+  if (address.host == "*") return true;
   const auto number = parse_ip_address(address.host);
   return number && !is_private({*number, 128});
 }

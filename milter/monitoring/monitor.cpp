@@ -13,7 +13,9 @@ constexpr unsigned kSecondsOfMinute = 60;
 
 void Monitor::note_reload(bool accepted) noexcept {
   tally_.note_reload(accepted);
-  if (accepted) reloaded_at_.store(SystemClock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  if (!accepted) return;
+  unproven_.begin_again();
+  reloaded_at_.store(SystemClock::now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
 std::optional<Monitor::SystemClock::time_point> Monitor::reloaded_at() const noexcept {

@@ -76,6 +76,11 @@ void UnprovenDomains::note(const Facts& facts, const Decision& decision) noexcep
   place->is_envelope_alone = decision.is_envelope_alone;
 }
 
+void UnprovenDomains::begin_again() noexcept {
+  const std::lock_guard lock(mutex_);
+  seen_ = {};
+}
+
 std::vector<UnprovenDomain> UnprovenDomains::all() const {
   std::vector<UnprovenDomain> all;
   all.reserve(kDomains);  // so that sessions find the places taken for as short as can be

@@ -27,6 +27,9 @@ class UnprovenDomains {
 
   void note(const Facts& facts, const Decision& decision) noexcept;
 
+  // Other lists are in use: what was listed may be so no longer.
+  void begin_again() noexcept;
+
   // Those with the most messages first. Throws std::bad_alloc.
   std::vector<UnprovenDomain> all() const;
 

@@ -30,7 +30,13 @@ std::string as_logged(std::string_view text) {
 MessageSearch::MessageSearch(std::string_view subject, LogTime now)
     : is_by_sender_(subject == kNullSender || subject.find('@') != std::string_view::npos), times_(now) {
   subject = ascii::trimmed(subject, " \t");
-  wanted_ = is_by_sender_ ? ascii::lower_case(as_logged(inside_brackets(subject))) : as_logged(subject);
+  // As mail servers write a queue ID into their logs: "4XyZ1:".
+  if (!is_by_sender_ && (subject.ends_with(':') || subject.ends_with(','))) subject.remove_suffix(1);
+  asked_ = is_by_sender_ ? inside_brackets(subject) : subject;
+  // What was copied from the log is escaped already.
+  const bool is_escaped = asked_.find("\\x") != std::string::npos;
+  wanted_ = is_escaped ? asked_ : as_logged(asked_);
+  if (is_by_sender_) wanted_ = ascii::lower_case(wanted_);
 }
 
 bool MessageSearch::is_wanted_sender(std::string_view sender) const {

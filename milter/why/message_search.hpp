@@ -40,6 +40,8 @@ class MessageSearch {
   bool is_by_sender() const noexcept { return is_by_sender_; }
   // An address, not a domain or a queue ID.
   bool is_by_address() const noexcept { return is_by_sender_ && wanted_.find('@', 1) != std::string::npos; }
+  // As it was asked for, without brackets and a name.
+  const std::string& asked() const noexcept { return asked_; }
   // The subject in the form in which it is compared: printable ASCII.
   const std::string& subject() const noexcept { return wanted_; }
   std::uint64_t found() const noexcept { return found_; }
@@ -53,6 +55,7 @@ class MessageSearch {
   bool is_wanted_sender(std::string_view sender) const;
   void keep_last();
 
+  std::string asked_;
   std::string wanted_;
   bool is_by_sender_;
   LogTimes times_;

@@ -341,7 +341,7 @@ def test_on_a_full_disk_mail_continues_and_learning_continues_when_there_is_room
     assert world.answer(ANN) == "deliver learned"
     found = json.loads(doctor.communicate()[0])
     assert [(finding["subject"], finding["level"]) for finding in found
-            if "nothing is learned" in finding["text"]] == [("learn", "problem"), ("metrics", "problem")], found
+            if "nothing is learned" in finding["text"]] == [("learn", "problem"), ("learning-stopped", "problem")], found
     daemon.kill()
     daemon.start()
     assert world.answer(BOB) == "check not-listed"

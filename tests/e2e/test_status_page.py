@@ -33,7 +33,7 @@ def browser(tmp_path_factory):
 def test_the_page_is_readable(port, browser, width, dark):
     browser.open_page(f"http://127.0.0.1:{port}/", width, dark)
     text = browser.value_of("document.body.innerText")
-    for words in ("Needs action", "Nothing.", "Decisions since the start", "Top reasons", "not-listed", "Rates promised",
+    for words in ("Needs action", "authentication = off: anyone can forge", "Decisions since the start", "Top reasons", "not-listed", "Rates promised",
                   "expected false-positive rate", "Last decisions", "l\u2026@example.org"):
         assert words in text, f"'{words}' is missing in:\n{text}"
     # No word of it leads sideways out of the screen.

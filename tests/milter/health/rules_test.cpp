@@ -58,6 +58,9 @@ const std::vector<Case>& cases() {
        "exempt-networks has 0.0.0.0/0, and exempt-action = deliver"},
       {"exempt-strangers", [](HealthFacts& f) { f.options.exempt_networks = {parse_ip_network("2000::/3").value()}; },
        "exempt-networks has 2000::/3: "},
+      {"exempt-strangers", [](HealthFacts& f) { f.options.exempt_networks = {parse_ip_network("::/64").value()}; },
+       "exempt-networks has ::/64: "},
+      {"addresses-open", [](HealthFacts& f) { f.options.metrics = parse_http_address("*:9812"); }, "metrics = "},
       {"authentication-off", [](HealthFacts& f) { f.options.authentication = Options::Authentication::off; },
        "anyone can forge"},
       {"authentication-preferred",
@@ -138,7 +141,7 @@ const std::vector<Case>& cases() {
       {"internal-errors", [](HealthFacts& f) { f.running->hour.internal_errors = 1; }, "1 messages of the last hour"},
       {"decisions-slow", [](HealthFacts& f) { f.running->hour.slow = 11; }, "11 took longer than 0.1 s"},
       {"connections-turned-away", [](HealthFacts& f) { f.running->hour.turned_away = 4; },
-       "4 connections of the mail server were turned away in the last hour, for max-connections (100)"},
+       "4 connections of the mail server were turned away in the last hour (max-connections is 100)"},
       {"log-lines-lost", [](HealthFacts& f) { f.running->hour.lost_log_lines = 3; }, "lost 3 lines"},
       {"samples-unanswered",
        [](HealthFacts& f) {
@@ -198,7 +201,8 @@ TEST_CASE("what only a daemon can know is not found without one") {
 TEST_CASE("what is within every limit is not found") {
   const std::function<void(HealthFacts&)> changes[] = {
       [](HealthFacts& f) {
-        for (const char* const own : {"10.0.0.0/8", "172.16.0.0/12", "fc00::/7", "8.0.0.0/8", "2a00::/20", "::1/128"}) {
+        for (const char* const own :
+             {"10.0.0.0/8", "172.16.0.0/12", "fc00::/7", "8.0.0.0/8", "2a00::/20", "::1/128", "fec0::/10"}) {
           f.options.exempt_networks.push_back(parse_ip_network(own).value());
         }
       },
@@ -224,6 +228,13 @@ TEST_CASE("what is within every limit is not found") {
       [](HealthFacts& f) { f.running->day.samples_unanswered = 100; },
       [](HealthFacts& f) { f.running->learned_in_week.reset(); },
       [](HealthFacts& f) { f.running->is_learning = false, f.running->learned_in_week = 0; },
+      // A site that learns begins with an empty list, and delivers no message.
+      [](HealthFacts& f) {
+        f.options.learn = Options::Learn::outbound;
+        f.whitelists[0].entries_before.reset();
+        f.whitelists[0].entries = 0;
+        f.running->hour.delivered = 0;
+      },
       // The first list of a site that learns may be empty.
       [](HealthFacts& f) {
         f.options.learn = Options::Learn::outbound;
@@ -279,7 +290,7 @@ TEST_CASE("the gravest finding comes first, and is a line with its remedy below"
   CHECK(findings[0].severity == Severity::page);
   CHECK(findings[1].severity == Severity::ticket);
   CHECK(findings[2].severity == Severity::notice);
-  CHECK_THAT(text_of(findings[0]), StartsWith("page: whitelist w: it is not there\\x1b\n  -> put a good file"));
+  CHECK_THAT(text_of(findings[0]), StartsWith("page: whitelist w: it is not there\\x1b\n  -> build it"));
 }
 
 }  // namespace

@@ -399,6 +399,11 @@ TEST_CASE_METHOD(Watched, "a listed domain that nothing ever proved is named whe
   CHECK_THAT(html(false), !Contains("shop.example"));
   CHECK_THAT(needs_action_json(monitor, true), Contains("shop.example"));
   CHECK_THAT(needs_action_json(monitor, false), !Contains("shop.example"));
+  // Other lists may not have it.
+  monitor.note_reload(true);
+  CHECK(found().empty());
+  for (std::uint64_t i = 0; i < UnprovenDomains::kFewest; ++i) monitor.note_message(facts, decision, 0);
+  CHECK(found().size() == 1);
   // A forger does not make a domain that also sends proven mail one of these.
   decision = {.verdict = Verdict::deliver, .reason = Reason::listed, .identity = IdentityKind::header_from};
   decision.method = AuthenticationMethod::dkim;

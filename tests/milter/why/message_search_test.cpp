@@ -36,6 +36,7 @@ TEST_CASE("messages are found by queue ID, by either sender, and by the domain o
     std::vector<std::string> want;
   };
   for (const Case& c : {Case{"B2", {"B2"}},
+                        {"B2:", {"B2"}},
                         {"b2", {}},
                         {"A1", {"A1", "A1"}},
                         {"joe@example.org", {"A1", "B2"}},
@@ -79,6 +80,13 @@ TEST_CASE("no raw byte of a log comes out") {
   for (const std::string& text : {found[0].queue_id, found[0].sender, found[0].header_from, found[0].why}) {
     CHECK(ascii::is_printable(text));
   }
+}
+
+TEST_CASE("an address that is not ASCII is found as it is typed, and as the log has it") {
+  const std::string log = line_of(1, "A1", "j\\xc3\\xb6rg@example.org", "-");
+  CHECK(searched("j\u00f6rg@example.org", log).found() == 1);
+  CHECK(searched("j\\xc3\\xb6rg@example.org", log).found() == 1);
+  CHECK(searched("j\u00f6rg@example.org", log).asked() == "j\u00f6rg@example.org");
 }
 
 }  // namespace
