@@ -29,7 +29,7 @@ struct WhitelistFacts {
 
   std::string name = {};  // as it is configured
   std::string path = {};
-  // What is wrong with it, or with a layer of it: nobody is found in that. Empty: nothing is.
+  // What is wrong with it, or with a layer of it: it lists nobody. Empty: nothing is.
   std::vector<std::string> faults = {};
   std::vector<std::string> store_faults = {};
   std::uint64_t entries = 0;                         // of all layers

@@ -54,13 +54,6 @@ std::optional<std::chrono::system_clock::time_point> written_at(const LoadedFilt
   return std::chrono::system_clock::from_time_t(status.st_mtim.tv_sec);
 }
 
-bool has_store_fault(const LoadedFilter& whitelist) noexcept {
-  constexpr Confirmation kFaults[] = {Confirmation::damaged, Confirmation::unreadable, Confirmation::timeout,
-                                      Confirmation::busy};
-  return whitelist.store() != nullptr &&
-         std::ranges::any_of(kFaults, [&](Confirmation fault) { return whitelist.store_had(fault); });
-}
-
 std::optional<double> false_positive_rate_of_message(const LoadedLists& lists, IdentityRule identity) {
   std::vector<double> rates;
   for (const NamedFilter& each : lists.parts().whitelists) {

@@ -31,9 +31,6 @@ std::optional<double> false_positive_rate_of_message(const LoadedLists& lists, I
 // When the whitelist's file was last written to, as its file system says; nothing if that cannot be asked.
 std::optional<std::chrono::system_clock::time_point> written_at(const LoadedFilter& whitelist) noexcept;
 
-// Whether the store of a whitelist has failed in any way since it was loaded.
-bool has_store_fault(const LoadedFilter& whitelist) noexcept;
-
 // What is wrong with lists that are loaded or should be, in the words of the status; empty if nothing is. A whitelist
 // that was never loaded is left out.
 std::vector<std::string> list_faults(const LoadedLists& lists);
