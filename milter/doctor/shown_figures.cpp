@@ -56,14 +56,6 @@ std::optional<double> ShownFigures::value(std::string_view name, std::string_vie
   return found->value;
 }
 
-double ShownFigures::sum(std::string_view name, std::string_view label) const noexcept {
-  double sum = 0;
-  for (const ShownFigure& figure : figures_) {
-    if (figure.name == name && has_label(figure, label)) sum += figure.value;
-  }
-  return sum;
-}
-
 std::string_view label_value(std::string_view labels, std::string_view name) noexcept {
   while (!labels.empty()) {
     const std::size_t equals = labels.find("=\"");

@@ -30,9 +30,6 @@ class ShownFigures {
   // The first of that name with these labels.
   std::optional<double> value(std::string_view name, std::string_view label = {}) const noexcept;
 
-  // Of all of that name that have this label among theirs, `answer="failed"`; all if it is empty. 0 without one.
-  double sum(std::string_view name, std::string_view label = {}) const noexcept;
-
  private:
   std::vector<ShownFigure> figures_;
 };

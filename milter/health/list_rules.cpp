@@ -118,7 +118,6 @@ void update_has_failed(const HealthFacts& facts, FoundOnes& found) {
 }
 
 void rate_is_high(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running) return;
   const double rate = facts.running->false_positive_rate.value_or(0);
   if (rate <= kMostFalsePositives) return;
   found.push_back(

@@ -29,6 +29,7 @@ std::vector<Rule> health_rules() {
 std::vector<HealthFinding> findings_of(const HealthFacts& facts) {
   std::vector<HealthFinding> findings;
   for (const Rule& rule : health_rules()) {
+    if (rule.is_of_daemon && !facts.running) continue;
     FoundOnes found;
     rule.find(facts, found);
     for (Found& each : found) {

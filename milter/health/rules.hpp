@@ -28,7 +28,8 @@ struct Rule {
   std::string_view summary;  // for the alert, behind the instance's name
   std::string_view how;
   std::chrono::minutes patience;  // until the alert fires
-  // Whether only a running daemon can know it; then the check of the configuration does not.
+  // Whether only a running daemon can know it. Then the check of the configuration does not, and `find` is only called
+  // where facts.running is there.
   bool is_of_daemon;
   void (*find)(const HealthFacts& facts, FoundOnes& found);
 };

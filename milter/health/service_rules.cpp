@@ -29,23 +29,22 @@ bool is_more_than(double most, std::uint64_t part, std::uint64_t all) noexcept {
 }
 
 void reload_is_refused(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running || facts.running->refused_reload.empty()) return;
+  if (facts.running->refused_reload.empty()) return;
   found.push_back(
       {"the last reload was refused, and what was in use before still is: " + facts.running->refused_reload});
 }
 
 void waits_for_restart(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running || facts.running->waits_for_restart.empty()) return;
+  if (facts.running->waits_for_restart.empty()) return;
   found.push_back({"options have changed that a reload cannot take in: " + facts.running->waits_for_restart});
 }
 
 void results_are_missing(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running || !facts.running->results_are_missing) return;
+  if (!facts.running->results_are_missing) return;
   found.push_back({"none of the last 1000 messages had trusted results of authentication: no message is delivered"});
 }
 
 void keys_are_missing(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running) return;
   const HealthCounts& hour = facts.running->hour;
   std::uint64_t verified = 0;
   for (const std::uint64_t each : hour.signatures) verified += each;
@@ -64,7 +63,6 @@ void keys_are_missing(const HealthFacts& facts, FoundOnes& found) {
 }
 
 void domains_are_never_proven(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running) return;
   const auto& domains = facts.running->unproven_domains;
   if (domains.empty()) return;
   constexpr std::size_t kMostNamed = 10;
@@ -109,7 +107,6 @@ Cause largest_cause(const HealthCounts& counts) {
 }
 
 void listed_mail_is_not_proven(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running) return;
   const HealthCounts& day = facts.running->day;
   Cause cause = largest_cause(day);
   if (day.listed < kFewest || !is_more_than(kMostUnproven, cause.messages, day.listed)) return;
@@ -119,7 +116,6 @@ void listed_mail_is_not_proven(const HealthFacts& facts, FoundOnes& found) {
 }
 
 void nothing_is_delivered(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running) return;
   const HealthCounts& hour = facts.running->hour;
   if (hour.messages < kFewestOfDelivered || hour.delivered != 0) return;
   // Where the daemon learns, the first list may be empty.
@@ -132,7 +128,6 @@ void nothing_is_delivered(const HealthFacts& facts, FoundOnes& found) {
 }
 
 void checkers_fail(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running) return;
   const HealthCounts& hour = facts.running->hour;
   if (hour.deep_checks < kFewest || !is_more_than(kMostFailedChecks, hour.failed_deep_checks, hour.deep_checks)) return;
   found.push_back({fmt::format("of {} messages that were to be checked in the last hour, {} got no answer",
@@ -140,7 +135,6 @@ void checkers_fail(const HealthFacts& facts, FoundOnes& found) {
 }
 
 void spam_is_delivered(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running) return;
   const HealthCounts& day = facts.running->day;
   const std::uint64_t answered = day.samples_spam + day.samples_ham;
   if (answered == 0) return;
@@ -153,7 +147,6 @@ void spam_is_delivered(const HealthFacts& facts, FoundOnes& found) {
 }
 
 void samples_are_not_answered(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running) return;
   const HealthCounts& day = facts.running->day;
   const std::uint64_t all = day.samples_spam + day.samples_ham + day.samples_unanswered;
   if (all < kFewest || day.samples_unanswered <= all / 2) return;
@@ -162,13 +155,12 @@ void samples_are_not_answered(const HealthFacts& facts, FoundOnes& found) {
 }
 
 void cannot_decide(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running || facts.running->hour.internal_errors == 0) return;
+  if (facts.running->hour.internal_errors == 0) return;
   found.push_back({fmt::format("{} messages of the last hour could not be decided, and were checked",
                                facts.running->hour.internal_errors)});
 }
 
 void decisions_are_slow(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running) return;
   const HealthCounts& hour = facts.running->hour;
   if (hour.messages < kFewest || !is_more_than(kMostSlow, hour.slow, hour.messages)) return;
   found.push_back({fmt::format("of {} decisions of the last hour, {} took longer than {} s", hour.messages, hour.slow,
@@ -176,7 +168,7 @@ void decisions_are_slow(const HealthFacts& facts, FoundOnes& found) {
 }
 
 void connections_are_turned_away(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running || facts.running->hour.turned_away == 0) return;
+  if (facts.running->hour.turned_away == 0) return;
   found.push_back(
       {fmt::format("{} connections of the mail server were turned away in the last hour (max-connections is "
                    "{}): their mail was checked, or waits at its sender",
@@ -184,27 +176,27 @@ void connections_are_turned_away(const HealthFacts& facts, FoundOnes& found) {
 }
 
 void log_lines_are_lost(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running || facts.running->hour.lost_log_lines == 0) return;
+  if (facts.running->hour.lost_log_lines == 0) return;
   found.push_back({fmt::format("the log has lost {} lines in the last hour", facts.running->hour.lost_log_lines)});
 }
 
 void learning_has_stopped(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running || facts.running->learning_fault.empty()) return;
+  if (facts.running->learning_fault.empty()) return;
   found.push_back({"nothing is learned: " + facts.running->learning_fault});
 }
 
 void nothing_is_learned(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running || !facts.running->is_learning || facts.running->learned_in_week.value_or(1) != 0) return;
+  if (!facts.running->is_learning || facts.running->learned_in_week.value_or(1) != 0) return;
   found.push_back({"learn = outbound, and nothing was learned for a week"});
 }
 
 void login_writes_to_many(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running || facts.running->hour.over_rate == 0) return;
+  if (facts.running->hour.over_rate == 0) return;
   found.push_back({"a login has written to more new addresses in an hour than learn-rate allows"});
 }
 
 void client_writes_to_many(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running || facts.running->hour.over_exempt_rate == 0) return;
+  if (facts.running->hour.over_exempt_rate == 0) return;
   found.push_back(
       {"a client of exempt-networks has written to more new addresses in an hour than learn-exempt-rate allows"});
 }

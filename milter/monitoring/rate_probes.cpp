@@ -11,9 +11,6 @@
 namespace bloomgate {
 namespace {
 
-constexpr double kTimesTooMany = 2;
-constexpr double kChance = 30;
-
 // As long as many an address. Hexadecimal digits, so no at sign.
 std::string key_of_nobody() {
   return fmt::format("{:016x}{:016x}", random_seed(), random_seed());
@@ -50,11 +47,6 @@ Probes RateProbes::of(const LoadedFilter& whitelist) const noexcept {
 
 double expected_rate_of_bits(const LoadedFilter& whitelist) noexcept {
   return expected_fpr_of(whitelist.header());
-}
-
-bool has_too_many_hits(const Probes& seen, double expected_rate) noexcept {
-  const double expected = static_cast<double>(seen.probes) * expected_rate;
-  return static_cast<double>(seen.hits) > kTimesTooMany * expected + kChance;
 }
 
 }  // namespace bloomgate

@@ -44,10 +44,4 @@ class RateProbes {
 // millisecond.
 double expected_rate_of_bits(const LoadedFilter& whitelist) noexcept;
 
-// Whether there are so many hits that the filter is not what its header says: more than twice as many as expected, and
-// 30 more. With the rate expected, at most 4 filters in 10^17 ever come to that by chance, however long they are probed
-// (Lundberg's inequality for a Poisson process: e^-30x with e^x = 1 + 2x). With the rate of the alert in
-// config/prometheus.
-bool has_too_many_hits(const Probes& seen, double expected_rate) noexcept;
-
 }  // namespace bloomgate

@@ -1,7 +1,6 @@
 #include "milter/monitoring/unproven_domains.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 
 #include "filter/base/ascii.hpp"

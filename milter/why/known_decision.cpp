@@ -10,10 +10,6 @@
 namespace bloomgate {
 namespace {
 
-std::string shown(std::string_view text) {
-  return printable_word(text, std::numeric_limits<std::size_t>::max());
-}
-
 // What a line has as one word already; a dash stands for none.
 std::string word(std::string_view text) {
   return text == "-" ? std::string() : printable(text);
@@ -59,12 +55,19 @@ bool is_envelope_alone(const KnownDecision& known) noexcept {
   if (known.identity != IdentityKind::envelope || known.sender.empty() || is_rewritten(known.sender)) return false;
   if (known.entry.empty()) return !ascii::equal_ignoring_case(known.sender, known.header_from);
   const std::string from = ascii::lower_case(domain_of(known.header_from));
-  if (!known.entry.starts_with("@.")) return '@' + from != known.entry;
-  const std::string_view below = std::string_view(known.entry).substr(1);
-  return !('.' + from).ends_with(below);
+  return !is_below_entry(known.entry, from);
 }
 
 }  // namespace
+
+bool is_below_entry(std::string_view entry, std::string_view domain) {
+  if (!entry.starts_with("@.")) return '@' + std::string(domain) == entry;
+  return ('.' + std::string(domain)).ends_with(entry.substr(1));
+}
+
+std::string as_logged(std::string_view text) {
+  return printable_word(text, std::numeric_limits<std::size_t>::max());
+}
 
 std::optional<KnownDecision> known_of_line(const DecisionLine& line) {
   constexpr std::size_t kConfirmations = static_cast<std::size_t>(Confirmation::unreadable) + 1;
@@ -103,14 +106,14 @@ KnownDecision known_of_decision(const Decision& decision, const Facts& facts) {
       .verdict = decision.verdict,
       .reason = decision.reason,
       .identity = decision.identity,
-      .sender = without_brackets(shown(facts.envelope_sender.value_or(""))),
-      .header_from = shown(facts.header_from.address),
+      .sender = without_brackets(as_logged(facts.envelope_sender.value_or(""))),
+      .header_from = as_logged(facts.header_from.address),
       .method = decision.method,
-      .list = shown(decision.list.view()),
-      .entry = shown(decision.entry.view()),
-      .signer = shown(decision.signer.view()),
-      .child_signer = shown(decision.child_signer.domain.view()),
-      .child_of = shown(decision.child_signer.parent()),
+      .list = as_logged(decision.list.view()),
+      .entry = as_logged(decision.entry.view()),
+      .signer = as_logged(decision.signer.view()),
+      .child_signer = as_logged(decision.child_signer.domain.view()),
+      .child_of = as_logged(decision.child_signer.parent()),
       .signature = decision.signature,
       .for_recipients = decision.for_recipients,
       .confirmation = decision.confirmation,
@@ -122,11 +125,11 @@ KnownDecision known_of_decision(const Decision& decision, const Facts& facts) {
   const std::vector<Signature>& all = facts.signatures->all;
   const auto shown_one = std::ranges::find(all, known.signature.value_or(SignatureOutcome::pass), &Signature::outcome);
   if (shown_one != all.end()) {
-    known.signature_domain = shown(shown_one->domain);
-    known.signature_selector = shown(shown_one->selector);
+    known.signature_domain = as_logged(shown_one->domain);
+    known.signature_selector = as_logged(shown_one->selector);
   }
   if (all.empty() && facts.grounds != nullptr) {
-    for (const std::string_view signer : facts.grounds->signers()) known.signed_by.push_back(shown(signer));
+    for (const std::string_view signer : facts.grounds->signers()) known.signed_by.push_back(as_logged(signer));
   }
   return known;
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "filter/log/decision_line.hpp"
@@ -35,6 +36,12 @@ struct KnownDecision {
   bool is_envelope_alone = false;  // as Decision has it
   bool is_explained = false;       // by --explain, which can be told more
 };
+
+// Whether a domain entry, `@example.org` or `@.example.org`, has the mailboxes of that domain. Both are in lower case.
+bool is_below_entry(std::string_view entry, std::string_view domain);
+
+// As the daemon writes it into its log: one printable word.
+std::string as_logged(std::string_view text);
 
 // Nothing for a line whose decision or reason is not of this version.
 std::optional<KnownDecision> known_of_line(const DecisionLine& line);

@@ -1,11 +1,11 @@
 #include "milter/why/message_search.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "filter/base/ascii.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/log/daemon_line.hpp"
+#include "milter/why/known_decision.hpp"
 #include "milter/why/why_sentence.hpp"
 
 namespace bloomgate {
@@ -18,11 +18,6 @@ std::string_view inside_brackets(std::string_view text) noexcept {
   const std::size_t begin = text.rfind('<');
   if (text == kNullSender || begin == std::string_view::npos || !text.ends_with('>')) return text;
   return text.substr(begin + 1, text.size() - begin - 2);
-}
-
-// As the daemon writes it into its log.
-std::string as_logged(std::string_view text) {
-  return printable_word(text, std::numeric_limits<std::size_t>::max());
 }
 
 }  // namespace
@@ -42,10 +37,7 @@ MessageSearch::MessageSearch(std::string_view subject, LogTime now)
 bool MessageSearch::is_wanted_sender(std::string_view sender) const {
   if (sender.empty() || sender == "-") return false;
   const std::string own = ascii::lower_case(inside_brackets(sender));
-  if (!wanted_.starts_with('@')) return own == wanted_;
-  if (!wanted_.starts_with("@.")) return '@' + std::string(domain_of(own)) == wanted_;
-  const std::string_view below = std::string_view(wanted_).substr(1);
-  return ('.' + std::string(domain_of(own))).ends_with(below);
+  return wanted_.starts_with('@') ? is_below_entry(wanted_, domain_of(own)) : own == wanted_;
 }
 
 bool MessageSearch::is_wanted(const DecisionLine& line) const {

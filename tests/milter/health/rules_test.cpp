@@ -92,6 +92,10 @@ const std::vector<Case>& cases() {
        "the list revoked cannot be read, so the daemon delivers no message: no such file"},
       {"too-many-hits", [](HealthFacts& f) { f.whitelists[0].probed = {{"w/1", 1000, 71, 0.02}}; },
        "the bits of whitelist w/1 have 71 of 1000 random keys that no list can hold, instead of 2 %"},
+      {"too-many-hits", [](HealthFacts& f) { f.whitelists[0].probed = {{"w", 31, 31, 0.001}}; },
+       "have 31 of 31 random"},
+      {"too-many-hits", [](HealthFacts& f) { f.whitelists[0].probed = {{"w", 10'000, 431, 0.02}}; },
+       "have 431 of 10000"},
       {"exact-list-lines-left-out",
        [](HealthFacts& f) {
          f.exact_lists[0].left_out = 2;
@@ -190,11 +194,10 @@ TEST_CASE("what only a daemon can know is not found without one") {
     INFO(c.rule << ": " << c.words);
     HealthFacts facts = good_facts();
     c.change(facts);
-    const bool is_of_lists = c.rule == "too-many-hits" || c.rule == "store-faulty";  // only a daemon fills these in
     const auto rules = health_rules();
     const auto rule = std::ranges::find(rules, c.rule, &Rule::name);
     facts.running.reset();
-    CHECK(findings_of(facts).empty() == (rule->is_of_daemon && !is_of_lists));
+    CHECK(findings_of(facts).empty() == rule->is_of_daemon);
   }
 }
 
@@ -210,7 +213,8 @@ TEST_CASE("what is within every limit is not found") {
       [](HealthFacts& f) { f.options.metrics = parse_http_address("10.1.2.3:9812"); },
       [](HealthFacts& f) { f.options.metrics = parse_http_address("/run/bloomgate/metrics.sock"); },
       [](HealthFacts& f) { f.options.socket = parse_socket_address("inet:8891@localhost").value(); },
-      [](HealthFacts& f) { f.whitelists[0].probed = {{"w", 1000, 70, 0.02}}; },
+      [](HealthFacts& f) { f.whitelists[0].probed = {{"w", 1000, 70, 0.02}, {"v", 0, 0, 0.02}, {"u", 30, 30, 0.001}}; },
+      [](HealthFacts& f) { f.whitelists[0].probed = {{"w", 10'000, 430, 0.02}}; },
       [](HealthFacts& f) { f.whitelists[0].entries = 501; },
       [](HealthFacts& f) { f.now += std::chrono::days(8); },
       [](HealthFacts& f) { f.running->false_positive_rate = 0.1; },

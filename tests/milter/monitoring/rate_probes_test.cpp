@@ -80,13 +80,5 @@ TEST_CASE("probes do not ask a store, and the bits have a rate of their own") {
   CHECK_FALSE(filter->store_had(Confirmation::no));
 }
 
-TEST_CASE("hits count as too many only if chance does not explain them") {
-  CHECK_FALSE(has_too_many_hits({0, 0}, 0.02));
-  CHECK_FALSE(has_too_many_hits({30, 30}, 0.001));
-  CHECK(has_too_many_hits({31, 31}, 0.001));
-  CHECK_FALSE(has_too_many_hits({10'000, 430}, 0.02));
-  CHECK(has_too_many_hits({10'000, 431}, 0.02));
-}
-
 }  // namespace
 }  // namespace bloomgate::test
