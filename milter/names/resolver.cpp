@@ -84,7 +84,9 @@ class Resolver::Servers {
 
   // Null: the answer is there.
   std::unique_ptr<UnboundContext::Question> ask(const std::shared_ptr<AwaitedAnswer>& answer) {
-    if (watch_.is_failing() && !own_names_.contains(answer->name())) {
+    // No server is asked for it, so it says nothing of them, and their failure nothing of it.
+    if (own_names_.contains(answer->name())) return unbound_.ask(answer);
+    if (watch_.is_failing()) {
       watch_.want(answer->name());
       answer->set(found_before(answer->name()));
       return nullptr;
