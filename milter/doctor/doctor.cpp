@@ -44,15 +44,20 @@ void examine_service(std::string_view properties, std::vector<DoctorFinding>& fi
   } else {
     findings.push_back({Level::ok, "service", std::string(kUnit) + " is running"});
   }
-  // The status begins with what is wrong, if anything is (service_status.hpp).
   constexpr std::string_view kStatus = "StatusText=";
   const std::size_t begin = properties.find(kStatus);
   if (begin == std::string_view::npos) return;
-  const std::string_view status = properties.substr(begin + kStatus.size());
-  const std::string text(status.substr(0, status.find('\n')));
-  if (text.empty() || text.starts_with("serving ")) return;
-  findings.push_back({Level::problem, "service", "the daemon says: " + text,
-                      "correct what it names; the daemon's log says more: journalctl -u bloomgate-milter"});
+  std::string_view status = properties.substr(begin + kStatus.size());
+  status = status.substr(0, status.find('\n'));
+  // It begins with what is wrong, if anything is, and ends with what waits (monitoring/service_status.hpp).
+  constexpr std::string_view kWaitsForRestart = "waits for a restart: ";
+  if (const std::size_t waits = status.find(kWaitsForRestart); waits != std::string_view::npos) {
+    findings.push_back({Level::warning, "service", "the daemon " + std::string(status.substr(waits)),
+                        std::string("when it suits you: systemctl restart ") + kUnit});
+  }
+  if (status.empty() || status.starts_with("serving ")) return;
+  findings.push_back({Level::problem, "service", "the daemon says: " + std::string(status),
+                      std::string("correct what it names; the daemon's log says more: journalctl -u ") + kUnit});
 }
 
 std::vector<DoctorFinding> examine(const DaemonCommand& command) {

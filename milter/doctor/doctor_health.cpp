@@ -78,7 +78,13 @@ void examine_daemons_findings(std::string_view text, std::vector<DoctorFinding>&
 }
 
 void examine_daemons_findings(const DaemonOptions& options, std::vector<DoctorFinding>& findings) {
-  if (!options.metrics) return;
+  if (!options.metrics) {
+    findings.push_back({Level::warning, kSubject,
+                        "not set: what only the running daemon knows is not examined, such as keys that cannot be "
+                        "looked up, or delivered mail that a checker calls spam",
+                        "set metrics = /run/bloomgate/metrics.sock, then: systemctl restart bloomgate-milter"});
+    return;
+  }
   const std::string name = to_string(*options.metrics);
   std::string fault;
   try {

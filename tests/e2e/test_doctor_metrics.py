@@ -29,8 +29,9 @@ def test_a_daemon_that_is_well_is_found_well(world, is_path):  # noqa: F811
     assert found["level"] == "ok" and "has found nothing else" in found["text"]
 
 
-def test_without_the_option_the_doctor_does_not_mention_figures(world):  # noqa: F811
-    assert about_figures(world.findings()) == []
+def test_without_the_option_the_doctor_says_that_it_does_not_see_the_running_daemon(world):  # noqa: F811
+    [found] = about_figures(world.findings())
+    assert found["level"] == "warning" and "only the running daemon knows" in found["text"]
 
 
 def test_a_reload_that_was_refused_and_a_whitelist_that_is_damaged_are_found(world):  # noqa: F811

@@ -201,7 +201,7 @@ check_a_damaged_whitelist_is_refused_and_the_old_one_stays() {
   status_has 'reload refused'
   await journal_has 'reload refused'
   bloomgate-milter --doctor >doctor || true
-  grep '^problem  reload-refused: ' doctor
+  grep '^problem  service: the daemon says: reload refused' doctor
   is MainPID "$pid"
   is ActiveState active
   [[ $(way_of new@example.org) == light-path ]]
@@ -209,7 +209,7 @@ check_a_damaged_whitelist_is_refused_and_the_old_one_stays() {
   systemctl reload bloomgate-milter
   fails status_has refused
   bloomgate-milter --doctor >doctor || true
-  fails grep 'reload-refused' doctor
+  fails grep 'reload refused' doctor
 }
 
 check_a_reload_with_a_bad_configuration_fails_and_the_daemon_goes_on() {
@@ -266,7 +266,7 @@ check_a_reload_names_the_options_that_wait_for_a_restart() {
   status_has 'waits for a restart: socket'
   await journal_has 'take effect at a restart only.*: socket$'
   bloomgate-milter --doctor >doctor || true
-  grep '^warning  waits-for-restart: ' doctor
+  grep '^warning  service: the daemon waits for a restart: socket' doctor
   [[ -S /run/bloomgate/milter.sock && ! -e /run/bloomgate/other.sock ]]
   cp settings.conf "$conf"
   systemctl reload bloomgate-milter

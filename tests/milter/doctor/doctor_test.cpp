@@ -25,8 +25,11 @@ TEST_CASE("systemd's state of the service becomes findings") {
       {"failed", "ActiveState=failed\nStatusText=stopping\n", {Level::problem}},
       {"running", "ActiveState=active\nStatusText=serving /w: 3 entries\n", {Level::ok}},
       {"what is wrong comes first",
-       "ActiveState=active\nStatusText=waits for a restart: socket; serving /w: 3 entries\n",
+       "ActiveState=active\nStatusText=damaged: /w; serving /w: 3 entries\n",
        {Level::ok, Level::problem}},
+      {"what waits comes last",
+       "ActiveState=active\nStatusText=serving /w: 3 entries; waits for a restart: socket\n",
+       {Level::ok, Level::warning}},
   };
   for (const Case& c : cases) {
     INFO(c.name);
