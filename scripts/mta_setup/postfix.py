@@ -232,8 +232,10 @@ class PostfixSetup:
                                   "that comes in there. That is right for users who log in")
                 return
             self._plan_own_milters(key)
-        if self.socket.name.startswith("unix:/") and self._is_chrooted(key):
-            self._leave_chroot(key)
+        asked = [self.socket.name, *map(address_of, self.recipe.behind)]
+        unseen = next((address for address in asked if address.startswith("unix:/")), None)
+        if unseen is not None and self._is_chrooted(key):
+            self._leave_chroot(key, unseen.removeprefix("unix:"))
 
     def _look_at_own_filter(self, key, own):
         if own.get("content_filter") and "content_filter" in self.recipe.settings:
@@ -261,7 +263,7 @@ class PostfixSetup:
                                           tuple(map(address_of, [self.recipe.bloomgate, *missing]))))
         self.texts[self.master_cf] = text[:argument.start] + after + text[argument.end:]
 
-    def _leave_chroot(self, key):
+    def _leave_chroot(self, key, unseen):
         inside = Path(self._value("queue_directory", "-x"))
         for path in re.findall(r"unix:(/[^\s,;{}]+)", self._run("-n") + self._run("-P", f"{key}/*")):
             if not os.path.exists(path) and (inside / path.lstrip("/")).exists():
@@ -269,7 +271,7 @@ class PostfixSetup:
                               f"unix:{path.lstrip('/')}, which it finds in the chroot and outside of it")
         before = self._run("-F", f"{key}/chroot").rpartition("= ")[2].strip()
         self.pieces.append(Chroot(self.master_cf, key, before,
-                                  f"in it smtpd does not see {self.socket.name.partition(':')[2]}"))
+                                  f"in it smtpd does not see {unseen}"))
         self.texts[self.master_cf] = postfix_text.with_field(self.texts[self.master_cf], key, 4, "n")
 
     def _smtpd_services(self):
@@ -299,14 +301,19 @@ class PostfixSetup:
     def _plan_groups(self):
         user = self._value("mail_owner")
         for milter in (self.recipe.bloomgate, *self.recipe.behind):
-            address = address_of(milter)
-            if milter == self.recipe.bloomgate:
-                address = self.socket.place
+            address = self.socket.place if milter == self.recipe.bloomgate else self._place_of(milter)
             if not address.startswith("unix:/"):
                 continue
             path = address.removeprefix("unix:")
             group = machine.group_to_join(user, path, machine.DAEMON_GROUP if milter == self.recipe.bloomgate else None)
             self.pieces += self.earlier_groups(user, path) or ([group] if group else [])
+
+    def _place_of(self, milter):
+        """Postfix's current folder is its queue."""
+        address = address_of(milter)
+        if not address.startswith("unix:") or address.startswith("unix:/"):
+            return address
+        return f"unix:{Path(self._value('queue_directory', '-x')) / address.removeprefix('unix:')}"
 
     def earlier_groups(self, user, path):
         """What an earlier --apply did, which is not needed again, and is still to be undone."""
@@ -326,7 +333,7 @@ class PostfixSetup:
                                        "rspamd, spamassassin, deep-check or content-filter")
             self.notes.append(self.unchecked)
         for milter in self.recipe.behind:
-            address = address_of(milter)
+            address = self._place_of(milter)
             self.checks.append(address)
             if not machine.listens(address):
                 self.attempt(self.missing_check, f"nothing listens on {address}")

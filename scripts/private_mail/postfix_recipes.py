@@ -115,7 +115,7 @@ class SpamassMilterRecipe(MilterRecipe):
     def files(self):
         main_cf = self.with_milters(self.checks_opted("postfix-spamass-milter/main.cf"), {
             "unix:/run/clamav/clamav-milter.ctl": self.clamav_milter.mta_socket,
-            "unix:/var/spool/postfix/spamass/spamass.sock": self.spamass_milter.mta_socket})
+            "unix:spamass/spamass.sock": self.spamass_milter.mta_socket})
         return {"main_cf": with_header_checks(main_cf, self.folder, OWN_NAME)}
 
 

@@ -42,6 +42,16 @@ def test_the_daemon_listens_where_services_see_it_in_their_chroot_also_those_ena
     assert files_of(usual.etc) == before
 
 
+@pytest.mark.parametrize("options, chroot, asked", [
+    ([], "y", "unix:spamass/spamass.sock"), (["--with-clamav"], "n", "unix:/run/clamav/clamav-milter.ctl")])
+def test_a_service_leaves_its_chroot_if_it_could_not_see_a_check_there_and_stays_otherwise(usual, options, chroot, asked):
+    applied = usual.run_plain("--apply", "--recipe", "spamassassin", *options)
+    assert applied.returncode == 0, applied.stderr
+    assert f"smtp inet n - {chroot} - - smtpd\n" in (usual.etc / "master.cf").read_text()
+    assert asked in value_of(usual.etc, "smtpd_milters")
+    assert "nothing listens on unix:/var/spool/postfix/spamass/spamass.sock" in applied.stdout
+
+
 @pytest.mark.parametrize("conf, asked", [
     ("socket = inet:8895@127.0.0.1\n", "inet:127.0.0.1:8895"), ("socket=local:/x/y.sock\n", "unix:/x/y.sock"),
     (" socket = unix:/run/bloomgate/milter.sock  # the usual one\r\n", "unix:/run/bloomgate/milter.sock")])

@@ -234,7 +234,7 @@ class Outcome:
 
     def journal(self):
         lines = (self.text("journal") or self.console).splitlines()
-        ours = "\n".join(line for line in lines if "bloomgate" in line)
+        ours = "\n".join(line for line in lines if re.search("bloomgate|warning|error|[Ff]ailed|spamass-milter", line))
         return "\n".join([ours[-16000:], "--- its end", *lines[-40:]])
 
 
