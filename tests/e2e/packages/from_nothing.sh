@@ -115,7 +115,8 @@ check_it_says_what_it_has_done_and_keeps_the_lists_from_others() {
 
 check_taken_out_it_leaves_the_whitelists_and_what_they_were_made_of() {
   setup-postfix --undo
-  DEBIAN_FRONTEND=noninteractive apt-get -q -y purge bloomgate bloomgate-milter >purged
+  # apt lets dpkg write to a terminal of its own, whose lines end with CR LF.
+  DEBIAN_FRONTEND=noninteractive apt-get -q -y purge bloomgate bloomgate-milter | tr -d '\r' | tee purged
   grep 'your data stays in /var/lib/bloomgate: learned lists whitelist.bloom whitelist.bloom.1$' purged
   grep 'to delete all of it: rm -r /var/lib/bloomgate$' purged
   [[ -s $learned && $(stat -c '%U %a' "$learned") == 'root 600' ]]
