@@ -1,5 +1,7 @@
 #include "config/config_error.hpp"
 
+#include <algorithm>
+
 #include "filter/base/printable.hpp"
 
 namespace bloomgate {
@@ -19,30 +21,29 @@ std::string sentence(const ConfigPlace& place, const std::string& option, const 
   return text + fault;
 }
 
-std::string all_of(const std::vector<BloomgateError>& errors) {
+std::string all_of(const std::vector<ConfigError>& errors) {
   std::string text;
-  for (const BloomgateError& each : errors) text.append(text.empty() ? "" : "; ").append(each.what());
+  for (const ConfigError& each : errors) text.append(text.empty() ? "" : "; ").append(each.what());
   return text;
 }
 
 }  // namespace
 
-BloomgateError config_error(const ConfigPlace& place, const std::string& option, const std::string& fault) {
+ConfigError config_error(const ConfigPlace& place, const std::string& option, const std::string& fault) {
   const ErrorCode code = place.path.empty() ? ErrorCode::bad_argument : ErrorCode::bad_configuration;
-  return {code, sentence(place, option, fault), {.path = place.path}};
+  return {code, sentence(place, option, fault), place};
 }
 
-ConfigErrors::ConfigErrors(const std::vector<BloomgateError>& errors)
+ConfigErrors::ConfigErrors(const std::vector<ConfigError>& errors)
     : BloomgateError(errors.front().code(), all_of(errors)) {
-  for (const BloomgateError& each : errors) texts_.emplace_back(each.what());
+  for (const ConfigError& each : errors) texts_.emplace_back(each.what());
 }
 
 void ConfigFaults::collect(const std::function<void()>& part) {
   try {
     part();
-  } catch (const BloomgateError& error) {
-    if (error.code() != ErrorCode::bad_argument && error.code() != ErrorCode::bad_configuration) throw;
-    if (errors_.size() < kMost) {
+  } catch (const ConfigError& error) {
+    if (errors_.size() < kMostKept) {
       errors_.push_back(error);
     } else {
       ++more_;
@@ -53,9 +54,14 @@ void ConfigFaults::collect(const std::function<void()>& part) {
 void ConfigFaults::throw_if_any() const {
   if (errors_.empty()) return;
   if (errors_.size() == 1) throw errors_.front();
-  std::vector<BloomgateError> errors = errors_;
-  if (more_ != 0) {
-    errors.emplace_back(errors.front().code(), std::to_string(more_) + " more; is it the right file?");
+  std::vector<ConfigError> errors = errors_;
+  std::ranges::stable_sort(errors, {}, [](const ConfigError& each) { return each.line(); });
+  std::ranges::stable_sort(errors, {}, [](const ConfigError& each) { return each.code() != ErrorCode::bad_argument; });
+  const std::size_t left_out = more_ + errors.size() - std::min(errors.size(), kMostTold);
+  if (left_out != 0) {
+    errors.erase(errors.begin() + kMostTold, errors.end());
+    errors.emplace_back(errors.front().code(), std::to_string(left_out) + " more; is it the right file?",
+                        ConfigPlace{});
   }
   throw ConfigErrors(errors);
 }

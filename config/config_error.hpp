@@ -16,16 +16,26 @@ struct ConfigPlace {
   unsigned line = 0;  // counted from 1; 0: the file as a whole
 };
 
+class ConfigError : public BloomgateError {
+ public:
+  ConfigError(ErrorCode code, const std::string& text, const ConfigPlace& place)
+      : BloomgateError(code, text, {.path = place.path}), line_(place.line) {}
+  unsigned line() const noexcept { return line_; }
+
+ private:
+  unsigned line_;
+};
+
 // The error to throw: bad_argument on the command line, else bad_configuration with the path. `option` is its name
 // without dashes, or empty if no single option is to blame. `fault` says what was expected and what was found; place
 // and option are put before it.
-BloomgateError config_error(const ConfigPlace& place, const std::string& option, const std::string& fault);
+ConfigError config_error(const ConfigPlace& place, const std::string& option, const std::string& fault);
 
 // Several of them: what() has them in one line, texts() each by itself.
 class ConfigErrors : public BloomgateError {
  public:
   // `errors` has at least one.
-  explicit ConfigErrors(const std::vector<BloomgateError>& errors);
+  explicit ConfigErrors(const std::vector<ConfigError>& errors);
   const std::vector<std::string>& texts() const noexcept { return texts_; }
 
  private:
@@ -35,17 +45,19 @@ class ConfigErrors : public BloomgateError {
 // Collects what is wrong with a configuration, so that an operator reads of all of it at once.
 class ConfigFaults {
  public:
-  // Enough for a person. A file of another kind may have any number.
-  static constexpr std::size_t kMost = 20;
+  // Enough for a person.
+  static constexpr std::size_t kMostTold = 20;
+  // A file of another kind may have any number.
+  static constexpr std::size_t kMostKept = 1000;
 
-  // Runs a part of the reading. What it throws about the configuration is kept, and the next part can be tried.
+  // Runs a part of the reading. A ConfigError is kept, and the next part can be tried.
   void collect(const std::function<void()>& part);
 
-  // The only error as it came, or ConfigErrors.
+  // The only error as it came, or ConfigErrors: the command line's first, then the file's in the order of its lines.
   void throw_if_any() const;
 
  private:
-  std::vector<BloomgateError> errors_;
+  std::vector<ConfigError> errors_;
   std::size_t more_ = 0;
 };
 

@@ -278,12 +278,21 @@ std::string word_hint(const std::string& word, const GivenOptions& command_line)
   return nearest_word_hint(word, commands);
 }
 
+// Of what no message can be found.
+void require_subject(const std::string& subject) {
+  const bool is_blank = subject.find_first_not_of(" \t") == std::string::npos;
+  if (!is_blank && !subject.ends_with('@') && !subject.ends_with("@>")) return;
+  throw config_error({}, "",
+                     "why: expected a queue ID, an address or @domain, got " + quoted(std::string_view(subject)));
+}
+
 // `why QUEUE-ID`, or `why ADDRESS`.
 std::optional<WhyCommand> why_command(const GivenCommandLine& given) {
   if (given.words.empty() || given.words.front() != kWhyCommand) return std::nullopt;
   if (given.words.size() != 2) {
     throw config_error({}, "", "why: name one queue ID, address or @domain; quote one with spaces in it");
   }
+  require_subject(given.words.back());
   const GivenOptions no_file;
   WhyCommand command = {.subject = given.words.back(), .logs = {}, .json = given.options.contains("json")};
   if (given.options.contains("log")) Merger(no_file, given.options).set("log", command.logs);
@@ -320,6 +329,20 @@ void refuse(const GivenOptions& command_line, std::span<const std::string_view> 
     if (command_line.contains(name))
       throw config_error({}, std::string(name), "it belongs to " + owner + ", which is missing");
   }
+}
+
+// From the file and the command line.
+void read_options(const GivenOptions& command_line, DaemonCommand& command) {
+  ConfigFaults faults;
+  const GivenOptions file = read_config_file(command.config_path, faults);
+  command.options = merged(Merger(file, command_line, &faults));
+  for (const GivenOptions* const source : {&file, &command_line}) {
+    for (const auto& [name, values] : *source) command.given.insert(name);
+  }
+  for (const auto require : {require_own_domains, require_exempt_networks, require_different_addresses}) {
+    faults.collect([&] { require(command.options, command.config_path); });
+  }
+  faults.throw_if_any();
 }
 
 }  // namespace
@@ -371,16 +394,13 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
     refuse(command_line, kJsonOption, "--explain, --doctor or a command");
   }
   Merger({}, command_line).set("config", command.config_path);
-  ConfigFaults faults;
-  const GivenOptions file = read_config_file(command.config_path, faults);
-  command.options = merged(Merger(file, command_line, &faults));
-  for (const GivenOptions* const source : {&file, &command_line}) {
-    for (const auto& [name, values] : *source) command.given.insert(name);
+  try {
+    read_options(command_line, command);
+  } catch (const BloomgateError& error) {
+    // The log can be searched without it.
+    if (command.action != Action::why) throw;
+    command.why.config_fault = error.what();
   }
-  for (const auto require : {require_own_domains, require_exempt_networks, require_different_addresses}) {
-    faults.collect([&] { require(command.options, command.config_path); });
-  }
-  faults.throw_if_any();
   return command;
 }
 

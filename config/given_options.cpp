@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "config/option_table.hpp"
 #include "filter/base/nearest_word.hpp"
@@ -170,15 +171,24 @@ GivenOptions read_config_file(const std::string& path, ConfigFaults& faults) {
                            "; name another with --config, or use --config /dev/null to run on defaults");
   };
   if (!file) fail("opened");
+  // A device may have no end.
+  constexpr std::size_t kMostBytes = 1 << 20;
+  std::string text(kMostBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) fail("read");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMostBytes) {
+    throw config_error({path}, "", "expected a configuration file, got more than 1 MiB; is it the right file?");
+  }
+  std::istringstream lines(std::move(text));
   const po::options_description options = description(true);
   GivenOptions given;
   std::string line;
-  for (unsigned number = 1; std::getline(file, line); ++number) {
+  for (unsigned number = 1; std::getline(lines, line); ++number) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     if (number == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
     faults.collect([&] { read_config_line(given, line, options, {path, number}); });
   }
-  if (file.bad()) fail("read");
   return given;
 }
 

@@ -30,6 +30,7 @@ struct WhyCommand {
   std::string subject;            // a queue ID, an address or a domain
   std::vector<std::string> logs;  // files, `-` for standard input; empty: where the log usually is
   bool json = false;
+  std::string config_fault = {};  // why the configuration could not be read
 };
 
 // The command of that name; null if there is none.

@@ -3,6 +3,7 @@
 #include <net/if.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <system_error>
 
@@ -15,6 +16,13 @@ constexpr std::uint16_t kDnsPort = 53;
 
 bool is_link_local(const IpAddress& address) noexcept {
   return address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
+}
+
+// Multicast, broadcast and what is reserved (RFC 1112 section 4, RFC 4291 section 2.7). 0.0.0.0 and :: are this
+// machine.
+bool is_of_no_machine(const IpAddress& address) {
+  static const std::array kNetworks = {parse_ip_network("224.0.0.0/3").value(), parse_ip_network("ff00::/8").value()};
+  return std::ranges::any_of(kNetworks, [&](const IpNetwork& each) { return each.contains(address); });
 }
 
 // As Linux has them (dev_valid_name() of its net/core/dev.c), without what ends an address in a file or an option.
@@ -52,9 +60,13 @@ std::optional<NameServer> parse_name_server(std::string_view text) {
   const std::optional<IpAddress> address = is_plain ? parse_ip_address(digits) : std::nullopt;
   if (!address) return std::nullopt;
   server.address = *address;
-  if (percent == text.size()) return server;
+  if (is_of_no_machine(server.address)) return std::nullopt;
+  // A link-local address is one of each link (RFC 4007 section 6).
+  const bool has_scope = percent != text.size();
+  if (has_scope != is_link_local(server.address)) return std::nullopt;
+  if (!has_scope) return server;
   server.scope = text.substr(percent + 1);
-  if (!is_link_local(server.address) || !is_device(server.scope)) return std::nullopt;
+  if (!is_device(server.scope)) return std::nullopt;
   return server;
 }
 

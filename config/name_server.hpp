@@ -24,7 +24,8 @@ struct NameServer {
 inline constexpr std::string_view kNameServerForms =
     "addresses of name servers, such as 192.0.2.53, 2001:db8::53, fe80::53%eth0 or 127.0.0.1@5353";
 
-// ADDRESS[%DEVICE][@PORT]; a device only with a link-local address (RFC 4007 section 11). The device need not be there.
+// ADDRESS[%DEVICE][@PORT]; a device with a link-local address, and only there (RFC 4007
+// section 11). The device need not be there.
 // A name for TLS (`#name`) is refused, since nothing here speaks TLS. Nothing for anything else.
 std::optional<NameServer> parse_name_server(std::string_view text);
 

@@ -162,7 +162,7 @@ void ConnectionWatch::leave(Place& place) noexcept {
 void ConnectionWatch::note_without_descriptor() noexcept {
   const std::lock_guard lock(mutex_);
   ++without_descriptor_.unsaid;
-  if (tally_ != nullptr) tally_->note_turned_away();
+  if (tally_ != nullptr) tally_->note_without_descriptor();
 }
 
 void ConnectionWatch::note_unpaired_macros() noexcept {
@@ -300,8 +300,8 @@ void ConnectionWatch::say_all() {
     limits = limits_;
   }
   say(turned_away_,
-      "max-connections: {} connections were turned away, since {} were open; the mail server goes by its "
-      "milter_default_action for them",
+      "max-connections: {} connections were turned away, since {} were open; the mail server applies its "
+      "milter_default_action to them",
       limits.connections);
   say(late_, "connection-timeout: {} connections were ended, since no whole step came on them for {} s",
       limits.timeout.count());
@@ -309,8 +309,7 @@ void ConnectionWatch::say_all() {
       std::min(kFirstStep, limits.timeout).count());
   say(without_descriptor_,
       "{} connections were turned away, since too few descriptors are left: raise their limit (LimitNOFILE= of the "
-      "unit, "
-      "ulimit -n), or lower max-connections; the mail server then applies its milter_default_action");
+      "unit, ulimit -n), or lower max-connections; the mail server then applies its milter_default_action");
   say(unpaired_macros_, "{} connections were ended, since a mail server sent the name of a macro without its value");
 }
 

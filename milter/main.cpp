@@ -317,9 +317,9 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
   hold_signals();
   if (const std::size_t room = make_room_for_connections(options.max_connections); room < options.max_connections) {
     daemon.log->warn(
-        "max-connections: there are descriptors for {} connections, and not for {}: raise the limit (LimitNOFILE= of "
-        "the unit, ulimit -n), or lower max-connections",
-        room, options.max_connections);
+        "max-connections: there are too few descriptors for {} connections{}: raise their limit (LimitNOFILE= of the "
+        "unit, ulimit -n), or lower max-connections",
+        options.max_connections, room == 0 ? "" : fmt::format(", and enough for {}", room));
   }
   // libmilter's pool may wake one thread for two sessions, since it counts a thread as idle until that thread runs
   // (worker.c). The other session waits for the next event of any session. If the thread then waits for a checker, or

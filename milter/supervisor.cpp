@@ -219,12 +219,13 @@ void Supervisor::reload() {
   }
   // Files are watched before they are read: a change from now on counts as a new one.
   look_at_folders();
+  // What is wrong with an exact list in use ends as soon as its file is good again (exact-list-lost tells of it).
+  const std::string refusal = fmt::format("{}", fmt::join(faults, "; "));
   reload_exact(*lists, faults);
   put_into_use(*std::move(lists));
-  const std::string refusal = fmt::format("{}", fmt::join(faults, "; "));
   std::string status = current_status();
   if (!faults.empty()) {
-    status = fmt::format("reload refused: {}; still {}", refusal, status);
+    status = fmt::format("reload refused: {}; still {}", fmt::join(faults, "; "), status);
     log_->error("{}", status);
   }
   if (monitor_ != nullptr) monitor_->note_reload(faults.empty());
@@ -340,20 +341,20 @@ void Supervisor::put_into_use(ListParts lists) {
 void Supervisor::reload_changed() {
   watch_again();
   ListParts lists = slot_.get()->parts();
-  std::vector<std::string> faults;
+  std::vector<std::string> faults, refusals;
   reload_exact(lists, faults);
-  const bool was_tried = load_replaced(lists, faults);
+  const bool was_tried = load_replaced(lists, refusals);
   if (was_tried) {
     put_into_use(std::move(lists));
   } else {
     set_lists(std::move(lists));
   }
-  const std::string refusal = fmt::format("{}", fmt::join(faults, "; "));
+  std::ranges::copy(refusals, std::back_inserter(faults));
   const std::string status = current_status();
-  if (!faults.empty()) log_->error("{}; {}", refusal, status);
+  if (!faults.empty()) log_->error("{}; {}", fmt::join(faults, "; "), status);
   if (was_tried) {
-    if (monitor_ != nullptr) monitor_->note_reload(faults.empty());
-    tell_monitor(refusal);
+    if (monitor_ != nullptr) monitor_->note_reload(refusals.empty());
+    tell_monitor(fmt::format("{}", fmt::join(refusals, "; ")));
   }
   notify_status(status);
 }

@@ -12,6 +12,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/base/shell_word.hpp"
 #include "filter/base/system_reason.hpp"
 #include "filter/log/journal.hpp"
 #include "milter/explain_command.hpp"
@@ -35,14 +36,17 @@ LogTime now() {
   return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 }
 
-bool is_compressed(std::istream& log) {
-  std::string start(3, '\0');
-  log.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(log.gcount()));
+// The program that unpacks a log; empty if it is not compressed. What was read of it is put back: standard input cannot
+// be read twice.
+std::string_view unpacked_by(std::istream& log) {
+  const int first = log.get();
+  const int second = log.peek();
   log.clear();
-  log.seekg(0);
-  return start.starts_with("\x1f\x8b") || start.starts_with("BZh") || start.starts_with("\x28\xb5\x2f") ||
-         start.starts_with("\xfd\x37\x7a");
+  if (first != std::istream::traits_type::eof()) log.unget();
+  if (first == 0x1f && second == 0x8b) return "zcat";
+  if (first == 0x28 && second == 0xb5) return "zstdcat";
+  if (first == 0xfd && second == 0x37) return "xzcat";
+  return {};
 }
 
 void search_file(const std::string& path, MessageSearch& search) {
@@ -54,14 +58,23 @@ void search_file(const std::string& path, MessageSearch& search) {
                          {.path = path});
   };
   if (!log) fail();
-  if (is_compressed(log)) {
-    throw BloomgateError(ErrorCode::bad_input,
-                         path + " is compressed; unpack it into this command, which then reads --log -: zcat " + path +
-                             " | bloomgate-milter why ... --log -",
-                         {.path = path});
+  if (const std::string_view program = unpacked_by(log); !program.empty()) {
+    throw BloomgateError(
+        ErrorCode::bad_input,
+        path + " is compressed; unpack it into this command, which then reads --log -: " + std::string(program) + ' ' +
+            shell_word(path, "FILE") + " | bloomgate-milter why ... --log -",
+        {.path = path});
   }
   search.read(log);
   if (log.bad()) fail();
+}
+
+void search_input(std::istream& input, MessageSearch& search) {
+  if (const std::string_view program = unpacked_by(input); !program.empty()) {
+    throw BloomgateError(ErrorCode::bad_input, "standard input is compressed; unpack it first: " +
+                                                   std::string(program) + " | bloomgate-milter why ... --log -");
+  }
+  search.read(input);
 }
 
 void search_journal(MessageSearch& search) {
@@ -108,7 +121,7 @@ std::string text_of(const FoundMessage& message) {
 
 // What the daemon's lists say of the sender now; empty: that is not known.
 std::string said_now(const DaemonCommand& command, const MessageSearch& search) {
-  if (!search.is_by_address()) return {};
+  if (!search.is_by_address() || !command.why.config_fault.empty()) return {};
   try {
     return printable(explained_sentence(command, search.asked()));
   } catch (const std::exception&) {
@@ -119,8 +132,11 @@ std::string said_now(const DaemonCommand& command, const MessageSearch& search) 
 // How to find more. Each is a sentence.
 std::vector<std::string> advice(const DaemonCommand& command, const MessageSearch& search, const Searched& searched) {
   std::vector<std::string> lines;
-  const std::string again = "bloomgate-milter why " + shell_word(search.subject());
+  const std::string again = "bloomgate-milter why " + shell_word(search.subject(), "ADDRESS");
   for (const std::string& fault : searched.faults) lines.push_back("Not read: " + printable(fault) + '.');
+  if (!command.why.config_fault.empty()) {
+    lines.push_back("The lists are not known: " + printable(command.why.config_fault) + '.');
+  }
   if (search.daemon_lines() == 0) {
     lines.emplace_back(
         "No line of bloomgate-milter is there: its option log-target says where it logs. Name the file: --log FILE.");
@@ -144,7 +160,8 @@ std::string nothing_text(const DaemonCommand& command, const MessageSearch& sear
   if (const std::string now = said_now(command, search); !now.empty()) {
     text += "A message that came now with nothing to prove it (--explain --from): " + now + '\n';
   } else if (search.is_by_address()) {
-    text += "What the lists say of it now: bloomgate-milter --explain --from " + shell_word(search.subject()) + '\n';
+    text += "What the lists say of it now: bloomgate-milter --explain --from " +
+            shell_word(search.subject(), "ADDRESS") + '\n';
   }
   for (const std::string& line : advice(command, search, searched)) text += line + '\n';
   return text;
@@ -193,7 +210,7 @@ int why(const DaemonCommand& command, std::istream& standard_input, std::ostream
   Searched searched;
   for (const std::string& path : command.why.logs) {
     if (path == "-") {
-      search.read(standard_input);
+      search_input(standard_input, search);
     } else {
       search_file(path, search);
     }

@@ -3,8 +3,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/base/shell_word.hpp"
 #include "milter/doctor/run_program.hpp"
 
 namespace bloomgate {
@@ -29,7 +32,7 @@ void examine_settings(const DaemonCommand& command, std::vector<DoctorFinding>& 
   struct stat info = {};
   if (stat(command.config_path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & S_IWOTH) != 0) {
     findings.push_back({Level::problem, "permissions", command.config_path + " can be written by everybody",
-                        "chmod o-w " + command.config_path});
+                        "chmod o-w " + shell_word(command.config_path, "FILE")});
   }
 }
 
@@ -47,16 +50,18 @@ void examine_service(std::string_view properties, std::vector<DoctorFinding>& fi
   constexpr std::string_view kStatus = "StatusText=";
   const std::size_t begin = properties.find(kStatus);
   if (begin == std::string_view::npos) return;
-  std::string_view status = properties.substr(begin + kStatus.size());
-  status = status.substr(0, status.find('\n'));
-  // It begins with what is wrong, if anything is, and ends with what waits (monitoring/service_status.hpp).
-  constexpr std::string_view kWaitsForRestart = "waits for a restart: ";
-  if (const std::size_t waits = status.find(kWaitsForRestart); waits != std::string_view::npos) {
-    findings.push_back({Level::warning, "service", "the daemon " + std::string(status.substr(waits)),
+  std::string status(properties.substr(begin + kStatus.size()));
+  status.erase(std::min(status.find('\n'), status.size()));
+  // It begins with what is wrong, part by part (supervisor.cpp); that something waits is none of it.
+  constexpr std::string_view kWaitsForRestart = "waits for a restart: ", kEnd = "; ";
+  if (const std::size_t waits = status.find(kWaitsForRestart); waits != std::string::npos) {
+    const std::size_t end = std::min(status.find(kEnd, waits), status.size());
+    findings.push_back({Level::warning, "service", "the daemon " + status.substr(waits, end - waits),
                         std::string("when it suits you: systemctl restart ") + kUnit});
+    status.erase(waits, end + kEnd.size() - waits);
   }
   if (status.empty() || status.starts_with("serving ")) return;
-  findings.push_back({Level::problem, "service", "the daemon says: " + std::string(status),
+  findings.push_back({Level::problem, "service", "the daemon says: " + status,
                       std::string("correct what it names; the daemon's log says more: journalctl -u ") + kUnit});
 }
 

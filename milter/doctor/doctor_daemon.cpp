@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "filter/base/error.hpp"
+#include "filter/base/shell_word.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/file/fingerprint.hpp"
 #include "filter/file/layer_folder.hpp"
@@ -51,8 +52,9 @@ void report_unseen(const std::string& subject, const std::string& path, int erro
   if (is_refused(error)) {
     findings.push_back({Level::problem, subject, "you may not look at " + path + ": permission denied", kAsRoot});
   } else if (error == ENOENT && stat(folder.c_str(), &info) != 0) {
-    findings.push_back({Level::problem, subject, path + " cannot be found: its folder is not there",
-                        "make it: install -d -o bloomgate -g bloomgate " + folder + "; then " + remedy});
+    findings.push_back(
+        {Level::problem, subject, path + " cannot be found: its folder is not there",
+         "make it: install -d -o bloomgate -g bloomgate " + shell_word(folder, "FOLDER") + "; then " + remedy});
   } else {
     findings.push_back({Level::problem, subject, path + " cannot be found: " + std::strerror(error), remedy});
   }
@@ -61,12 +63,13 @@ void report_unseen(const std::string& subject, const std::string& path, int erro
 void examine_permissions(const std::string& path, const struct stat& info, const std::string& user,
                          std::vector<DoctorFinding>& findings) {
   if ((info.st_mode & S_IWOTH) != 0) {
-    findings.push_back({Level::problem, "permissions", path + " can be written by everybody", "chmod o-w " + path});
+    findings.push_back({Level::problem, "permissions", path + " can be written by everybody",
+                        "chmod o-w " + shell_word(path, "FILE")});
   }
   if (user_exists(user) && !user_may(user, path, R_OK)) {
     findings.push_back({Level::problem, "permissions",
                         path + " cannot be read by " + user + ", the user that the daemon runs as",
-                        "chmod a+r " + path + ", and a+x its folders"});
+                        "chmod a+r " + shell_word(path, "FILE") + ", and a+x its folders"});
   }
 }
 
@@ -83,7 +86,8 @@ void examine_fingerprint(const MappedFilter& whitelist, const std::vector<std::s
 void examine_store(const WhitelistSource& source, const MappedFilter& whitelist, const std::string& user,
                    std::vector<DoctorFinding>& findings) {
   if (source.store.empty()) return;
-  const std::string remedy = "build both again: bloomgate build --output " + source.path + " --store " + source.store +
+  const std::string remedy = "build both again: bloomgate build --output " + shell_word(source.path, "FILE") +
+                             " --store " + shell_word(source.store, "STORE") +
                              " LIST...; or copy both files of one build; then reload";
   try {
     const auto store = open_store(source.store, whitelist.header().store_identity, source.path);
@@ -103,7 +107,8 @@ void examine_whitelist(const WhitelistSource& source, const std::vector<std::str
   const std::string& path = source.path;
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0) {
-    report_unseen("whitelist", path, errno, "build it: bloomgate build --output " + path + " LIST...", findings);
+    report_unseen("whitelist", path, errno,
+                  "build it: bloomgate build --output " + shell_word(path, "FILE") + " LIST...", findings);
     return;
   }
   try {
@@ -143,7 +148,7 @@ void examine_layers(const WhitelistSource& source, const std::vector<std::string
       findings.push_back(
           {Level::warning, "whitelist",
            source.path + " has " + std::to_string(layers.size()) + " layers, of at most " + std::to_string(kMostLayers),
-           "make one of them: bloomgate fold " + source.path + " LIST..."});
+           "make one of them: bloomgate fold " + shell_word(source.path, "FOLDER") + " LIST..."});
     }
   } catch (const BloomgateError& error) {
     findings.push_back({Level::problem, "whitelist", error.what(), "then reload: systemctl reload bloomgate-milter"});
@@ -155,8 +160,10 @@ void examine_exact_list(const std::string& name, const std::string& path, const 
   if (path.empty()) return;
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0) {
-    report_unseen(name, path, errno,
-                  "put it back if it was lost, or make an empty one: install -m 644 /dev/null " + path, findings);
+    report_unseen(
+        name, path, errno,
+        "put it back if it was lost, or make an empty one: install -m 644 /dev/null " + shell_word(path, "FILE"),
+        findings);
     findings.back().text += "; " + means;
     return;
   }
@@ -187,7 +194,7 @@ void report_silence(const DaemonOptions& options, int error, std::vector<DoctorF
                         "nothing listens on " + name + ": the folder " + folder + " is not there",
                         "start the daemon: systemctl start bloomgate-milter; without systemd: install -d -o bloomgate "
                         "-g bloomgate " +
-                            folder});
+                            shell_word(folder, "FOLDER")});
   } else {
     findings.push_back(
         {Level::problem, "socket", "nothing listens on " + name, "start the daemon: systemctl start bloomgate-milter"});
@@ -237,7 +244,8 @@ void examine_learning(const DaemonOptions& options, const std::string& user, std
   if (options.learn == DaemonOptions::Learn::none) return;
   const std::string& path = options.learn_file;
   const std::string folder = folder_of(path);
-  const std::string make_folder = "make it the daemon's: install -d -o bloomgate -g bloomgate " + folder;
+  const std::string make_folder =
+      "make it the daemon's: install -d -o bloomgate -g bloomgate " + shell_word(folder, "FOLDER");
   struct stat info = {};
   if (stat(folder.c_str(), &info) != 0) {
     findings.push_back({Level::problem, "learn", folder + " cannot be found: " + std::strerror(errno), make_folder});
@@ -271,7 +279,7 @@ void examine_learning(const DaemonOptions& options, const std::string& user, std
     findings.push_back(
         {Level::problem, "learn",
          path + " cannot be written to by " + user + ", the user that the daemon runs as: nothing is learned",
-         "chown bloomgate:bloomgate " + path});
+         "chown bloomgate:bloomgate " + shell_word(path, "FILE")});
     return;
   }
   try {

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "filter/base/shell_word.hpp"
 #include "milter/deep_check/reach.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/doctor/doctor_access.hpp"
@@ -32,7 +33,7 @@ void examine_folder(const std::string& folder, std::vector<DoctorFinding>& findi
   } else if (user_exists(kDaemonUser) && !user_may(kDaemonUser, folder, W_OK | X_OK)) {
     findings.push_back({Level::problem, "permissions",
                         folder + " cannot be written by the user bloomgate: long messages cannot be kept",
-                        "chown bloomgate " + folder + ", or set deep-check-folder to another"});
+                        "chown bloomgate " + shell_word(folder, "FOLDER") + ", or set deep-check-folder to another"});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "config/update_faults.hpp"
 #include "filter/base/error.hpp"
@@ -96,6 +97,8 @@ WhitelistFacts whitelist_facts(const WhitelistSource& source, std::span<const Na
   const bool is_loaded =
       !filters.empty() && std::ranges::all_of(filters, [](const NamedFilter& each) { return each.filter != nullptr; });
   if (!is_loaded) facts.faults.push_back("it is not loaded: it lists nobody");
+  struct stat status = {};
+  facts.is_gone = is_loaded && stat(source.path.c_str(), &status) != 0 && errno == ENOENT;
   facts.entries_before = entries_of_generation_before(source.path);
   facts.update_faults = update_faults(source.path);
   return facts;

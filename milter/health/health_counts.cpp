@@ -16,6 +16,7 @@ HealthCounts& HealthCounts::operator-=(const HealthCounts& before) noexcept {
   samples_unanswered -= before.samples_unanswered;
   lost_log_lines -= before.lost_log_lines;
   turned_away -= before.turned_away;
+  without_descriptor -= before.without_descriptor;
   learned -= before.learned;
   over_rate -= before.over_rate;
   over_exempt_rate -= before.over_exempt_rate;

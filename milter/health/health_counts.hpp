@@ -24,8 +24,9 @@ struct HealthCounts {
   std::uint64_t samples_ham = 0;
   std::uint64_t samples_unanswered = 0;
   std::uint64_t lost_log_lines = 0;
-  std::uint64_t turned_away = 0;
-  std::uint64_t learned = 0;  // new pairs, and those that were used again
+  std::uint64_t turned_away = 0;         // connections past max-connections
+  std::uint64_t without_descriptor = 0;  // connections for which no descriptor was left
+  std::uint64_t learned = 0;             // new pairs, and those that were used again
   std::uint64_t over_rate = 0;
   std::uint64_t over_exempt_rate = 0;
   std::array<std::uint64_t, kSignatureOutcomes> signatures = {};

@@ -32,6 +32,7 @@ struct WhitelistFacts {
   // What is wrong with it, or with a layer of it: it lists nobody. Empty: nothing is.
   std::vector<std::string> faults = {};
   std::vector<std::string> store_faults = {};
+  bool is_gone = false;                              // it is in use, and its file is not there
   std::uint64_t entries = 0;                         // of all layers
   std::optional<std::uint64_t> entries_before = {};  // of the file before it, FILE.1; nothing: there is none
   std::optional<Time> written = {};                  // the newest layer

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "filter/base/shell_word.hpp"
 #include "milter/health/proportion.hpp"
 #include "milter/health/rules.hpp"
 
@@ -70,6 +71,14 @@ void has_too_many_hits(const HealthFacts& facts, FoundOnes& found) {
   }
 }
 
+void whitelist_is_gone(const HealthFacts& facts, FoundOnes& found) {
+  for (const WhitelistFacts& each : facts.whitelists) {
+    if (!each.is_gone) continue;
+    found.push_back({fmt::format("whitelist {} is in use, and its file is gone ({}): after a restart it lists nobody",
+                                 each.name, each.path)});
+  }
+}
+
 // Where the daemon learns, the first list may be empty.
 void whitelist_is_empty(const HealthFacts& facts, FoundOnes& found) {
   if (facts.options.learn != DaemonOptions::Learn::none) return;
@@ -89,7 +98,7 @@ void whitelist_has_shrunk(const HealthFacts& facts, FoundOnes& found) {
         {fmt::format("whitelist {} has {} entries, and the file before it ({}.1) had {}", each.name, each.entries,
                      each.path, *each.entries_before),
          fmt::format("if that is a mistake: bloomgate rollback {}; if it is meant, the next build ends this",
-                     each.path)});
+                     shell_word(each.path, "FILE"))});
   }
 }
 
@@ -143,6 +152,9 @@ constexpr std::array kListRules = {
     Rule{"store-faulty", Severity::ticket, "has a store that is damaged, or does not always answer in time",
          "look at its disk, and build the pair again; then: systemctl reload bloomgate-milter", 5min, true,
          store_has_faults},
+    Rule{"whitelist-gone", Severity::ticket, "uses a whitelist whose file is gone",
+         "put it back (bloomgate rollback FILE), or build it: bloomgate build --output FILE LIST...", 5min, true,
+         whitelist_is_gone},
     Rule{"whitelist-empty", Severity::ticket, "has a whitelist without entries",
          "build it from your lists: bloomgate build --output FILE LIST...", 5min, false, whitelist_is_empty},
     Rule{"whitelist-shrunk", Severity::ticket,

@@ -168,11 +168,21 @@ void decisions_are_slow(const HealthFacts& facts, FoundOnes& found) {
 }
 
 void connections_are_turned_away(const HealthFacts& facts, FoundOnes& found) {
-  if (facts.running->hour.turned_away == 0) return;
-  found.push_back(
-      {fmt::format("{} connections of the mail server were turned away in the last hour (max-connections is "
-                   "{}): their mail was checked, or waits at its sender",
-                   facts.running->hour.turned_away, facts.running->session_limit)});
+  const HealthCounts& hour = facts.running->hour;
+  constexpr std::string_view kText =
+      "{} connections of the mail server were turned away in the last hour, since {}: their mail was checked, or waits "
+      "at its sender";
+  if (hour.turned_away != 0) {
+    found.push_back(
+        {fmt::format(kText, hour.turned_away, fmt::format("max-connections is {}", facts.running->session_limit)),
+         "raise max-connections, if the mail server may have so many; or see why they stay open (ss -xp, ss -tp)"});
+  }
+  if (hour.without_descriptor != 0) {
+    found.push_back(
+        {fmt::format(kText, hour.without_descriptor, "the daemon had too few descriptors left"),
+         "raise their limit (LimitNOFILE= of the unit, ulimit -n), or lower max-connections; then: systemctl restart "
+         "bloomgate-milter"});
+  }
 }
 
 void log_lines_are_lost(const HealthFacts& facts, FoundOnes& found) {
@@ -235,9 +245,7 @@ constexpr std::array kServiceRules = {
          "a slow store or a lack of memory: see whether the whitelist is paged out (lock-memory)", 15min, true,
          decisions_are_slow},
     Rule{"connections-turned-away", Severity::ticket, "has turned connections of its mail server away",
-         "the log says whether for max-connections or for want of descriptors: raise that limit (LimitNOFILE= of the "
-         "unit), if "
-         "the mail server may have so many; or see why they stay open (ss -xp, ss -tp)",
+         "raise max-connections, or the limit of descriptors (LimitNOFILE= of the unit): the status page names which",
          0min, true, connections_are_turned_away},
     Rule{"log-lines-lost", Severity::ticket, "has lost lines of its log",
          "see whether the disk of the log is full or slow; log-level = warning writes fewer lines", 0min, true,

@@ -145,12 +145,12 @@ void defaults_are_not_chosen(const HealthFacts& facts, FoundOnes& found) {
   }
 }
 
-// Whether strangers may reach it, as far as a number tells.
+// Whether strangers may reach it. What a name stands for may change, so it is not looked up here: only one stays at
+// home (RFC 6761 section 6.3).
 bool is_open(const SocketAddress& address) {
   if (address.family == SocketAddress::Family::unix_path) return false;
-  if (address.host == "*") return true;
   const auto number = parse_ip_address(address.host);
-  return number && !is_private({*number, 128});
+  return number ? !is_private({*number, 128}) : address.host != "localhost";
 }
 
 void addresses_are_open(const HealthFacts& facts, FoundOnes& found) {

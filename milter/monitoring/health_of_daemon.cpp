@@ -75,6 +75,7 @@ HealthCounts counts_of(const Monitor& monitor) {
   add_messages(monitor.tally(), counts);
   add_checks(monitor.tally(), counts);
   counts.turned_away = monitor.tally().turned_away();
+  counts.without_descriptor = monitor.tally().without_descriptor();
   counts.lost_log_lines = monitor.lost_log_lines();
   const Learner::Status learning = monitor.learning();
   counts.learned = learning.learned + learning.renewed;

@@ -126,8 +126,11 @@ void add_messages(Families& families, const Tally& tally) {
                        number(tally.sessions()));
   families.one_gauge("bloomgate_sessions_limit", "How many connections may be open: the option max-connections.",
                      number(tally.session_limit()));
-  families.one_counter("bloomgate_sessions_turned_away_total", "Connections turned away, since too many were open.",
-                       number(tally.turned_away()));
+  MetricFamily& turned_away = families.counter("bloomgate_sessions_turned_away_total",
+                                               "Connections turned away, since too many were open (limit), or too few "
+                                               "descriptors were left (descriptors).");
+  Families::put(turned_away, {{"cause", "limit"}}, number(tally.turned_away()));
+  Families::put(turned_away, {{"cause", "descriptors"}}, number(tally.without_descriptor()));
   families.one_counter("bloomgate_sessions_cut_off_total",
                        "Connections ended, since no whole step of the protocol came in time.", number(tally.cut_off()));
   families.one_counter("bloomgate_sessions_malformed_total",

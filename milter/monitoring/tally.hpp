@@ -53,9 +53,10 @@ class Tally {
   void note_reload(bool accepted) noexcept { add(reloads_[accepted ? 1 : 0]); }
   void begin_session() noexcept { add(sessions_begun_); }
   void end_session() noexcept { add(sessions_ended_); }
-  void note_turned_away() noexcept { add(turned_away_); }  // a connection past the limit
-  void note_cut_off() noexcept { add(cut_off_); }          // a connection on which nothing whole came in time
-  void note_malformed() noexcept { add(malformed_); }      // a connection on which libmilter could not read what came
+  void note_turned_away() noexcept { add(turned_away_); }           // a connection past the limit
+  void note_without_descriptor() noexcept { add(no_descriptor_); }  // a connection for which none was left
+  void note_cut_off() noexcept { add(cut_off_); }                   // a connection on which nothing whole came in time
+  void note_malformed() noexcept { add(malformed_); }  // a connection on which libmilter could not read what came
   void set_session_limit(std::uint64_t limit) noexcept { session_limit_.store(limit, std::memory_order_relaxed); }
 
   struct Messages {
@@ -102,6 +103,7 @@ class Tally {
   std::uint64_t sessions() const noexcept { return read(sessions_begun_); }
   std::uint64_t open_sessions() const noexcept;
   std::uint64_t turned_away() const noexcept { return read(turned_away_); }
+  std::uint64_t without_descriptor() const noexcept { return read(no_descriptor_); }
   std::uint64_t cut_off() const noexcept { return read(cut_off_); }
   std::uint64_t malformed() const noexcept { return read(malformed_); }
   std::uint64_t session_limit() const noexcept { return read(session_limit_); }
@@ -131,8 +133,8 @@ class Tally {
   std::atomic<std::size_t> names_in_use_{1};
   std::mutex new_name_;
 
-  Count refusals_{0}, look_ups_{0}, hits_{0}, sessions_begun_{0}, sessions_ended_{0}, turned_away_{0}, cut_off_{0},
-      malformed_{0}, session_limit_{0}, child_signed_{0};
+  Count refusals_{0}, look_ups_{0}, hits_{0}, sessions_begun_{0}, sessions_ended_{0}, turned_away_{0},
+      no_descriptor_{0}, cut_off_{0}, malformed_{0}, session_limit_{0}, child_signed_{0};
   std::array<Count, 2> reloads_ = {};
   std::array<Count, kDeepAnswers * kActions> deep_checks_ = {};
   std::array<Count, kSampleAnswers> samples_ = {};

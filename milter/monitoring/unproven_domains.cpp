@@ -21,6 +21,15 @@ FixedText<Size> domain_of(std::string_view address) noexcept {
   return domain.overflowed() ? FixedText<Size>() : domain;
 }
 
+// Of a tree that is listed its entry, "@.partner.example": it has as many domains as somebody cares to write.
+template <std::size_t Size>
+FixedText<Size> listed_domain(std::string_view address, std::string_view entry) noexcept {
+  if (!entry.starts_with("@.")) return domain_of<Size>(address);
+  FixedText<Size> domain;
+  domain.append(entry);
+  return domain.overflowed() ? FixedText<Size>() : domain;
+}
+
 std::string_view address_of(const Facts& facts, const Decision& decision) noexcept {
   if (decision.identity == IdentityKind::envelope) return facts.envelope_sender.value_or("");
   return facts.header_from.address;
@@ -58,7 +67,7 @@ bool UnprovenDomains::Proven::may_contain(std::string_view domain) const noexcep
 void UnprovenDomains::note(const Facts& facts, const Decision& decision) noexcept {
   const bool is_proven = decision.verdict == Verdict::deliver && decision.method.has_value();
   if (!is_proven && !wants_a_proof(decision)) return;
-  const auto domain = domain_of<kMostDomainBytes>(address_of(facts, decision));
+  const auto domain = listed_domain<kMostDomainBytes>(address_of(facts, decision), decision.entry.view());
   if (domain.view().empty()) return;
   if (is_proven) return proven_.add(domain.view());
   if (proven_.may_contain(domain.view())) return;

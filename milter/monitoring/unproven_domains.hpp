@@ -34,8 +34,8 @@ class UnprovenDomains {
   std::vector<UnprovenDomain> all() const;
 
  private:
-  // No domain is longer (RFC 1035 section 2.3.4).
-  static constexpr std::size_t kMostDomainBytes = 253;
+  // No domain is longer (RFC 1035 section 2.3.4); and "@." before it.
+  static constexpr std::size_t kMostDomainBytes = 255;
 
   struct Seen {
     FixedText<kMostDomainBytes> domain = {};

@@ -6,6 +6,7 @@
 #include "filter/address/reject_reason.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/base/shell_word.hpp"
 #include "milter/policy/look_up.hpp"
 #include "milter/why/signature_words.hpp"
 
@@ -22,7 +23,7 @@ constexpr std::string_view kCommand = "bloomgate-milter ";
 constexpr std::string_view kListOfLists = "list:";
 
 std::string command(std::string_view name, const std::string& entry) {
-  return std::string(kCommand).append(name) + ' ' + shell_word(entry);
+  return std::string(kCommand).append(name) + ' ' + shell_word(entry, "ADDRESS");
 }
 
 bool is_mailing_list(const KnownDecision& known) noexcept {
@@ -372,15 +373,6 @@ std::string_view beginning(const KnownDecision& known) noexcept {
 }
 
 }  // namespace
-
-std::string shell_word(const std::string& text) {
-  const auto is_plain = [](char c) {
-    return ascii::is_letter_or_digit(c) || std::string_view("@._+=-:").find(c) != std::string_view::npos;
-  };
-  const bool is_safe = !text.empty() && text.front() != '-' && text.find_first_of("'\\") == std::string::npos;
-  if (!is_safe) return "ADDRESS";
-  return std::ranges::all_of(text, is_plain) ? text : '\'' + text + '\'';
-}
 
 std::string why_sentence(const KnownDecision& known) {
   const Why why = why_of(known);

@@ -16,7 +16,4 @@ std::string why_sentence(const KnownDecision& known);
 // The same of any line, also of a message that was refused.
 std::string why_sentence(const DecisionLine& line);
 
-// An address as a word of a shell's command; `ADDRESS` if it would need more than quotes.
-std::string shell_word(const std::string& text);
-
 }  // namespace bloomgate

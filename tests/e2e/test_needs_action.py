@@ -72,7 +72,7 @@ def two_connections(world):
     connections = [world.stack.enter_context(closing(MilterConnection(world.daemon.address))) for _ in range(4)]
     for each in connections:
         each.put(NEGOTIATION)
-    wait_until(lambda: figures(world.port)["bloomgate_sessions_turned_away_total", ""] > 0, "a connection past the limit")
+    wait_until(lambda: figures(world.port)["bloomgate_sessions_turned_away_total", 'cause="limit"'] > 0, "a connection past the limit")
 
 
 def learn_from_a_folder_of_root(world):
@@ -99,6 +99,7 @@ def lose_revoked(world):
     before = len(world.daemon.log())
     (world.folder / "revoked").unlink()
     world.daemon.logged("revoked", before)
+    world.daemon.reload("reload refused")  # which is no finding of its own: it ends with the fault
 
 
 LEARN = {"learn": "outbound", "own-domains": "example.net"}
@@ -122,6 +123,7 @@ CASES = {
                                before=lambda world: world.whitelist.write_text("no filter") and None),
     "exact-list-lost": Case("the list revoked cannot be read, so the daemon delivers no message", before=write_revoked(""), after=lose_revoked),
     "exact-list-lines-left-out": Case("the list revoked has invalid lines (1)", before=write_revoked("joe@example.org\nno address\n")),
+    "whitelist-gone": Case("is in use, and its file is gone", after=lambda world: world.whitelist.unlink(), of_daemon=True),
     "whitelist-empty": Case("has no entries: it lists nobody",
                             before=lambda world: build_filter_of(world.whitelist, []) and None),
     "whitelist-shrunk": Case("has 9 entries, and the file before it",
@@ -134,7 +136,7 @@ CASES = {
                                  before=lambda world: listing(world, 50_000, "--bits-per-entry", "2")),
     "reload-refused": Case("the last reload was refused", after=refuse_a_reload, of_daemon=True),
     "waits-for-restart": Case("options have changed that a reload cannot take in: socket-mode", after=change_the_socket, of_daemon=True),
-    "connections-turned-away": Case("were turned away in the last hour (max-connections is 2)", {"max-connections": "2"},
+    "connections-turned-away": Case("were turned away in the last hour, since max-connections is 2", {"max-connections": "2"},
                                     after=two_connections, of_daemon=True),
     "learning-stopped": Case("nothing is learned: ", LEARN, before=learn_from_a_folder_of_root, of_daemon=True),
     "learn-rate-met": Case("a login has written to more new addresses", {**LEARN, "learn-rate": "1"}, before=learning,

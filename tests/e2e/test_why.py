@@ -113,9 +113,11 @@ def test_where_nothing_is_found_the_lists_are_asked_and_the_search_is_shown(aske
 def test_a_log_that_cannot_be_read_is_an_error_that_says_what_to_do(asked, tmp_path):
     missing = asked.why("4XyZ1", "--log", "/nonexistent/log")
     assert missing.returncode == EX_NOINPUT
-    packed = tmp_path / "log.gz"
-    packed.write_bytes(b"\x1f\x8b\x08")
-    assert "zcat" in asked.why("4XyZ1", "--log", packed).stderr
+    for start, program in ((b"\x1f\x8b\x08", "zcat"), (b"\x28\xb5\x2f\xfd", "zstdcat"), (b"\xfd7zXZ", "xzcat")):
+        packed = tmp_path / "a log"
+        packed.write_bytes(start)
+        assert f"{program} '{packed}' |" in asked.why("4XyZ1", "--log", packed).stderr
+        assert f"{program} |" in asked.why("4XyZ1", "--log", "-", input=start.decode("latin-1"), encoding="latin-1").stderr
     assert asked.why().returncode == EX_USAGE
 
 

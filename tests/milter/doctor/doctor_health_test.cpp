@@ -51,15 +51,17 @@ TEST_CASE("an answer that is not the daemon's is reported as such") {
   }
 }
 
-TEST_CASE("without an address nothing is asked, and an address without a server is reported") {
+TEST_CASE("without an address nothing is asked, which is told, and an address without a server is reported") {
   DaemonOptions options = {};
   std::vector<DoctorFinding> findings;
   examine_daemons_findings(options, findings);
-  CHECK(findings.empty());
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].level == Level::warning);
+  CHECK(findings[0].text.find("what only the running daemon knows is not examined") != std::string::npos);
   options.metrics = parse_http_address("/nonexistent/metrics.sock");
   examine_daemons_findings(options, findings);
-  REQUIRE(findings.size() == 1);
-  CHECK(findings[0].level == Level::problem);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[1].level == Level::problem);
 }
 
 }  // namespace

@@ -27,9 +27,12 @@ TEST_CASE("systemd's state of the service becomes findings") {
       {"what is wrong comes first",
        "ActiveState=active\nStatusText=damaged: /w; serving /w: 3 entries\n",
        {Level::ok, Level::problem}},
-      {"what waits comes last",
-       "ActiveState=active\nStatusText=serving /w: 3 entries; waits for a restart: socket\n",
+      {"options that wait for a restart are no fault",
+       "ActiveState=active\nStatusText=waits for a restart: socket; serving /w: 3 entries\n",
        {Level::ok, Level::warning}},
+      {"options that wait, and a fault",
+       "ActiveState=active\nStatusText=waits for a restart: socket; damaged: /w; serving /w: 3 entries\n",
+       {Level::ok, Level::warning, Level::problem}},
   };
   for (const Case& c : cases) {
     INFO(c.name);

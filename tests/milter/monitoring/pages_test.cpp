@@ -94,7 +94,8 @@ TEST_CASE_METHOD(Watched, "the figures count each message under its decision, re
            "bloomgate_key_lookup_seconds_count 0\n",
            "bloomgate_reloads_total{outcome=\"refused\"} 0\n",
            "bloomgate_log_lines_lost_total 0\n",
-           "bloomgate_sessions_turned_away_total 0\n",
+           "bloomgate_sessions_turned_away_total{cause=\"limit\"} 0\n",
+           "bloomgate_sessions_turned_away_total{cause=\"descriptors\"} 0\n",
            "bloomgate_sessions_cut_off_total 0\n",
            "bloomgate_sessions_malformed_total 0\n",
            "bloomgate_sessions_limit 0\n",
@@ -409,6 +410,19 @@ TEST_CASE_METHOD(Watched, "a listed domain that nothing ever proved is named whe
   decision.method = AuthenticationMethod::dkim;
   monitor.note_message(facts, decision, 0);
   CHECK(found().empty());
+}
+
+TEST_CASE_METHOD(Watched, "of a listed tree, all domains below it that nothing ever proved are one") {
+  Facts facts;
+  Decision decision = {
+      .verdict = Verdict::check, .reason = Reason::not_authenticated, .identity = IdentityKind::header_from};
+  decision.list.append("whitelist");
+  decision.entry.append("@.wide.example");
+  for (std::size_t i = 0; i < 2 * UnprovenDomains::kDomains; ++i) {
+    facts.header_from.address = "joe@a" + std::to_string(i) + ".wide.example";
+    monitor.note_message(facts, decision, 0);
+  }
+  CHECK_THAT(html(true), Contains("@.wide.example (512 messages, the last: no trusted result)"));
 }
 
 TEST_CASE_METHOD(Watched, "what was wrong needs no action when an hour has passed without it") {

@@ -304,15 +304,6 @@ TEST_CASE("every outcome of a signature has words, with and without the signatur
   }
 }
 
-TEST_CASE("a sender's bytes come into a command only in quotes, and a worse one not at all") {
-  CHECK(shell_word("joe@example.org") == "joe@example.org");
-  CHECK(shell_word("joe;reboot@example.org") == "'joe;reboot@example.org'");
-  CHECK(shell_word("$(reboot)@example.org") == "'$(reboot)@example.org'");
-  CHECK(shell_word("joe'reboot'@example.org") == "ADDRESS");
-  CHECK(shell_word("j\\xc3\\xb8@example.org") == "ADDRESS");
-  CHECK(shell_word("--explain@example.org") == "ADDRESS");
-}
-
 TEST_CASE("a decision at hand gives the same sentence as its line, and asks for what --explain can be told") {
   Decision decision;
   decision.reason = Reason::not_authenticated;
