@@ -1,5 +1,6 @@
 #include "milter/reload_outcome.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 
 #include <cerrno>
@@ -7,12 +8,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 #include <string_view>
 #include <system_error>
 
 #include "filter/base/error.hpp"
+#include "filter/base/replacement.hpp"
 #include "milter/lists/file_watch.hpp"
 
 namespace bloomgate {
@@ -44,19 +45,11 @@ std::string runtime_folder() {
 }
 
 void write_reload_outcome(const std::string& folder, const ReloadOutcome& outcome) {
-  const std::string path = outcome_path(folder);
-  const std::string unfinished = path + ".new";
-  errno = 0;
-  {
-    std::ofstream file(unfinished, std::ios::trunc);
-    file << outcome.began_microseconds << '\n'
-         << (outcome.accepted ? kAccepted : kRefused) << '\n'
-         << outcome.text << '\n';
-    if (!file.flush()) throw system_error(ErrorCode::cannot_write, "write", unfinished, errno);
-  }
-  std::error_code error;
-  std::filesystem::rename(unfinished, path, error);
-  if (error) throw system_error(ErrorCode::cannot_write, "rename to", path, error.value());
+  constexpr mode_t kMode = 0644;
+  replace_file(
+      outcome_path(folder),
+      fmt::format("{}\n{}\n{}\n", outcome.began_microseconds, outcome.accepted ? kAccepted : kRefused, outcome.text),
+      kMode);
 }
 
 std::optional<ReloadOutcome> read_reload_outcome(const std::string& folder) {

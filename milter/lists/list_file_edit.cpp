@@ -21,6 +21,7 @@
 #include "filter/base/file_stamp.hpp"
 #include "filter/base/line_ends.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/base/replacement.hpp"
 #include "milter/lists/exact_list_file.hpp"
 
 namespace bloomgate {
@@ -28,6 +29,7 @@ namespace {
 
 constexpr int kMostEdits = 5;
 constexpr int kMostExchanges = 100;
+constexpr mode_t kMode = 0644;  // of a list that has just gone
 constexpr int kMostLookings = 200;
 constexpr std::chrono::milliseconds kBetweenLookings{50};
 
@@ -107,45 +109,32 @@ struct stat status_of(const std::string& path) {
   return status;
 }
 
-class NewFile {
+// The edited list. It takes the place of what was read, and of nothing that somebody has saved since.
+class EditedFile {
  public:
-  explicit NewFile(const std::string& path) : path_(path), temporary_(temporary_path(path)) {}
-  ~NewFile() {
-    if (may_go_) unlink(temporary_.c_str());
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
+  explicit EditedFile(const std::string& path) : path_(path), file_(path, temporary_path(path), kMode) {}
 
-  void write(const std::string& text, const struct stat& like) {
-    unlink(temporary_.c_str());  // of an edit that was killed
-    file_.reset(open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!file_.is_open()) throw edit_error("create a file in the folder of", path_, errno);
-    if (fchown(file_.get(), like.st_uid, like.st_gid) != 0) throw edit_error("keep the owner of", path_, errno);
-    if (fchmod(file_.get(), like.st_mode & 07777) != 0) throw edit_error("keep the mode of", path_, errno);
-    if (const int error = write_at(file_.get(), std::as_bytes(std::span(text)), 0); error != 0) {
-      throw edit_error("write", temporary_, error);
-    }
-    if (fsync(file_.get()) != 0) throw edit_error("sync", temporary_, errno);
+  void write(const std::string& text) {
+    file_.write(text);
+    file_.sync();
   }
 
   // False, and nothing is changed: the list is no longer what it was, since somebody has saved it in an editor.
   bool replaces(const FileStamp& before, const FileDescriptor& folder) {
     if (stamp_of(path_) != before) return false;
-    int error = exchange();
-    if (error == 0) {
-      // What is out is what had the name at that very moment: an editor may have saved since the look above.
-      may_go_ = false;
-      if (stamp_of(temporary_) != before) {
-        put_back_what_others_saved();
-        return false;
-      }
-      may_go_ = true;
-    } else if (error == EINVAL || error == ENOSYS || error == EOPNOTSUPP) {  // this file system cannot
-      error = rename(temporary_.c_str(), path_.c_str()) == 0 ? 0 : errno;
+    if (const int error = exchange(); error == EINVAL || error == ENOSYS || error == EOPNOTSUPP) {
+      file_.put_in_place();  // this file system cannot exchange
+      return true;
+    } else if (error != 0) {
+      throw edit_error("replace", path_, error);
     }
-    if (error != 0) throw edit_error("replace", path_, error);
-    if (fsync(folder.get()) != 0) throw edit_error("sync the folder of", path_, errno);
-    return true;
+    // What is out is what had the name at that very moment: an editor may have saved since the look above.
+    file_.release();
+    const bool is_as_before = stamp_of(file_.temporary()) == before;
+    if (!is_as_before) put_back_what_others_saved();
+    unlink(file_.temporary().c_str());
+    if (is_as_before && fsync(folder.get()) != 0) throw edit_error("sync the folder of", path_, errno);
+    return is_as_before;
   }
 
  private:
@@ -157,30 +146,27 @@ class NewFile {
   static FileStamp stamp_of(const std::string& path) { return FileStamp(status_of(path)); }
 
   int exchange() const {
-    const bool is_done = renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0;
-    return is_done ? 0 : errno;
+    const char* const temporary = file_.temporary().c_str();
+    return renameat2(AT_FDCWD, temporary, AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0 ? 0 : errno;
   }
 
   // An editor may save once more while the new text has the name. Then its last save is what stays.
   void put_back_what_others_saved() {
-    FileStamp in_place = *FileStamp::of(file_.get());
+    FileStamp in_place = *FileStamp::of(file_.descriptor());
     for (int exchanges = 0; exchanges < kMostExchanges; ++exchanges) {
-      const FileStamp out = stamp_of(temporary_);
+      const FileStamp out = stamp_of(file_.temporary());
       if (exchange() != 0) break;
-      may_go_ = stamp_of(temporary_) == in_place;
-      if (may_go_) return;
+      if (stamp_of(file_.temporary()) == in_place) return;
       in_place = out;
     }
     throw BloomgateError(ErrorCode::cannot_write,
                          path_ + " was saved by another program while it was edited; what that program saved is in " +
-                             temporary_ + "; put it back with mv",
+                             file_.temporary() + "; put it back with mv",
                          {.path = path_});
   }
 
-  std::string path_;
-  std::string temporary_;
-  FileDescriptor file_;
-  bool may_go_ = true;  // false: what is there now may be what somebody has just saved
+  const std::string path_;
+  Replacement file_;
 };
 
 struct Change {
@@ -334,8 +320,8 @@ EditedList edit_list_file(const std::string& path, std::span<const Entry> entrie
     const struct stat before = status_of(file);
     Change made = changed(file, entries, change, separators, of, most_bytes);
     if (std::ranges::none_of(made.result.entries, &EditedEntry::has_changed)) return made.result;
-    NewFile fresh(file);
-    fresh.write(made.text, before);
+    EditedFile fresh(file);
+    fresh.write(made.text);
     if (fresh.replaces(FileStamp(before), folder)) return made.result;
   }
   throw BloomgateError(ErrorCode::cannot_write, path + " keeps changing while it is edited; try again", {.path = path});

@@ -16,6 +16,7 @@
 #include "filter/base/file_descriptor.hpp"
 #include "filter/base/file_io.hpp"
 #include "filter/base/file_paths.hpp"
+#include "filter/base/replacement.hpp"
 #include "filter/cli/forgotten/forgotten_people.hpp"
 #include "filter/cli/lists/blocks.hpp"
 #include "filter/cli/lists/compressed_writer.hpp"
@@ -38,66 +39,15 @@ constexpr std::string_view kUnfinishedRun = ".update.";
 // What `bloomgate-update` notes of the journal, with the messages that a run has left under way.
 constexpr std::string_view kJournalCursor = ".journal-cursor";
 
-[[noreturn]] void fail(const std::string& what, const std::string& path) {
-  throw system_error(ErrorCode::cannot_write, what, path, errno);
+// bloomgate-update removes it, if this process is killed.
+Replacement beside(const std::string& path) {
+  return {path, folder_of(path) + "/" + std::string(kTemporary) + fs::path(path).filename().native(), kMode};
 }
 
-// What takes the place of a file in one step, with its owner, permissions and time; or a new file.
-class Replacement {
- public:
-  explicit Replacement(const std::string& path)
-      : path_(path), temporary_(folder_of(path) + "/" + std::string(kTemporary) + "XXXXXX") {
-    if (struct stat status = {}; stat(path.c_str(), &status) == 0) old_ = status;
-    file_.reset(mkostemp(temporary_.data(), O_CLOEXEC));
-    if (!file_.is_open()) fail("create a file beside", path_);
-    try {
-      keep_owner();
-    } catch (...) {
-      unlink(temporary_.c_str());
-      throw;
-    }
-  }
-  ~Replacement() {
-    if (!temporary_.empty()) unlink(temporary_.c_str());
-  }
-  Replacement(const Replacement&) = delete;
-  Replacement& operator=(const Replacement&) = delete;
-
-  int file() const noexcept { return file_.get(); }
-
-  void put_in_place() {
-    if (old_) {
-      const std::array<timespec, 2> times = {old_->st_atim, old_->st_mtim};
-      if (futimens(file_.get(), times.data()) != 0) fail("keep the time of", path_);
-    }
-    if (fsync(file_.get()) != 0) fail("sync what takes the place of", path_);
-    if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("replace", path_);
-    temporary_.clear();
-    sync_folder_or_throw(folder_of(path_));
-  }
-
- private:
-  void keep_owner() {
-    struct stat made = {};
-    if (fstat(file_.get(), &made) != 0) fail("look at what takes the place of", path_);
-    const bool is_owned = !old_ || (made.st_uid == old_->st_uid && made.st_gid == old_->st_gid);
-    if (!is_owned && fchown(file_.get(), old_->st_uid, old_->st_gid) != 0) {
-      fail("keep the owner (run this as root, or as the owner) of", path_);
-    }
-    if (fchmod(file_.get(), old_ ? old_->st_mode & 0777 : kMode) != 0) fail("set the permissions of", path_);
-  }
-
-  std::string path_;
-  std::string temporary_;
-  std::optional<struct stat> old_;
-  FileDescriptor file_;
-};
-
 void write_file(const std::string& path, std::string_view text) {
-  Replacement file(path);
-  if (const int error = write_at(file.file(), std::as_bytes(std::span(text)), 0); error != 0) {
-    throw system_error(ErrorCode::cannot_write, "write", path, error);
-  }
+  Replacement file = beside(path);
+  file.write(text);
+  file.keep_time();
   file.put_in_place();
 }
 
@@ -172,12 +122,13 @@ void rewrite(const std::string& path, const People& people, const std::atomic<bo
                              "compress it with zstd, and run this again",
                          {.path = path});
   }
-  Replacement list(path);
-  CompressedWriter writer(list.file(), path, compression == Compression::zstd);
+  Replacement list = beside(path);
+  CompressedWriter writer(list.descriptor(), path, compression == Compression::zstd);
   for_each_line(path, people, stop, [&](std::string_view line, Naming naming) {
     if (naming != Naming::entry) writer.write(line);
   });
   writer.finish();
+  list.keep_time();
   list.put_in_place();
 }
 

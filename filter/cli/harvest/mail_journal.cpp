@@ -9,12 +9,16 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/base/replacement.hpp"
 #include "filter/cli/lists/dated_lists.hpp"
 
 namespace bloomgate::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+// It has the addresses of messages that are under way.
+constexpr mode_t kModeOfPlace = 0600;
 
 // journalctl writes it as soon as it has printed all.
 std::string next_of(const std::string& cursor) {
@@ -104,11 +108,9 @@ void MailJournal::keep_place() const {
   const std::string place = text_of(next);
   // Without a line there is no place, and the one before still holds.
   if (place.empty()) return;
-  write_text(next, place.substr(0, end_of_line(place)) + '\n' + under_way_);
+  replace_file(cursor_, place.substr(0, end_of_line(place)) + '\n' + under_way_, kModeOfPlace);
   std::error_code error;
-  fs::permissions(next, fs::perms::owner_read | fs::perms::owner_write, error);
-  if (!error) fs::rename(next, cursor_, error);
-  if (error) cannot(ErrorCode::cannot_write, "write", cursor_, error);
+  fs::remove(next, error);
 }
 
 }  // namespace bloomgate::cli
