@@ -6,9 +6,9 @@
 #include <fstream>
 #include <sstream>
 #include <string_view>
-#include <utility>
 
 #include "config/option_table.hpp"
+#include "filter/base/line_ends.hpp"
 #include "filter/base/nearest_word.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/base/system_reason.hpp"
@@ -180,13 +180,13 @@ GivenOptions read_config_file(const std::string& path, ConfigFaults& faults) {
   if (text.size() > kMostBytes) {
     throw config_error({path}, "", "expected a configuration file, got more than 1 MiB; is it the right file?");
   }
-  std::istringstream lines(std::move(text));
   const po::options_description options = description(true);
   GivenOptions given;
-  std::string line;
-  for (unsigned number = 1; std::getline(lines, line); ++number) {
-    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-    if (number == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+  std::string_view rest = text;
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+  for (unsigned number = 1; !rest.empty(); ++number) {
+    const std::string line(take_line(rest));
     faults.collect([&] { read_config_line(given, line, options, {path, number}); });
   }
   return given;

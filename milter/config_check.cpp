@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "config/config_error.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/health/file_facts.hpp"
@@ -49,6 +50,29 @@ void show_lists(const DaemonOptions& options, std::ostream& out) {
   show_exact_list("opt-out", options.opt_out, ListOf::recipients, out);
 }
 
+// What stands in the way of the sockets and of the folder of the deeper check.
+std::vector<ConfigError> faults_of_places(const DaemonCommand& command) {
+  const DaemonOptions& options = command.options;
+  std::vector<ConfigError> faults;
+  const auto look_at = [&](const std::string& option, const auto& require) {
+    try {
+      require();
+    } catch (const BloomgateError& error) {
+      const std::string place = command.config_path + ": " + (option.empty() ? "" : option + ": ");
+      faults.emplace_back(error.code(), place + error.what(), ConfigPlace{command.config_path});
+    }
+  };
+  look_at("", [&] { require_temporary_folder(options); });
+  look_at("socket", [&] { require_place_for_socket(options.socket, options.socket_group); });
+  look_at("lookup-socket", [&] {
+    if (options.lookup_socket) require_place_for_socket(*options.lookup_socket, options.socket_group);
+  });
+  look_at("metrics", [&] {
+    if (options.metrics) require_place_for_socket(*options.metrics, {});
+  });
+  return faults;
+}
+
 }  // namespace
 
 std::string look_ups_of_learned(const DaemonOptions& started_with, const DaemonOptions& options) {
@@ -58,14 +82,14 @@ std::string look_ups_of_learned(const DaemonOptions& started_with, const DaemonO
 void check_config(const DaemonCommand& command, std::ostream& out) {
   const DaemonOptions& options = command.options;
   gate_rules(command);
-  require_temporary_folder(options);
-  require_place_for_socket(options.socket, options.socket_group);
-  if (options.lookup_socket) require_place_for_socket(*options.lookup_socket, options.socket_group);
-  if (options.metrics) require_place_for_socket(*options.metrics, {});
   const std::vector<HealthFinding> findings = findings_of(facts_of_files(command));
   const auto show_findings = [&] {
     for (const HealthFinding& each : findings) out << text_of(each);
   };
+  if (const std::vector<ConfigError> faults = faults_of_places(command); !faults.empty()) {
+    show_findings();
+    throw ConfigErrors(faults);
+  }
   std::ostringstream lists;
   try {
     show_lists(options, lists);

@@ -3,10 +3,15 @@
 #include <sysexits.h>
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 
+#include "filter/address/list_id.hpp"
+#include "filter/address/pair.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/lists/list_file_edit.hpp"
+#include "milter/policy/alignment.hpp"
 
 namespace bloomgate {
 namespace {
@@ -46,14 +51,39 @@ std::string sentence(const ListCommand& command, const EditedEntry& edited) {
   return printable(text);
 }
 
-std::string json_of(const ListCommand& command, const std::string& path, const EditedList& edited) {
+// What an entry that was put in may mean otherwise than it was meant; empty: nothing. `bloomgate build` warns of more.
+std::string warning_of(const Entry& entry, ListName list) {
+  std::string_view key = entry.key();
+  if (is_mailing_list_key(key)) return {};
+  if (entry.is_pair()) key = sides_of_pair(key).sender;
+  if (entry.kind() == EntryKind::with_signer) key = sides_of_signer_key(key).entry;
+  std::string_view domain = key.substr(key.rfind('@') + 1);
+  if (domain.starts_with('.')) domain.remove_prefix(1);
+  if (domain.starts_with('[')) return {};
+  if (domain.find('.') == std::string_view::npos) {
+    return "its domain has no dot, as only a network of its own has; if it was cut short, write it whole";
+  }
+  const bool lists_domain = list == ListName::extra && key.starts_with('@');
+  if (lists_domain && organizational_domain(domain).empty()) {
+    return "it is a public suffix: anybody can have a domain below it; list single domains";
+  }
+  return {};
+}
+
+std::string warning_of(const ListCommand& command, const Entry& entry) {
+  return command.spec->takes_out ? std::string() : warning_of(entry, command.spec->list);
+}
+
+std::string json_of(const ListCommand& command, const std::string& path, std::span<const Entry> given,
+                    const EditedList& edited) {
   Json entries = Json::array();
   for (std::size_t i = 0; i < edited.entries.size(); ++i) {
     const EditedEntry& entry = edited.entries[i];
     entries.push_back({{"given", printable(command.entries[i])},
                        {"entry", entry.entry},
                        {"changed", entry.has_changed},
-                       {"covered_by", entry.covered_by}});
+                       {"covered_by", entry.covered_by},
+                       {"warning", warning_of(command, given[i])}});
   }
   const Json all = {{"command", command.spec->name},
                     {"list", list_option(command.spec->list)},
@@ -82,9 +112,14 @@ int edit_list(const DaemonCommand& command, std::ostream& out) {
       edit_list_file(path, entries, asked.spec->takes_out ? ListChange::take_out : ListChange::put_in,
                      separators_of(asked.spec->list, command.options), of);
   if (asked.json) {
-    out << json_of(asked, path, edited) << '\n';
+    out << json_of(asked, path, entries, edited) << '\n';
   } else {
-    for (const EditedEntry& each : edited.entries) out << sentence(asked, each) << '\n';
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      out << sentence(asked, edited.entries[i]) << '\n';
+      if (const std::string warning = warning_of(asked, entries[i]); !warning.empty()) {
+        out << "  warning: " << warning << '\n';
+      }
+    }
     out << printable(path) << ": " << edited.size << (edited.size == 1 ? " entry\n" : " entries\n");
   }
   const bool some_stay =

@@ -146,7 +146,8 @@ constexpr std::array kListRules = {
          "build it again, with room for all of its entries; see what bloomgate info and bloomgate verify say of it",
          0min, true, has_too_many_hits},
     Rule{"exact-list-lines-left-out", Severity::ticket, "leaves invalid lines of revoked, opt-out or extra out",
-         "correct these lines (bloomgate-milter --doctor names the first); the daemon reads the list again within a "
+         "correct these lines (the check of the configuration names the first); the daemon reads the list again within "
+         "a "
          "second",
          5min, false, lines_are_left_out},
     Rule{"store-faulty", Severity::ticket, "has a store that is damaged, or does not always answer in time",

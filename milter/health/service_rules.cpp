@@ -226,7 +226,8 @@ constexpr std::array kServiceRules = {
          "name working servers in dns-servers or /etc/resolv.conf; bloomgate-milter --doctor asks them", 5min, true,
          keys_are_missing},
     Rule{"reload-refused", Severity::ticket, "has refused its last reload",
-         "correct what is named; then: systemctl reload bloomgate-milter", 5min, true, reload_is_refused},
+         "correct what is named before any restart; then: systemctl reload bloomgate-milter", 5min, true,
+         reload_is_refused},
     Rule{"nothing-delivered", Severity::ticket, "has delivered no message for an hour",
          "bloomgate report --since 1h names the reasons, and bloomgate-milter why ADDRESS explains one", 15min, true,
          nothing_is_delivered},
@@ -235,7 +236,7 @@ constexpr std::array kServiceRules = {
          0min, true, spam_is_delivered},
     Rule{"domains-never-proven", Severity::ticket, "lists domains whose mail is never authenticated",
          "see whether these are forged; if they are not, their senders have to sign their mail: bloomgate-milter why "
-         "names what would prove it",
+         "@DOMAIN names what would prove it",
          60min, true, domains_are_never_proven},
     Rule{"listed-mail-unproven", Severity::ticket, "checks much mail of listed senders for a rule of signatures",
          "the status page names the rule, and the option that governs it", 60min, true, listed_mail_is_not_proven},

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import sys
+from pathlib import Path
 
 from . import machine
 from .changes import Refused, chosen_before, folder_of
@@ -143,6 +144,8 @@ def listed(pieces):
 def plan(options, setup):
     configuration = setup.configuration
     in_the_way = [str(reason) for reason in setup.obstacles]
+    if fault := machine.fault_of_daemon(Path(options.etc) / "bloomgate/bloomgate-milter.conf"):
+        in_the_way.append(f"bloomgate-milter could not start with its configuration: {fault}")
     difference = configuration.diff(setup.wanted)
     has_changes = bool(difference) or setup.pieces != configuration.applied
     if not has_changes and not in_the_way:

@@ -3,6 +3,7 @@
 import grp
 import os
 import pwd
+import shutil
 import socket
 import subprocess
 import time
@@ -42,6 +43,15 @@ def listens(place):
     except (OSError, ValueError):
         return False
     return True
+
+
+def fault_of_daemon(conf):
+    """What bloomgate-milter has against its configuration, with which it is to start again; empty: nothing."""
+    program = shutil.which("bloomgate-milter")
+    if program is None or not Path(conf).is_file():
+        return ""
+    done = subprocess.run([program, "--config", str(conf), "--check-config"], capture_output=True, text=True)
+    return done.stderr.strip() if done.returncode == os.EX_CONFIG else ""
 
 
 def group_to_join(user, path, expected=None):

@@ -97,3 +97,11 @@ def test_another_user_is_told_what_is_closed_to_him(folder):
     finally:
         os.chmod(folder / "filter", 0o644)
         os.chmod(folder, 0o755)
+
+
+def test_all_that_stands_in_the_way_is_told_at_once_each_with_its_option(folder):
+    done = run(folder, "metrics = {0}/none/m\nsocket-group = potsfix\nrevoked = {0}/none/r".format(folder), "--check-config")
+    assert done.returncode == CONFIG
+    faults = done.stderr.splitlines()
+    assert len(faults) == 2 and ": socket: " in faults[0] and ": metrics: " in faults[1]
+    assert "the list revoked cannot be read" in done.stdout

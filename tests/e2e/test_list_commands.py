@@ -56,6 +56,18 @@ def start_with_lists(start_gateway):
     return gateway
 
 
+def test_an_entry_that_may_mean_otherwise_than_it_was_meant_gets_a_warning(start_gateway):
+    gateway = start_with_lists(start_gateway)
+    for words, warning in {("revoke", "joe@partner"): "its domain has no dot", ("opt-out", "ann@ours"): "its domain has no dot",
+                           ("add", "@com"): "its domain has no dot", ("add", "@.co.uk"): "it is a public suffix",
+                           ("add", "joe@cut > ann@ours.example"): "its domain has no dot",
+                           ("revoke", "@.co.uk"): "", ("add", "@example.org"): "", ("add", "joe@[192.0.2.1]"): "",
+                           ("unrevoke", "joe@partner"): ""}.items():
+        done = run(gateway, *words)
+        assert done.returncode == 0, done.stderr
+        assert ("  warning: " in done.stdout) == bool(warning) and warning in done.stdout, words
+
+
 def test_each_change_is_reported_as_text_and_as_json(start_gateway):
     gateway = start_with_lists(start_gateway)
     path = gateway.folder / "revoked"
@@ -71,7 +83,7 @@ def test_each_change_is_reported_as_text_and_as_json(start_gateway):
     assert json.loads(covered.stdout) == {
         "command": "unrevoke", "list": "revoked", "file": str(path), "size": 2,
         "entries": [{"given": "ann@corp.example", "entry": "ann@corp.example", "changed": False,
-                     "covered_by": "@corp.example"}]}
+                     "covered_by": "@corp.example", "warning": ""}]}
     pair = "ann@corp.example > eve@example.net"
     put = run(gateway, "revoke", "Ann@corp.example  >  eve@example.net")
     assert put.stdout.startswith(f"{pair}: is in the list revoked now")

@@ -1,8 +1,10 @@
 """scripts/setup-postfix and the daemon's socket: where it finds it, and where it lets the daemon listen."""
 
+import os
 import re
 
 import pytest
+from private_mail.filter import built
 from test_setup_postfix import deep_check, files_of, setup, value_of  # noqa: F401
 
 BELOW = "/var/spool/postfix/bloomgate"
@@ -71,6 +73,16 @@ def test_a_socket_that_postfix_writes_otherwise_is_asked_for(usual, socket):
     refused = usual.run_plain("--apply")
     assert refused.returncode == 78
     assert f"bloomgate-milter.conf has socket = {socket}: say how the mail server is to reach it (--socket)" in refused.stderr
+
+
+def test_a_configuration_with_which_the_daemon_could_not_start_is_in_the_way(usual):
+    usual.conf.write_text("sokcet = unix:/x/y.sock\n")
+    before = files_of(usual.etc)
+    with_daemon = {"PATH": f"{built('milter/bloomgate-milter').parent}:{os.environ['PATH']}"}
+    refused = usual.run("--apply", environment=with_daemon)
+    assert refused.returncode == 78
+    assert f"could not start with its configuration: bloomgate-milter: {usual.conf}:1: sokcet: there is no such option" in refused.stderr
+    assert files_of(usual.etc) == before
 
 
 def test_a_configuration_that_is_a_link_stays_one(usual):

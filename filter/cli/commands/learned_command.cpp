@@ -53,7 +53,8 @@ struct LearnedCommand {
 Entry parse_person(const std::string& text) {
   const Entry person = canonicalize_line(text);
   if (!person.is_key()) {
-    throw UsageError("'" + text + "' is no address, @domain or @.domain (for all below it as well)");
+    const std::string why = person.kind() == EntryKind::rejected ? ": " + reject_text(person) : "";
+    throw UsageError("'" + printable(text) + "' is no address, @domain or @.domain (for all below it as well)" + why);
   }
   return person;
 }

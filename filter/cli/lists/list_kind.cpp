@@ -49,6 +49,7 @@ constexpr std::array kBinary = {
     Kind{"\x7f"
          "ELF"sv,
          "a program", "name a list"},
+    Kind{"\xff\xfe\0\0"sv, "text in UTF-32", "convert it: iconv -f UTF-32 -t UTF-8"},
     Kind{"\xff\xfe"sv, "text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"},
     Kind{"\xfe\xff"sv, "text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"},
     Kind{"\0\0\xfe\xff"sv, "text in UTF-32", "convert it: iconv -f UTF-32 -t UTF-8"},

@@ -43,6 +43,7 @@ SLIPS = {
     "a tar archive": (tar_of(users(range(40))), (), "it is no list, but a tar archive; unpack it"),
     "a ZIP archive": (zip_of(users(range(40))), (), "it is no list, but a ZIP archive"),
     "UTF-16": (users(range(40)).encode("utf-16"), (), "it is no list, but text in UTF-16; convert it: iconv -f UTF-16"),
+    "UTF-32": (users(range(40)).encode("utf-32"), (), "it is no list, but text in UTF-32; convert it: iconv -f UTF-32"),
     "UTF-16 without a mark": (users(range(40)).encode("utf-16-le"), (), "convert it: iconv -f UTF-16LE"),
     "UTF-16 of the other order": (users(range(40)).encode("utf-16-be"), (), "convert it: iconv -f UTF-16BE"),
     "a web page": ("\n<!DOCTYPE html>\n<p>joe@example.org\n", (), "it is no list, but a web page"),
