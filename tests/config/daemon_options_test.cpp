@@ -1,5 +1,6 @@
 #include "config/daemon_options.hpp"
 
+#include "tests/config/written_config.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -9,22 +10,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 using Whitelists = std::vector<WhitelistSource>;
-
-// Reads a configuration file of that text, and a command line beside it.
-class Config {
- public:
-  explicit Config(std::string_view text) { write_file(path(), text); }
-
-  std::string path() const { return folder_.file("test.conf"); }
-
-  DaemonCommand read(std::vector<std::string> arguments = {}) const {
-    arguments.insert(arguments.begin(), {"--config", path()});
-    return read_daemon_command(arguments);
-  }
-
- private:
-  TemporaryFolder folder_;
-};
 
 TEST_CASE("without any setting every option has the default of the table") {
   const DaemonOptions options = read_daemon_command({"--config", "/dev/null"}).options;
@@ -560,62 +545,6 @@ TEST_CASE("which options are set, in the file or on the command line, is known a
   CHECK(given("alignment = parent\n").contains("alignment"));
   CHECK(given("", {"--alignment", "parent"}).contains("alignment"));
   CHECK_FALSE(given("#alignment = parent\n").contains("alignment"));
-}
-
-TEST_CASE("all faults of a file are told at once in the order of their lines, each cut to what fits into one") {
-  const Config config("mode = off\nsokcet = unix:/s\nidentity = both\nmetrics = " + std::string(500, 'x') +
-                      "\nwords\nmode = observe\nlearn = outbound\nwhitelist = a=/a\nconfirm = b=/b\n");
-  try {
-    config.read();
-    FAIL("it was taken");
-  } catch (const ConfigErrors& errors) {
-    const Words& texts = errors.texts();
-    REQUIRE(texts.size() == 7);
-    CHECK_THAT(texts[0], Contains(": learn: expected your own domains"));
-    CHECK_THAT(texts[1], Contains(":1: mode: expected one of enforce, observe, got 'off'"));
-    CHECK_THAT(texts[2], Contains(":2: sokcet: ") && Contains("did you mean socket?"));
-    CHECK_THAT(texts[3], Contains(":4: metrics: ") && Contains("xxx...'") && !Contains(std::string(100, 'x')));
-    CHECK_THAT(texts[4], Contains(":5: expected 'name = value', got 'words'"));
-    CHECK_THAT(texts[5], Contains(":6: mode: given a second time (the first is in line 1)"));
-    CHECK_THAT(texts[6], Contains(":9: confirm: expected the name of a whitelist (a)"));
-    CHECK(errors.code() == ErrorCode::bad_configuration);
-  }
-}
-
-TEST_CASE("of a file of another kind only the first faults are told, and how many more there are") {
-  std::string text;
-  for (int i = 0; i < 3000; ++i) text += "some words\n";
-  const Config config(text);
-  try {
-    config.read();
-    FAIL("it was taken");
-  } catch (const ConfigErrors& errors) {
-    REQUIRE(errors.texts().size() == ConfigFaults::kMostTold + 1);
-    CHECK(errors.texts().back() == "2980 more; is it the right file?");
-  }
-}
-
-TEST_CASE("a line ends with CR, too, and the option behind a comment counts") {
-  CHECK(Config("# the whole\rmode = observe\r").read().options.mode == Mode::observe);
-  CHECK(Config("# a line\rmode = observe\nidentity = both\r\n").read().options.identity ==
-        DaemonOptions::Identity::both);
-  CHECK_THROWS_WITH(Config("mode = observe\rsokcet = /s\r").read(), Contains(":2: sokcet: "));
-}
-
-TEST_CASE("a file that is too large for a configuration, or has no end, is refused") {
-  CHECK_THROWS_WITH(read_daemon_command({"--config", "/dev/zero"}),
-                    Contains("/dev/zero: expected a configuration file"));
-}
-
-TEST_CASE("a log can be searched without a configuration, and not for nothing") {
-  const DaemonCommand command = read_daemon_command({"why", "4XyZ1", "--config", "/nonexistent", "--log", "-"});
-  CHECK(command.action == DaemonCommand::Action::why);
-  CHECK_THAT(command.why.config_fault, Contains("/nonexistent: the configuration file cannot be opened"));
-  for (const char* const subject : {"", " ", "joe@", "<joe@>", "@"}) {
-    INFO(subject);
-    CHECK_THROWS_WITH(read_daemon_command({"why", subject, "--config", "/dev/null"}),
-                      Contains("an address or @domain"));
-  }
 }
 
 }  // namespace
