@@ -1,7 +1,7 @@
 """What needs action: each rule, made true by real files, a real daemon and real sessions, is seen in all five places:
 the check of the configuration, the doctor, the status page, the figures, and the alert. What only a running daemon can
-know is seen in the other four. Rules that take longer than a test may, or a fault that cannot be made from outside:
-tests/milter/health and tests/milter/monitoring."""
+know is seen in the other four. Rules that take longer than a test may, or a fault that cannot be made from outside (a
+disk that reads wrong or slowly, a log that takes no lines, no memory): tests/milter/health and tests/milter/monitoring."""
 
 import json
 import os
@@ -16,13 +16,18 @@ from types import SimpleNamespace
 import pytest
 from conftest import LISTED, skip_without_root
 from private_mail.daemon import USER, Daemon, DaemonConfig
+from private_mail.faulty_name_server import FaultyNameServer
 from private_mail.filter import REPOSITORY, build_filter_of
 from private_mail.processes import free_port, temporary_folder, wait_until
+from private_mail.signing import SigningKey
 from raw_connection import CONNECTION_STEPS, END, NEGOTIATION, QUIT, MilterConnection, frame, sender
 from test_monitoring import figures, get
 
 # The tests' own default trusts everybody.
 GOOD = {"authentication": "required", "verify-dkim": "yes", "dmarc-fail-veto": "yes", "dns-servers": "127.0.0.1@9"}
+SIGNERS = [SigningKey("example.org"), SigningKey("mg.example.org")]
+MESSAGE = (f"From: {LISTED}\r\nTo: ann@example.net\r\nSubject: hello\r\nDate: Fri, 27 Nov 2026 10:00:00 +0000\r\n"
+           "Message-ID: <1@example.org>\r\n\r\nHello.\r\n").encode()
 RULES = REPOSITORY / "config/prometheus/bloomgate.rules.yml"
 
 
@@ -33,6 +38,7 @@ class Case:
     before: object = None  # called with the world before the daemon starts; may return further settings
     after: object = None  # … and while it runs
     of_daemon: bool = False  # only the daemon knows
+    also: tuple = ()  # what it finds beside that
 
 
 def send(world, count, address=LISTED, *, recipients=(), login=""):
@@ -49,6 +55,35 @@ def send(world, count, address=LISTED, *, recipients=(), login=""):
         connection.put(QUIT)
         while connection.frame() is not None:
             pass
+
+
+def send_raw(world, raw, count=1):
+    """A message as another mail server signed it."""
+    header, _, body = raw.partition(b"\r\n\r\n")
+    fields = [field.partition(b":") for field in header.replace(b"\r\n\t", b"\n\t").replace(b"\r\n ", b"\n ").split(b"\r\n")]
+    lines = b"".join(frame(b"L", name + b"\x00" + value + b"\x00") for name, _, value in fields)
+    with closing(MilterConnection(world.daemon.address)) as connection:
+        connection.put(NEGOTIATION)
+        assert connection.answer() == b"O"
+        connection.put(CONNECTION_STEPS)
+        for _ in range(count):
+            connection.put(sender(LISTED.encode()) + frame(b"R", b"<ann@example.net>\x00") + lines + frame(b"N") + frame(b"B", body) + END)
+            connection.mark()
+        connection.put(QUIT)
+        while connection.frame() is not None:
+            pass
+
+
+def with_keys(world):
+    """A name server with the keys of the listed sender's domain, and of a name below it."""
+    names = world.stack.enter_context(FaultyNameServer(world.folder / "names", {signer.record_name: signer.record for signer in SIGNERS}))
+    return {"dns-servers": names.option}
+
+
+def sign_below_the_domain(world):
+    proven, below = (signer.sign(MESSAGE) for signer in SIGNERS)
+    send_raw(world, proven)
+    send_raw(world, below, 20)
 
 
 def listing(world, count, *options, name="whitelist.bloom"):
@@ -153,6 +188,21 @@ CASES = {
 }
 
 
+CASES |= {
+    "keys-missing": Case("name servers do not answer", after=lambda world: send_raw(world, SIGNERS[0].sign(MESSAGE)), of_daemon=True),
+    "listed-mail-unproven": Case("20 were checked since only a name below the sender's domain has signed", before=with_keys,
+                                 after=sign_below_the_domain, of_daemon=True),
+    "results-missing": Case("none of the last 1000 messages had trusted results", {"verify-dkim": "no", "trusted-authserv-id": "mx.example.net"},
+                            after=lambda world: [send(world, 20, "stranger@nowhere.example") for _ in range(50)], of_daemon=True,
+                            also=("nothing-delivered", "defaults-not-chosen")),
+    "learn-exempt-rate-met": Case("a client of exempt-networks has written to more new addresses",
+                                  {**LEARN, "exempt-networks": "192.0.2.0/24", "learn-from-exempt": "yes", "learn-exempt-rate": "1"},
+                                  before=learning, of_daemon=True, also=("learn-from-exempt",),
+                                  after=lambda world: send(world, 1, "ann@example.net",
+                                                           recipients=("a@one.example", "b@two.example", "c@three.example"))),
+}
+
+
 @pytest.fixture
 def world():
     """start(case): a daemon with that case."""
@@ -195,11 +245,11 @@ def test_what_needs_action_is_seen_in_every_place(world, rule):
     case = CASES[rule]
     world.start(case)
     found = wait_until(lambda: (rules := rules_of_figures(world))[rule] >= 1 and rules, f"{rule} to be found")
-    assert [name for name, count in found.items() if count] == [rule]
+    assert {name for name, count in found.items() if count} == {rule, *case.also}
     page = unescape(get(world.port, "/")[1])
     assert case.words in page
-    [of_program] = json.loads(get(world.port, "/needs-action")[1])[:1]
-    assert of_program["rule"] == rule and case.words in of_program["what"] and of_program["how"]
+    [of_program] = [each for each in json.loads(get(world.port, "/needs-action")[1]) if each["rule"] == rule]
+    assert case.words in of_program["what"] and of_program["how"]
     assert case.words in doctor(world)[rule]
     if not case.of_daemon:
         assert case.words in check_of_configuration(world)
