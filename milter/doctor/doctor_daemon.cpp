@@ -174,7 +174,11 @@ void examine_exact_list(const std::string& name, const std::string& path, const 
   }
   const std::size_t before = findings.size();
   examine_permissions(path, info, user, findings);
-  if (findings.size() == before) findings.push_back({Level::ok, name, path + " is there"});
+  // What is in it, or not, is a rule of milter/health.
+  const bool is_lost = std::ranges::any_of(findings, [&name](const DoctorFinding& each) {
+    return each.subject == "exact-list-lost" && each.text.find(" " + name + " ") != std::string::npos;
+  });
+  if (findings.size() == before && !is_lost) findings.push_back({Level::ok, name, path + " is there"});
 }
 
 void report_silence(const DaemonOptions& options, int error, std::vector<DoctorFinding>& findings) {

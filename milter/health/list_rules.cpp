@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 
 // Lists are built every hour or every night; after a week and a day something must have stopped.
 constexpr std::chrono::days kOldAfter{8};
+constexpr std::chrono::days kClockSlack{1};
 constexpr double kMostFalsePositives = 0.1;
 // Chance alone comes to this bound in 4 filters of 10^17, however long they are probed (Lundberg's inequality for a
 // Poisson process: e^-30x with e^x = 1 + 2x).
@@ -104,9 +105,15 @@ void whitelist_has_shrunk(const HealthFacts& facts, FoundOnes& found) {
 
 void whitelist_is_old(const HealthFacts& facts, FoundOnes& found) {
   for (const WhitelistFacts& each : facts.whitelists) {
-    if (!each.written || facts.now - *each.written <= kOldAfter) continue;
-    const auto days = std::chrono::duration_cast<std::chrono::days>(facts.now - *each.written);
-    found.push_back({fmt::format("whitelist {} is {} days old", each.name, days.count())});
+    if (!each.written) continue;
+    const auto age = facts.now - *each.written;
+    const auto days = std::chrono::duration_cast<std::chrono::days>(age).count();
+    if (age > kOldAfter) found.push_back({fmt::format("whitelist {} is {} days old", each.name, days)});
+    if (age < -kClockSlack) {
+      found.push_back(
+          {fmt::format("whitelist {} is from the future, by {} days: it is not known how old it is", each.name, -days),
+           "set the clock of this machine, or touch the file"});
+    }
   }
 }
 
@@ -162,7 +169,7 @@ constexpr std::array kListRules = {
          "has a whitelist with less than half of the entries of the one before it",
          "see whether a list was lost: bloomgate info; the file before is put back by: bloomgate rollback FILE", 5min,
          false, whitelist_has_shrunk},
-    Rule{"whitelist-old", Severity::ticket, "has a whitelist that was written more than 8 days ago",
+    Rule{"whitelist-old", Severity::ticket, "has a whitelist that was written more than 8 days ago, or in the future",
          "find out why it is not built again: a timer, cron, bloomgate-update?", 60min, false, whitelist_is_old},
     Rule{"whitelist-lacks-domains", Severity::ticket, "has a whitelist without its senders' domains",
          "build it again without --no-sender-domains", 60min, false, whitelist_lacks_domains},

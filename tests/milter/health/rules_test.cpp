@@ -126,6 +126,8 @@ const std::vector<Case>& cases() {
        },
        "of 79 signed messages of listed senders in the last hour, 9 were checked"},
       {"keys-missing", [](HealthFacts& f) { f.running->name_servers_fail = true; }, "name servers do not answer"},
+      {"whitelist-old", [](HealthFacts& f) { f.whitelists[0].written = f.now + std::chrono::days(400); },
+       "whitelist w is from the future, by 400 days"},
       {"whitelist-gone", [](HealthFacts& f) { f.whitelists[0].is_gone = true; },
        "whitelist w is in use, and its file is gone"},
       {"reload-refused", [](HealthFacts& f) { f.running->refused_reload = "bad file"; }, "still is: bad file"},
