@@ -199,7 +199,7 @@ struct Explained {
   bool is_from_assumed = false;
 
   std::string sentence() const {
-    std::string text = why_sentence(known_of_decision(decision, facts));
+    std::string text = why_sentence(known_of_decision(decision, facts, trace));
     if (is_from_assumed) {
       text += " (This takes From to be the envelope sender: give --header-from, or the message on standard input.)";
     }

@@ -4,8 +4,10 @@
 #include <charconv>
 #include <limits>
 
+#include "filter/address/address.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/base/printable.hpp"
+#include "milter/policy/rewritten_sender.hpp"
 
 namespace bloomgate {
 namespace {
@@ -42,20 +44,71 @@ std::uint16_t number_of(std::string_view text) noexcept {
   return error == std::errc{} ? value : std::uint16_t{0};
 }
 
-bool is_rewritten(std::string_view sender) noexcept {
-  for (const std::string_view start : {"srs0", "srs1", "prvs=", "btv1="}) {
-    if (ascii::equal_ignoring_case(sender.substr(0, start.size()), start)) return true;
+// The bytes that as_logged() was given; nothing if the daemon has cut them off.
+std::optional<std::string> unescaped(std::string_view text) {
+  std::string bytes;
+  while (!text.empty()) {
+    if (!text.starts_with('\\')) {
+      bytes += text.front();
+      text.remove_prefix(1);
+      continue;
+    }
+    std::uint8_t byte = 0;
+    if (!text.starts_with("\\x") || text.size() < 4) return std::nullopt;
+    const char* const end = text.data() + 4;
+    if (std::from_chars(text.data() + 2, end, byte, 16).ptr != end) return std::nullopt;
+    bytes += static_cast<char>(byte);
+    text.remove_prefix(4);
   }
-  return false;
+  return bytes;
 }
 
-// Whether the From mailbox is another one than an envelope sender who is listed by his address, or one that the domain
-// entry that lists him does not have. A line does not say that itself.
-bool is_envelope_alone(const KnownDecision& known) noexcept {
-  if (known.identity != IdentityKind::envelope || known.sender.empty() || is_rewritten(known.sender)) return false;
-  if (known.entry.empty()) return !ascii::equal_ignoring_case(known.sender, known.header_from);
-  const std::string from = ascii::lower_case(domain_of(known.header_from));
-  return !is_below_entry(known.entry, from);
+// A key only if it is known.
+Entry mailbox_of(std::string_view logged) {
+  const std::optional<std::string> bytes = unescaped(logged);
+  return bytes ? canonicalize_path(*bytes) : Entry();
+}
+
+// Whom a rewritten sender names, if its forwarders can be trusted; empty: it is not rewritten.
+std::string named_behind(std::string_view logged) {
+  const std::optional<std::string> path = unescaped(logged);
+  if (!path) return {};
+  const Entry sender = canonicalize_path(*path);
+  if (sender.kind() != EntryKind::address) return {};
+  std::vector<std::string> forwarders = {std::string(sender.domain())};
+  // SRS1=hash=first==…: the key has its case folded.
+  for (std::string_view fields = sender.local_part(); !fields.empty();) {
+    const std::string_view field = fields.substr(0, fields.find('='));
+    forwarders.emplace_back(field);
+    fields.remove_prefix(std::min(field.size() + 1, fields.size()));
+  }
+  return as_logged(undo_rewriting(*path, forwarders).path());
+}
+
+// The same of a line, if the decision is about the sender behind: not if an entry lists the forwarder's domain.
+std::string behind_of(const KnownDecision& known) {
+  if (known.identity != IdentityKind::envelope) return {};
+  std::string behind = named_behind(known.sender);
+  if (behind.empty() || known.entry.empty()) return behind;
+  const bool lists_outer = is_below_entry(known.entry, ascii::lower_case(domain_of(known.sender)));
+  const bool lists_behind = is_below_entry(known.entry, ascii::lower_case(domain_of(behind)));
+  return lists_outer && !lists_behind ? std::string() : behind;
+}
+
+// Whether the From mailbox is certainly another one than an envelope sender who is listed by his address, or one that
+// the domain entry that lists him does not have. A line does not say that itself, nor which tags the whitelist ignores.
+bool is_envelope_alone(const KnownDecision& known) {
+  if (known.identity != IdentityKind::envelope || known.sender.empty()) return false;
+  if (known.header_from.empty()) return true;
+  const Entry from = mailbox_of(known.header_from);
+  const Entry sender = mailbox_of(known.behind.empty() ? known.sender : known.behind);
+  if (!from.is_key() || !sender.is_key()) return false;
+  if (!known.entry.empty()) return !is_below_entry(known.entry, from.domain());
+  if (from.key() == sender.key()) return false;
+  // The sender's domain has signed, and the daemon has not taken that for a proof.
+  if (known.signature == SignatureOutcome::pass) return true;
+  const AddressProfile any_tag = {.tag_separators = TagSeparators::from_bits(TagSeparators::kAllBits)};
+  return canonicalize_path(from.key(), any_tag).key() != canonicalize_path(sender.key(), any_tag).key();
 }
 
 }  // namespace
@@ -96,12 +149,13 @@ std::optional<KnownDecision> known_of_line(const DecisionLine& line) {
   for (const std::string_view signer : line.signed_by) {
     if (!signer.empty()) known.signed_by.push_back(word(signer));
   }
+  known.behind = behind_of(known);
   const bool lacks_proof = *reason == Reason::not_authenticated || *reason == Reason::authentication_failed;
   known.is_envelope_alone = lacks_proof && is_envelope_alone(known);
   return known;
 }
 
-KnownDecision known_of_decision(const Decision& decision, const Facts& facts) {
+KnownDecision known_of_decision(const Decision& decision, const Facts& facts, const Trace& trace) {
   KnownDecision known = {
       .verdict = decision.verdict,
       .reason = decision.reason,
@@ -121,6 +175,10 @@ KnownDecision known_of_decision(const Decision& decision, const Facts& facts) {
       .is_envelope_alone = decision.is_envelope_alone,
       .is_explained = true,
   };
+  for (const TraceStep& step : trace.steps()) {
+    const bool is_about_behind = known.identity == IdentityKind::envelope && step.name == "rewritten-sender";
+    if (is_about_behind && step.outcome == "undone") known.behind = as_logged(step.subject);
+  }
   if (!facts.signatures) return known;
   const std::vector<Signature>& all = facts.signatures->all;
   const auto shown_one = std::ranges::find(all, known.signature.value_or(SignatureOutcome::pass), &Signature::outcome);

@@ -10,6 +10,7 @@
 #include "filter/log/decision_line.hpp"
 #include "milter/policy/decision.hpp"
 #include "milter/policy/facts.hpp"
+#include "milter/policy/trace.hpp"
 
 namespace bloomgate {
 
@@ -19,6 +20,7 @@ struct KnownDecision {
   Reason reason = Reason::internal_error;
   IdentityKind identity = IdentityKind::none;
   std::string sender = {};  // the envelope sender without its angle brackets; `<>` for the null sender
+  std::string behind = {};  // who is behind a rewritten envelope sender (BATV, SRS), if the decision is about that one
   std::string header_from = {};
   std::optional<AuthenticationMethod> method = {};
   std::string list = {};   // "extra", or the name of a whitelist
@@ -33,7 +35,7 @@ struct KnownDecision {
   ForRecipients for_recipients = {};
   std::optional<Confirmation> confirmation = {};
   RejectReason sender_fault = RejectReason::none;
-  bool is_envelope_alone = false;  // as Decision has it
+  bool is_envelope_alone = false;  // as Decision has it; of a line, only if it is certain
   bool is_explained = false;       // by --explain, which can be told more
 };
 
@@ -46,7 +48,7 @@ std::string as_logged(std::string_view text);
 // Nothing for a line whose decision or reason is not of this version.
 std::optional<KnownDecision> known_of_line(const DecisionLine& line);
 
-// `facts` are those that the decision was made from.
-KnownDecision known_of_decision(const Decision& decision, const Facts& facts);
+// `facts` and `trace` are those that the decision was made from and with.
+KnownDecision known_of_decision(const Decision& decision, const Facts& facts, const Trace& trace = {});
 
 }  // namespace bloomgate

@@ -34,7 +34,7 @@ bool is_mailing_list(const KnownDecision& known) noexcept {
 std::string address_of(const KnownDecision& known) {
   switch (known.identity) {
     case IdentityKind::envelope:
-      return known.sender;
+      return known.behind.empty() ? known.sender : known.behind;
     case IdentityKind::header_from:
     case IdentityKind::both:
       return known.header_from;
@@ -48,6 +48,7 @@ std::string address_of(const KnownDecision& known) {
 
 std::string who(const KnownDecision& known) {
   const std::string address = address_of(known);
+  if (!known.behind.empty()) return address + " (rewritten as " + known.sender + ')';
   if (!address.empty()) return address;
   if (!is_mailing_list(known)) return known.identity == IdentityKind::header_from ? "the From mailbox" : "the sender";
   if (!known.entry.starts_with(kListOfLists)) return "the mailing list";
@@ -194,7 +195,8 @@ Why not_listed(const KnownDecision& known) {
   if (known.confirmation == Confirmation::no) {
     why.because = "the bits of " + of_list(known) + " have " + who(known) + ", but its store says that they are wrong";
   } else {
-    why.because = who(known) + " is on no list";
+    // As it came: a line does not say whether the sender behind it was looked up.
+    why.because = (known.behind.empty() ? who(known) : known.sender) + " is on no list";
   }
   const bool has_other_from =
       !known.header_from.empty() && !ascii::equal_ignoring_case(known.header_from, address) && !known.sender.empty();

@@ -14,8 +14,9 @@ namespace {
 using Catch::Contains;
 
 // A line of the log, from its words behind the decision.
-std::string line_of(std::string_view decision, std::string_view reason, std::string_view words) {
-  return "queue_id=4XyZ1 sender=<joe@example.org> decision=" + std::string(decision) +
+std::string line_of(std::string_view decision, std::string_view reason, std::string_view words,
+                    std::string_view sender = "joe@example.org") {
+  return "queue_id=4XyZ1 sender=<" + std::string(sender) + "> decision=" + std::string(decision) +
          " reason=" + std::string(reason) + " time_us=1.4 " + std::string(words);
 }
 
@@ -250,6 +251,53 @@ TEST_CASE("a line of the log becomes a sentence that says why, and what would ch
   }
 }
 
+// What is said of senders that are written in another way than they are listed, or rewritten.
+struct SenderCase {
+  Reason reason;
+  std::string_view decision, sender, from, words, want;
+};
+
+constexpr std::string_view kAnother = "is another mailbox";
+constexpr std::string_view kNoSignature = "nothing proves the message: it has no signature of example.org.";
+constexpr std::string_view kNoResult = "nothing proves the message: no trusted result of DKIM, SPF or DMARC does.";
+
+const SenderCase kSenderCases[] = {
+    // The same mailbox, or perhaps: a line does not say which tags the whitelist ignores.
+    {Reason::not_authenticated, "check", "joe+a@example.org", "joe@example.org", "", kNoResult},
+    {Reason::not_authenticated, "check", "joe+a@example.org", "joe@example.org", "dkim=no-signature", kNoSignature},
+    {Reason::not_authenticated, "check", "joe+a@example.org", "joe@example.org", "dkim=pass", kAnother},
+    {Reason::not_authenticated, "check", "joe+a@example.org", "jo@example.org", "", kAnother},
+    {Reason::not_authenticated, "check", "ann@xn--mnchen-3ya.example", "ann@m\\xc3\\xbcnchen.example", "", kNoResult},
+    {Reason::not_authenticated, "check", "\"joe\"@example.org", "joe@example.org", "", kNoResult},
+    {Reason::not_authenticated, "check", "joe@example.org.", "joe@example.org", "", kNoResult},
+    {Reason::not_authenticated, "check", "@relay.example:joe@example.org", "joe@example.org", "", kNoResult},
+    {Reason::not_authenticated, "check", "joe@example.org", "jjjj\\+120", "", kNoResult},
+    {Reason::not_authenticated, "check", "joe@example.org", "ann@a.EXAMPLE.org.", "entry=@.example.org", kNoResult},
+    // The sender behind is the one that a signature has to be of.
+    {Reason::not_authenticated, "check", "SRS0=Ab1c=XY=example.org=joe@fwd.example", "joe@example.org", "",
+     "joe@example.org (rewritten as SRS0=Ab1c=XY=example.org=joe@fwd.example) is on the whitelist customers, but "
+     "nothing proves the message: no trusted result of DKIM, SPF or DMARC does. A signature of example.org, or"},
+    {Reason::not_authenticated, "check", "SRS1=Ab1c=first.example==Ab1c=XY=example.org=joe@fwd.example",
+     "joe@example.org", "dkim=no-signature", kNoSignature},
+    {Reason::not_authenticated, "check", "SRS0=Ab1c=XY=example.org=joe@fwd.example", "ann@example.net", "", kAnother},
+    {Reason::not_authenticated, "check", "prvs=1234abcdef=joe@example.org", "joe@example.org", "dkim=no-signature",
+     kNoSignature},
+    {Reason::not_authenticated, "check", "prvs=1234abcdef=joe@example.org", "ann@example.org", "", kAnother},
+    {Reason::not_authenticated, "check", "SRS0=Ab1c=XY=example.org=joe@fwd.example", "ann@fwd.example",
+     "entry=@fwd.example", "A signature of fwd.example, or"},
+};
+
+TEST_CASE("the spelling of a sender does not make another mailbox of it, and a forwarder's signature proves nothing") {
+  for (const SenderCase& c : kSenderCases) {
+    const std::string words =
+        "identity=envelope authentication=none whitelist=customers header_from=" + std::string(c.from) + ' ' +
+        std::string(c.words);
+    const std::string line = line_of(c.decision, reason_name(c.reason), words, c.sender);
+    INFO(line);
+    CHECK_THAT(why_of(line), Contains(std::string(c.want)));
+  }
+}
+
 TEST_CASE("every reason has a sentence") {
   std::set<Reason> told;
   for (const Case& c : kCases) told.insert(c.reason);
@@ -320,6 +368,13 @@ TEST_CASE("a decision at hand gives the same sentence as its line, and asks for 
       "Checked, because Joe@Example.org is on the whitelist customers, but nothing proves the message: the DNS has no "
       "key for the signature of example.org. The owner of example.org has to publish the key "
       "s1._domainkey.example.org.");
+  facts.envelope_sender = "<SRS0=Ab1c=XY=example.org=joe@fwd.example>";
+  decision.identity = IdentityKind::envelope;
+  decision.signature = SignatureOutcome::no_signature;
+  Trace trace;
+  trace.add("rewritten-sender", "joe@example.org", "joe@example.org", "undone");
+  CHECK_THAT(why_sentence(known_of_decision(decision, facts, trace)), Contains("A signature of example.org, or"));
+  CHECK_THAT(why_sentence(known_of_decision(decision, facts)), Contains("A signature of fwd.example, or"));
   decision.reason = Reason::recipients_unknown;
   CHECK_THAT(why_sentence(known_of_decision(decision, facts)), Catch::EndsWith("Give --to, once for each recipient."));
 }
