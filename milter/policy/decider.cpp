@@ -100,7 +100,7 @@ std::optional<Decision> Decider::find_revoked() const noexcept {
     const FoundEntry found = lists_.revoked->find(sender, separators);
     Decision decision = check_because(Reason::revoked, identity);
     decision.entry = found.domain_entry();
-    note("revoked", {}, sender.key(), found.is_listed() ? match_name(found.match) : "no", decision.entry.view());
+    note_revoked(sender, found, separators);
     if (found.is_listed()) return decision;
     const std::optional<Decision> with_signer = find_revoked_signer(sender, identity, separators);
     return with_signer ? with_signer : find_revoked_pair(sender, identity, separators);
@@ -119,6 +119,8 @@ std::optional<Decision> Decider::find_revoked_signer(const Entry& sender, Identi
     if (found.view().empty()) continue;
     note("revoked", signer, sender.key(), match_name(Match::with_signer), found.view());
     Decision decision = check_because(Reason::revoked, identity);
+    const std::string_view entry = sides_of_signer_key(found.view()).entry;
+    if (entry.starts_with('@') || is_mailing_list_key(entry)) decision.entry.append(entry);
     decision.signer.append(signer);
     return decision;
   }
@@ -138,11 +140,29 @@ std::optional<Decision> Decider::find_revoked_pair(const Entry& sender, Identity
   for (const std::string_view path : facts_.recipients.paths) {
     const Entry recipient = canonicalize_path(path);
     const FoundPair found = revoked.find_pair(sender, recipient, separators, delimiter);
-    note("revoked", path, sender.key(), found.is_listed() ? "pair" : "no");
+    note_revoked(path, sender, found);
     if (found.is_listed()) return check_because(Reason::revoked, identity);
     are_all_known = are_all_known && names_one_recipient(recipient);
   }
   return are_all_known ? std::nullopt : std::optional(check_because(Reason::recipients_unknown, identity));
+}
+
+void Decider::note_revoked(const Entry& sender, const FoundEntry& found, TagSeparators separators) const noexcept {
+  if (trace_ == nullptr) return;
+  const std::string_view outcome = found.is_listed() ? match_name(found.match) : "no";
+  const bool is_by_untagged = found.match == Match::address && !lists_.revoked->has(sender);
+  const Entry untagged = is_by_untagged ? canonicalize_path(sender.key(), {.tag_separators = separators}) : Entry();
+  note("revoked", {}, sender.key(), outcome, is_by_untagged ? untagged.key() : found.domain_entry().view());
+}
+
+void Decider::note_revoked(std::string_view recipient, const Entry& sender, const FoundPair& found) const noexcept {
+  if (!found.is_listed()) return note("revoked", recipient, sender.key(), "no");
+  const PairSides sides = sides_of_pair(found.key.view());
+  FixedText<kMaxPairKeyBytes + 2> entry;  // as it stands in the list
+  entry.append(sides.sender);
+  entry.append(" > ");
+  entry.append(sides.recipient);
+  note("revoked", recipient, sender.key(), "pair", entry.view());
 }
 
 bool Decider::from_matters() const noexcept {

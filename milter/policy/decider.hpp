@@ -116,6 +116,10 @@ class Decider {
   std::optional<Decision> find_revoked_signer(const Entry& sender, IdentityKind identity,
                                               TagSeparators separators) const noexcept;
 
+  // The entry is named if it is not the sender itself.
+  void note_revoked(const Entry& sender, const FoundEntry& found, TagSeparators separators) const noexcept;
+  void note_revoked(std::string_view recipient, const Entry& sender, const FoundPair& found) const noexcept;
+
   bool from_matters() const noexcept;
 
   std::optional<Decision> find_own_domain() noexcept;

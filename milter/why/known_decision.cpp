@@ -69,23 +69,7 @@ Entry mailbox_of(std::string_view logged) {
   return bytes ? canonicalize_path(*bytes) : Entry();
 }
 
-// Whom a rewritten sender names, if its forwarders can be trusted; empty: it is not rewritten.
-std::string named_behind(std::string_view logged) {
-  const std::optional<std::string> path = unescaped(logged);
-  if (!path) return {};
-  const Entry sender = canonicalize_path(*path);
-  if (sender.kind() != EntryKind::address) return {};
-  std::vector<std::string> forwarders = {std::string(sender.domain())};
-  // SRS1=hash=first==…: the key has its case folded.
-  for (std::string_view fields = sender.local_part(); !fields.empty();) {
-    const std::string_view field = fields.substr(0, fields.find('='));
-    forwarders.emplace_back(field);
-    fields.remove_prefix(std::min(field.size() + 1, fields.size()));
-  }
-  return as_logged(undo_rewriting(*path, forwarders).path());
-}
-
-// The same of a line, if the decision is about the sender behind: not if an entry lists the forwarder's domain.
+// If the decision of a line is about the sender behind: not if an entry lists the forwarder's domain.
 std::string behind_of(const KnownDecision& known) {
   if (known.identity != IdentityKind::envelope) return {};
   std::string behind = named_behind(known.sender);
@@ -120,6 +104,21 @@ bool is_below_entry(std::string_view entry, std::string_view domain) {
 
 std::string as_logged(std::string_view text) {
   return printable_word(text, std::numeric_limits<std::size_t>::max());
+}
+
+std::string named_behind(std::string_view logged) {
+  const std::optional<std::string> path = unescaped(logged);
+  if (!path) return {};
+  const Entry sender = canonicalize_path(*path);
+  if (sender.kind() != EntryKind::address) return {};
+  std::vector<std::string> forwarders = {std::string(sender.domain())};
+  // SRS1=hash=first==…: the key has its case folded.
+  for (std::string_view fields = sender.local_part(); !fields.empty();) {
+    const std::string_view field = fields.substr(0, fields.find('='));
+    forwarders.emplace_back(field);
+    fields.remove_prefix(std::min(field.size() + 1, fields.size()));
+  }
+  return as_logged(undo_rewriting(*path, forwarders).path());
 }
 
 std::optional<KnownDecision> known_of_line(const DecisionLine& line) {
@@ -178,6 +177,10 @@ KnownDecision known_of_decision(const Decision& decision, const Facts& facts, co
   for (const TraceStep& step : trace.steps()) {
     const bool is_about_behind = known.identity == IdentityKind::envelope && step.name == "rewritten-sender";
     if (is_about_behind && step.outcome == "undone") known.behind = as_logged(step.subject);
+    // The last step is that of the entry.
+    if (known.reason == Reason::revoked && step.name == "revoked") {
+      known.revoked_by = printable(step.entry.empty() ? step.key : step.entry);
+    }
   }
   if (!facts.signatures) return known;
   const std::vector<Signature>& all = facts.signatures->all;

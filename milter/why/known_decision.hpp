@@ -23,8 +23,9 @@ struct KnownDecision {
   std::string behind = {};  // who is behind a rewritten envelope sender (BATV, SRS), if the decision is about that one
   std::string header_from = {};
   std::optional<AuthenticationMethod> method = {};
-  std::string list = {};   // "extra", or the name of a whitelist
-  std::string entry = {};  // as Decision has it
+  std::string list = {};        // "extra", or the name of a whitelist
+  std::string entry = {};       // as Decision has it
+  std::string revoked_by = {};  // the entry of the list revoked as it stands there; empty: not known
   std::string signer = {};
   std::string child_signer = {};
   std::string child_of = {};
@@ -44,6 +45,10 @@ bool is_below_entry(std::string_view entry, std::string_view domain);
 
 // As the daemon writes it into its log: one printable word.
 std::string as_logged(std::string_view text);
+
+// Whom a logged envelope sender names that was rewritten (BATV, SRS), if its forwarders can be trusted; empty: it was
+// not rewritten.
+std::string named_behind(std::string_view logged);
 
 // Nothing for a line whose decision or reason is not of this version.
 std::optional<KnownDecision> known_of_line(const DecisionLine& line);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "filter/address/address.hpp"
 #include "filter/address/reject_reason.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/base/printable.hpp"
@@ -105,7 +106,10 @@ std::string proven_by(const KnownDecision& known) {
 }
 
 std::string how_to_stop(const KnownDecision& known) {
-  const std::string entry = is_mailing_list(known) ? known.entry : address_of(known);
+  // The next address that a forwarder makes is another one.
+  const bool is_fleeting = known.identity == IdentityKind::envelope && known.behind.empty() && !known.entry.empty() &&
+                           !named_behind(known.sender).empty();
+  const std::string entry = is_mailing_list(known) || is_fleeting ? known.entry : address_of(known);
   if (entry.empty()) return "To stop it: bloomgate-milter revoke ADDRESS.";
   return "To stop it: " + command("revoke", entry) + '.';
 }
@@ -238,14 +242,53 @@ Why own_domain(const KnownDecision& known) {
                     (domain.empty() ? "that domain" : domain) + " would change that."};
 }
 
+// What may stand in the list `revoked` where it is not known: the address, and the same without its tag.
+std::vector<std::string> revoked_spellings(const KnownDecision& known) {
+  const std::string address = address_of(known);
+  const Entry entry = canonicalize_path(address);
+  if (!entry.is_key()) return {address};
+  std::vector<std::string> all = {std::string(entry.key())};
+  const Entry untagged = canonicalize_path(entry.key(), {.tag_separators = *TagSeparators::parse("+")});
+  if (untagged.key() != entry.key()) all.emplace_back(untagged.key());
+  return all;
+}
+
+// The advice where a line does not have the entry: it is the address, or a pair.
+std::string how_to_unrevoke(const KnownDecision& known) {
+  const std::string of_pair =
+      "bloomgate-milter unrevoke '" + std::string(is_mailing_list(known) ? "list:LIST" : "SENDER") + " > RECIPIENT'";
+  if (is_mailing_list(known)) return "Its entry is for a recipient: " + of_pair + " would change that.";
+  const std::vector<std::string> spellings = revoked_spellings(known);
+  std::string of_address = std::string(kCommand) + "unrevoke";
+  for (const std::string& each : spellings) of_address += ' ' + shell_word(each, "ADDRESS");
+  return std::string("If the entry is the address") + (spellings.size() > 1 ? ", with its tag or without" : "") + ": " +
+         of_address + ". If it is for a recipient: " + of_pair + '.';
+}
+
+std::string how_to_unrevoke_with_signer(const KnownDecision& known) {
+  const std::vector<std::string> entries =
+      known.entry.empty() ? revoked_spellings(known) : std::vector<std::string>{known.entry};
+  std::string text = std::string(kCommand) + "unrevoke";
+  for (const std::string& each : entries) text += ' ' + shell_word(each + " signed-by " + known.signer, "ENTRY");
+  return text + " would change that.";
+}
+
 Why revoked(const KnownDecision& known) {
-  std::string entry = !known.entry.empty() ? known.entry : address_of(known);
-  if (!entry.empty() && !known.signer.empty()) entry += " signed-by " + known.signer;
-  Why why = {.because = "the list revoked has " + who(known),
-             .change = entry.empty() ? "bloomgate-milter unrevoke ADDRESS would change that."
-                                     : command("unrevoke", entry) + " would change that."};
+  Why why = {.because = "the list revoked has " + who(known), .change = {}};
+  if (!known.revoked_by.empty()) {
+    if (known.revoked_by != address_of(known)) why.because += " by the entry " + known.revoked_by;
+    why.change = command("unrevoke", known.revoked_by) + " would change that.";
+    return why;
+  }
   if (!known.entry.empty() && !is_mailing_list(known)) why.because += " by the entry " + known.entry;
-  if (!known.signer.empty()) why.because += " with the signer " + known.signer;
+  if (!known.signer.empty()) {
+    why.because += " with the signer " + known.signer;
+    why.change = how_to_unrevoke_with_signer(known);
+  } else if (!known.entry.empty()) {
+    why.change = command("unrevoke", known.entry) + " would change that.";
+  } else {
+    why.change = how_to_unrevoke(known);
+  }
   return why;
 }
 

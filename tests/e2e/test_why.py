@@ -24,7 +24,8 @@ MESSAGES = {
                           "signed by other.example only. A signature of example.org, or a DMARC pass from a trusted "
                           "milter, would change that."),
     "revoked": (checked(RSA.sign(content(REVOKED))),
-                f"Checked, because the list revoked has {REVOKED}. bloomgate-milter unrevoke {REVOKED} would change that."),
+                f"Checked, because the list revoked has {REVOKED}. If the entry is the address: bloomgate-milter unrevoke "
+                f"{REVOKED}. If it is for a recipient: bloomgate-milter unrevoke 'SENDER > RECIPIENT'."),
 }
 
 
@@ -127,7 +128,7 @@ def test_explain_ends_with_the_sentence_that_the_log_gives(asked):
         return subprocess.run(command, input=message, capture_output=True, check=True).stdout.decode()
 
     for sender, expected in ((LISTED, f"{LISTED} is on the whitelist whitelist, but nothing proves the message"),
-                             (REVOKED, f"the list revoked has {REVOKED}.")):
+                             (REVOKED, f"the list revoked has {REVOKED}. bloomgate-milter unrevoke {REVOKED} ")):
         last = explain("--from", sender).splitlines()[-1]
         assert last.startswith(f"why: Checked, because {expected}")
         assert "takes From to be the envelope sender" in last

@@ -295,7 +295,8 @@ TEST_CASE("decide: what is revoked is not delivered by an entry that names its s
   Desk({.revoked = "m@member.example\n"}).expect({{"the member", of_list, "check revoked header-from"}});
   Desk({.revoked = "billing@bank.example\n"}).expect({{"the sender", of_service, "check revoked header-from"}});
   Desk({.revoked = "@bank.example signed-by esp.example\n"})
-      .expect({{"the sender with the service", of_service, "check revoked header-from of esp.example"}});
+      .expect(
+          {{"the sender with the service", of_service, "check revoked header-from by @bank.example of esp.example"}});
   Desk({.revoked = "@bank.example signed-by other.example\n"})
       .expect({{"the sender with another service", of_service,
                 "deliver listed-with-signer header-from dkim @main, signer of esp.example"}});

@@ -60,7 +60,13 @@ TEST_CASE("a step names the recipient of a revoked pair, and says why none could
   const Paths two = {"bob@ours.example", "Ann@ours.example"};
   facts.recipients = {Recipients::State::all, two};
   world.expect("revoked", facts, "no subject=bob@ours.example key=joe@example.org");
-  world.expect("revoked", facts, "pair subject=Ann@ours.example key=joe@example.org");
+  world.expect("revoked", facts,
+               "pair subject=Ann@ours.example key=joe@example.org entry=joe@example.org > ann@ours.example");
+  world.expect("revoked", world.from("<joe+a@example.org>"),
+               "recipients-unknown subject=recipients key=joe+a@example.org");
+  world.revoked = read_exact_list("joe@example.org\n").list;
+  world.expect("revoked", world.from("<joe+a@example.org>"), "address key=joe+a@example.org entry=joe@example.org");
+  world.expect("revoked", world.from("<joe@example.org>"), "address key=joe@example.org");
 }
 
 TEST_CASE("a step says what authenticated a sender, or that something spoke against it") {

@@ -199,6 +199,13 @@ const Case kCases[] = {
      "Checked, because the list revoked has joe@example.org with the signer esp.example. bloomgate-milter unrevoke "
      "'joe@example.org signed-by esp.example' would change that.",
      "signer=esp.example"},
+    {Reason::revoked, "check", kFrom,
+     "Checked, because the list revoked has joe@example.org by the entry @.example.org with the signer esp.example. "
+     "bloomgate-milter unrevoke '@.example.org signed-by esp.example' would change that.",
+     "entry=@.example.org signer=esp.example"},
+    {Reason::revoked, "check", kFrom,
+     "Checked, because the list revoked has joe@example.org. If the entry is the address: bloomgate-milter unrevoke "
+     "joe@example.org. If it is for a recipient: bloomgate-milter unrevoke 'SENDER > RECIPIENT'."},
     {Reason::opted_out, "check", kNobody,
      "Checked, because the list opt-out has a recipient of it. bloomgate-milter opt-in RECIPIENT would change that."},
     {Reason::exempt_network, "check", kNobody,
@@ -285,6 +292,19 @@ const SenderCase kSenderCases[] = {
     {Reason::not_authenticated, "check", "prvs=1234abcdef=joe@example.org", "ann@example.org", "", kAnother},
     {Reason::not_authenticated, "check", "SRS0=Ab1c=XY=example.org=joe@fwd.example", "ann@fwd.example",
      "entry=@fwd.example", "A signature of fwd.example, or"},
+    // The list revoked has the sender with or without its tag, and the one behind.
+    {Reason::revoked, "check", "Rev+Tag@example.com", "joe@example.org", "",
+     "the address, with its tag or without: bloomgate-milter unrevoke rev+tag@example.com rev@example.com. If it is"},
+    {Reason::revoked, "check", "prvs=1234abcdef=rev@example.com", "joe@example.org", "",
+     "If the entry is the address: bloomgate-milter unrevoke rev@example.com. If it is"},
+    {Reason::revoked, "check", "SRS0=Ab1c=XY=example.com=rev@fwd.example", "joe@example.org", "",
+     "If the entry is the address: bloomgate-milter unrevoke rev@example.com. If it is"},
+    {Reason::revoked, "check", "rev+tag@example.com", "joe@example.org", "signer=esp.example",
+     "unrevoke 'rev+tag@example.com signed-by esp.example' 'rev@example.com signed-by esp.example' would"},
+    {Reason::listed, "deliver", "prvs=1234abcdef=joe@example.org", "joe@example.org", "",
+     "To stop it: bloomgate-milter revoke joe@example.org."},
+    {Reason::listed_domain, "deliver", "SRS0=Ab1c=XY=example.org=joe@fwd.example", "joe@fwd.example",
+     "entry=@fwd.example", "To stop it: bloomgate-milter revoke @fwd.example."},
 };
 
 TEST_CASE("the spelling of a sender does not make another mailbox of it, and a forwarder's signature proves nothing") {
@@ -375,6 +395,14 @@ TEST_CASE("a decision at hand gives the same sentence as its line, and asks for 
   trace.add("rewritten-sender", "joe@example.org", "joe@example.org", "undone");
   CHECK_THAT(why_sentence(known_of_decision(decision, facts, trace)), Contains("A signature of example.org, or"));
   CHECK_THAT(why_sentence(known_of_decision(decision, facts)), Contains("A signature of fwd.example, or"));
+  decision.reason = Reason::revoked;
+  trace.add("revoked", "ann@ours.example", "joe@example.org", "pair", {.entry = "joe@example.org > ann@ours.example"});
+  CHECK_THAT(why_sentence(known_of_decision(decision, facts, trace)),
+             Contains("by the entry joe@example.org > ann@ours.example. bloomgate-milter unrevoke 'joe@example.org > "
+                      "ann@ours.example' would change that."));
+  trace.add("revoked", "", "joe@example.org", "address");
+  CHECK_THAT(why_sentence(known_of_decision(decision, facts, trace)),
+             Contains(". bloomgate-milter unrevoke joe@example.org would change that."));
   decision.reason = Reason::recipients_unknown;
   CHECK_THAT(why_sentence(known_of_decision(decision, facts)), Catch::EndsWith("Give --to, once for each recipient."));
 }
