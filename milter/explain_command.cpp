@@ -11,6 +11,7 @@
 #include "filter/base/ascii.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/line_ends.hpp"
+#include "filter/base/shell_word.hpp"
 #include "milter/dkim/library_verifier.hpp"
 #include "milter/learning/learner.hpp"
 #include "milter/lists/exact_list_file.hpp"
@@ -198,8 +199,11 @@ struct Explained {
   Decision decision;
   bool is_from_assumed = false;
 
-  std::string sentence() const {
-    std::string text = why_sentence(known_of_decision(decision, facts, trace));
+  // `how_to_name_recipients` is for an operator who has named none; empty: he has.
+  std::string sentence(const std::string& how_to_name_recipients) const {
+    KnownDecision known = known_of_decision(decision, facts, trace);
+    known.how_to_name_recipients = how_to_name_recipients;
+    std::string text = why_sentence(known);
     if (is_from_assumed) {
       text += " (This takes From to be the envelope sender: give --header-from, or the message on standard input.)";
     }
@@ -243,8 +247,10 @@ void explain_into(Explained& explained, const DaemonCommand& command, std::istre
 void explain(const DaemonCommand& command, std::istream* message, std::ostream& out) {
   Explained explained;
   explain_into(explained, command, message);
-  out << (command.explain.json ? explanation_json : explanation_text)(
-      explained.trace, explained.decision, explained.name, check_mark(command.options), explained.sentence());
+  const std::string why =
+      explained.sentence(command.explain.to.empty() ? "Give --to, once for each recipient." : std::string());
+  out << (command.explain.json ? explanation_json : explanation_text)(explained.trace, explained.decision,
+                                                                      explained.name, check_mark(command.options), why);
 }
 
 std::string explained_sentence(const DaemonCommand& command, const std::string& address) {
@@ -254,7 +260,8 @@ std::string explained_sentence(const DaemonCommand& command, const std::string& 
   asked.explain.header_from = {address};
   Explained explained;
   explain_into(explained, asked, nullptr);
-  return explained.sentence();
+  return explained.sentence("With a recipient: bloomgate-milter --explain --from " + shell_word(address, "ADDRESS") +
+                            " --to RECIPIENT.");
 }
 
 }  // namespace bloomgate

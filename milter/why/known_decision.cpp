@@ -172,7 +172,6 @@ KnownDecision known_of_decision(const Decision& decision, const Facts& facts, co
       .confirmation = decision.confirmation,
       .sender_fault = decision.sender_fault,
       .is_envelope_alone = decision.is_envelope_alone,
-      .is_explained = true,
   };
   for (const TraceStep& step : trace.steps()) {
     const bool is_about_behind = known.identity == IdentityKind::envelope && step.name == "rewritten-sender";

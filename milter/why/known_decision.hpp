@@ -36,8 +36,8 @@ struct KnownDecision {
   ForRecipients for_recipients = {};
   std::optional<Confirmation> confirmation = {};
   RejectReason sender_fault = RejectReason::none;
-  bool is_envelope_alone = false;  // as Decision has it; of a line, only if it is certain
-  bool is_explained = false;       // by --explain, which can be told more
+  bool is_envelope_alone = false;           // as Decision has it; of a line, only if it is certain
+  std::string how_to_name_recipients = {};  // a sentence, where the command that asks was given none; empty: it cannot
 };
 
 // Whether a domain entry, `@example.org` or `@.example.org`, has the mailboxes of that domain. Both are in lower case.

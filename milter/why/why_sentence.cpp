@@ -226,13 +226,13 @@ Why not_listed_for_all(const KnownDecision& known) {
 }
 
 Why recipients_unknown(const KnownDecision& known) {
-  const std::string because = "the lists have entries for single recipients, and ";
-  if (known.is_explained) {
-    return {.because = because + "the recipients of this message are not all known",
-            .change = "Give --to, once for each recipient."};
+  const std::string because =
+      "the list opt-out, or entries for single recipients, have to be asked for each recipient, and ";
+  if (!known.how_to_name_recipients.empty()) {
+    return {.because = because + "no recipient is named", .change = known.how_to_name_recipients};
   }
-  return {.because = because + "a recipient of this message is not known, or may stand for another one",
-          .change = "A message to plain addresses alone (no % or ! in them) would change that."};
+  return {.because = because + "a recipient is not known, has no domain, or may stand for another one",
+          .change = "A message to full addresses alone (a domain by name, no % or ! in them) would change that."};
 }
 
 Why own_domain(const KnownDecision& known) {
@@ -322,9 +322,10 @@ Why why_of(const KnownDecision& known) {
     case Reason::recipients_unknown:
       return recipients_unknown(known);
     case Reason::too_many_recipients:
-      return {"the lists have entries for single recipients, and the message has more than " +
-                  std::to_string(kMostPairRecipients) + " recipients",
-              "The same message to fewer recipients would change that."};
+      return {
+          "the list opt-out, or entries for single recipients, have to be asked for each recipient, and the "
+          "message has more than are looked up",
+          "The same message to fewer recipients would change that."};
     case Reason::null_sender:
       return {"its envelope sender is empty (<>), as in a bounce, and no list can have that",
               "Nothing would change that: such mail is always checked."};

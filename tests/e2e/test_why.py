@@ -43,6 +43,10 @@ class Asked:
         command = [str(word) for word in self.daemon.command("why", *words)]
         return subprocess.run(command, capture_output=True, text=True, **options)
 
+    def explain(self, *options, message=b""):
+        command = [str(word) for word in self.daemon.command("--explain", *options)]
+        return subprocess.run(command, input=message, capture_output=True, check=True).stdout.decode()
+
     def of_log(self, *words):
         return self.why(*words, "--log", self.daemon.log_file)
 
@@ -94,12 +98,20 @@ def test_without_a_named_log_the_journal_is_read_where_syslogs_files_do_not_have
     assert (done.returncode, "Not read: journalctl ended with exit status 1" in done.stdout) == (NOTHING_FOUND, True)
 
 
-def test_where_nothing_is_found_the_lists_are_asked_and_the_search_is_shown(asked):
+def test_where_nothing_is_found_the_lists_are_asked_and_the_search_is_shown(asked, tmp_path):
     done = asked.of_log("never@example.org")
     assert done.returncode == NOTHING_FOUND
     assert f"No message of never@example.org is in {asked.daemon.log_file}" in done.stdout
     assert "--explain --from): Checked, because never@example.org is on no list." in done.stdout
     assert "bloomgate-milter why never@example.org --log FILE" in done.stdout
+    opt_out = tmp_path / "opt-out"
+    opt_out.write_text("ann@ours.example\n")
+    options = ("--opt-out", opt_out)
+    assert ("no recipient is named. With a recipient: bloomgate-milter --explain --from never@example.org --to RECIPIENT."
+            in asked.of_log("never@example.org", *options).stdout)
+    explained = asked.explain("--from", "never@example.org", *options)
+    assert "no recipient is named. Give --to, once for each recipient." in explained
+    assert "has no domain, or may stand" in asked.explain("--from", "never@example.org", "--to", "postmaster", *options)
     unreadable = asked.of_log("never@example.org", "--whitelist", "/nonexistent/whitelist.bloom")
     assert "What the lists say of it now: bloomgate-milter --explain --from never@example.org" in unreadable.stdout
     unknown = asked.of_log("4NoSuchId")
@@ -123,10 +135,7 @@ def test_a_log_that_cannot_be_read_is_an_error_that_says_what_to_do(asked, tmp_p
 
 
 def test_explain_ends_with_the_sentence_that_the_log_gives(asked):
-    def explain(*options, message=b""):
-        command = [str(word) for word in asked.daemon.command("--explain", *options)]
-        return subprocess.run(command, input=message, capture_output=True, check=True).stdout.decode()
-
+    explain = asked.explain
     for sender, expected in ((LISTED, f"{LISTED} is on the whitelist whitelist, but nothing proves the message"),
                              (REVOKED, f"the list revoked has {REVOKED}. bloomgate-milter unrevoke {REVOKED} ")):
         last = explain("--from", sender).splitlines()[-1]

@@ -92,11 +92,12 @@ const Case kCases[] = {
      "for all of them (bloomgate-milter add joe@example.org), would change that.",
      "recipients=3 listed_for=2"},
     {Reason::recipients_unknown, "check", kFrom,
-     "Checked, because the lists have entries for single recipients, and a recipient of this message is not known, or "
-     "may stand for another one. A message to plain addresses alone (no % or ! in them) would change that."},
+     "Checked, because the list opt-out, or entries for single recipients, have to be asked for each recipient, and a "
+     "recipient is not known, has no domain, or may stand for another one. A message to full addresses alone (a domain "
+     "by name, no % or ! in them) would change that."},
     {Reason::too_many_recipients, "check", kFrom,
-     "Checked, because the lists have entries for single recipients, and the message has more than 100 recipients. The "
-     "same message to fewer recipients would change that."},
+     "Checked, because the list opt-out, or entries for single recipients, have to be asked for each recipient, and "
+     "the message has more than are looked up. The same message to fewer recipients would change that."},
     {Reason::null_sender, "check", kNobody,
      "Checked, because its envelope sender is empty (<>), as in a bounce, and no list can have that. Nothing would "
      "change that: such mail is always checked."},
@@ -404,7 +405,10 @@ TEST_CASE("a decision at hand gives the same sentence as its line, and asks for 
   CHECK_THAT(why_sentence(known_of_decision(decision, facts, trace)),
              Contains(". bloomgate-milter unrevoke joe@example.org would change that."));
   decision.reason = Reason::recipients_unknown;
-  CHECK_THAT(why_sentence(known_of_decision(decision, facts)), Catch::EndsWith("Give --to, once for each recipient."));
+  KnownDecision known = known_of_decision(decision, facts);
+  CHECK_THAT(why_sentence(known), Contains("a recipient is not known, has no domain,"));
+  known.how_to_name_recipients = "Give --to, once for each recipient.";
+  CHECK_THAT(why_sentence(known), Contains("no recipient is named. Give --to, once for each recipient."));
 }
 
 }  // namespace
