@@ -197,11 +197,13 @@ struct Explained {
   Facts facts;
   Trace trace;
   Decision decision;
+  IdentityRule rule = {};
   bool is_from_assumed = false;
 
   // `how_to_name_recipients` is for an operator who has named none; empty: he has.
   std::string sentence(const std::string& how_to_name_recipients) const {
     KnownDecision known = known_of_decision(decision, facts, trace);
+    known.rule = rule;
     known.how_to_name_recipients = how_to_name_recipients;
     std::string text = why_sentence(known);
     if (is_from_assumed) {
@@ -215,7 +217,8 @@ void explain_into(Explained& explained, const DaemonCommand& command, std::istre
   const GateRules rules = gate_rules(command);
   const LoadedLists lists = loaded_lists(command.options);
   const std::unique_ptr<LearnedInFile> learned = learned_of(command.options);
-  auto& [recorder, name, facts, trace, decision, is_from_assumed] = explained;
+  auto& [recorder, name, facts, trace, decision, rule, is_from_assumed] = explained;
+  rule = rules.policy.identity;
   recorder.keep_header(true);
   recorder.set_leading_space(true);
   recorder.expect_recipients(!command.explain.to.empty());

@@ -63,12 +63,6 @@ std::optional<std::string> unescaped(std::string_view text) {
   return bytes;
 }
 
-// A key only if it is known.
-Entry mailbox_of(std::string_view logged) {
-  const std::optional<std::string> bytes = unescaped(logged);
-  return bytes ? canonicalize_path(*bytes) : Entry();
-}
-
 // If the decision of a line is about the sender behind: not if an entry lists the forwarder's domain.
 std::string behind_of(const KnownDecision& known) {
   if (known.identity != IdentityKind::envelope) return {};
@@ -96,6 +90,11 @@ bool is_envelope_alone(const KnownDecision& known) {
 }
 
 }  // namespace
+
+Entry mailbox_of(std::string_view logged) {
+  const std::optional<std::string> bytes = unescaped(logged);
+  return bytes ? canonicalize_path(*bytes) : Entry();
+}
 
 bool is_below_entry(std::string_view entry, std::string_view domain) {
   if (!entry.starts_with("@.")) return '@' + std::string(domain) == entry;

@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "filter/address/address.hpp"
 #include "filter/log/decision_line.hpp"
 #include "milter/policy/decision.hpp"
 #include "milter/policy/facts.hpp"
+#include "milter/policy/policy.hpp"
 #include "milter/policy/trace.hpp"
 
 namespace bloomgate {
@@ -19,7 +21,8 @@ struct KnownDecision {
   Verdict verdict = Verdict::check;
   Reason reason = Reason::internal_error;
   IdentityKind identity = IdentityKind::none;
-  std::string sender = {};  // the envelope sender without its angle brackets; `<>` for the null sender
+  std::optional<IdentityRule> rule = {};  // the option identity; nothing: not known
+  std::string sender = {};                // the envelope sender without its angle brackets; `<>` for the null sender
   std::string behind = {};  // who is behind a rewritten envelope sender (BATV, SRS), if the decision is about that one
   std::string header_from = {};
   std::optional<AuthenticationMethod> method = {};
@@ -45,6 +48,9 @@ bool is_below_entry(std::string_view entry, std::string_view domain);
 
 // As the daemon writes it into its log: one printable word.
 std::string as_logged(std::string_view text);
+
+// The mailbox of a logged sender or From; not a key if the daemon has cut it off, or it is not a mailbox.
+Entry mailbox_of(std::string_view logged);
 
 // Whom a logged envelope sender names that was rewritten (BATV, SRS), if its forwarders can be trusted; empty: it was
 // not rewritten.

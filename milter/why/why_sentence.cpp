@@ -193,6 +193,30 @@ Why authentication_failed(const KnownDecision& known) {
   return why;
 }
 
+// Whether there is a From mailbox that is another one than `address`.
+bool has_other_from(const KnownDecision& known, const std::string& address) {
+  const std::string& from = known.header_from;
+  if (from.empty() || address.empty() || ascii::equal_ignoring_case(from, address)) return false;
+  const Entry from_entry = mailbox_of(from);
+  return !from_entry.is_key() || from_entry.key() != mailbox_of(address).key();
+}
+
+// Adds what the option identity asks for. A line does not have the option: of an envelope sender that is not listed it
+// may be each but header-from.
+std::string how_to_add(const KnownDecision& known) {
+  const std::string address = address_of(known);
+  const std::string& from = known.header_from;
+  if (address.empty() && from.empty()) return "bloomgate-milter add ADDRESS";
+  if (known.identity != IdentityKind::envelope || !has_other_from(known, address))
+    return command("add", from.empty() ? address : from);
+  const std::string both = command("add", address) + ' ' + shell_word(from, "ADDRESS");
+  if (known.rule == IdentityRule::envelope) return command("add", address);
+  if (known.rule == IdentityRule::both) return both;
+  if (known.rule) return command("add", from);
+  return command("add", from) + " (with identity = envelope: " + command("add", address) +
+         "; with identity = both: " + both + ')';
+}
+
 Why not_listed(const KnownDecision& known) {
   const std::string address = address_of(known);
   Why why;
@@ -202,14 +226,10 @@ Why not_listed(const KnownDecision& known) {
     // As it came: a line does not say whether the sender behind it was looked up.
     why.because = (known.behind.empty() ? who(known) : known.sender) + " is on no list";
   }
-  const bool has_other_from =
-      !known.header_from.empty() && !ascii::equal_ignoring_case(known.header_from, address) && !known.sender.empty();
-  if (has_other_from && known.identity == IdentityKind::envelope) {
+  if (known.identity == IdentityKind::envelope && has_other_from(known, address)) {
     why.because += ", and From (" + known.header_from + ") does not make up for it";
   }
-  const std::string& wanted = known.header_from.empty() ? address : known.header_from;
-  why.change = "If you know the sender: " + (wanted.empty() ? "bloomgate-milter add ADDRESS" : command("add", wanted)) +
-               "; a signature has to prove the message, too.";
+  why.change = "If you know the sender: " + how_to_add(known) + "; a signature has to prove the message, too.";
   return why;
 }
 
@@ -245,7 +265,7 @@ Why own_domain(const KnownDecision& known) {
 // What may stand in the list `revoked` where it is not known: the address, and the same without its tag.
 std::vector<std::string> revoked_spellings(const KnownDecision& known) {
   const std::string address = address_of(known);
-  const Entry entry = canonicalize_path(address);
+  const Entry entry = mailbox_of(address);
   if (!entry.is_key()) return {address};
   std::vector<std::string> all = {std::string(entry.key())};
   const Entry untagged = canonicalize_path(entry.key(), {.tag_separators = *TagSeparators::parse("+")});

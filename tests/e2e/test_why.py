@@ -18,7 +18,8 @@ MESSAGES = {
     "delivered": (delivered(RSA.sign(GENUINE)), DELIVERED),
     "not listed": (checked(RSA.sign(content(UNLISTED))),
                    f"Checked, because {STRANGER} is on no list, and From ({UNLISTED}) does not make up for it. If you know "
-                   f"the sender: bloomgate-milter add {UNLISTED}; a signature has to prove the message, too."),
+                   f"the sender: bloomgate-milter add {UNLISTED} (with identity = envelope: bloomgate-milter add {STRANGER}; with "
+                   f"identity = both: bloomgate-milter add {STRANGER} {UNLISTED}); a signature has to prove the message, too."),
     "signed by another": (checked(OTHER.sign(GENUINE)),
                           f"Checked, because {LISTED} is on the whitelist whitelist, but nothing proves the message: it is "
                           "signed by other.example only. A signature of example.org, or a DMARC pass from a trusted "

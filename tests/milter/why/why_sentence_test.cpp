@@ -82,7 +82,12 @@ const Case kCases[] = {
      "signature has to prove the message, too."},
     {Reason::not_listed, "check", "identity=envelope authentication=none whitelist=- header_from=a|b@example.net",
      "Checked, because joe@example.org is on no list, and From (a|b@example.net) does not make up for it. If you know "
-     "the sender: bloomgate-milter add 'a|b@example.net'; a signature has to prove the message, too."},
+     "the sender: bloomgate-milter add 'a|b@example.net' (with identity = envelope: bloomgate-milter add "
+     "joe@example.org; with identity = both: bloomgate-milter add joe@example.org 'a|b@example.net'); a signature has "
+     "to prove the message, too."},
+    {Reason::not_listed, "check", "identity=envelope authentication=none whitelist=- header_from=\"joe\"@EXAMPLE.org",
+     "Checked, because joe@example.org is on no list. If you "
+     "know the sender: bloomgate-milter add '\"joe\"@EXAMPLE.org'; a signature has to prove the message, too."},
     {Reason::not_listed, "check", kListed,
      "Checked, because the bits of the whitelist customers have joe@example.org, but its store says that they are "
      "wrong. If you know the sender: bloomgate-milter add joe@example.org; a signature has to prove the message, too.",
@@ -293,6 +298,11 @@ const SenderCase kSenderCases[] = {
     {Reason::not_authenticated, "check", "prvs=1234abcdef=joe@example.org", "ann@example.org", "", kAnother},
     {Reason::not_authenticated, "check", "SRS0=Ab1c=XY=example.org=joe@fwd.example", "ann@fwd.example",
      "entry=@fwd.example", "A signature of fwd.example, or"},
+    {Reason::not_listed, "check", "prvs=1234abcdef=joe@example.org", "joe@example.org", "",
+     "because prvs=1234abcdef=joe@example.org is on no list. If you know the sender: bloomgate-milter add "
+     "joe@example.org; a"},
+    {Reason::not_listed, "check", "prvs=1234abcdef=joe@example.org", "ann@example.org", "",
+     "bloomgate-milter add ann@example.org (with identity = envelope: bloomgate-milter add joe@example.org; with"},
     // The list revoked has the sender with or without its tag, and the one behind.
     {Reason::revoked, "check", "Rev+Tag@example.com", "joe@example.org", "",
      "the address, with its tag or without: bloomgate-milter unrevoke rev+tag@example.com rev@example.com. If it is"},
@@ -316,6 +326,24 @@ TEST_CASE("the spelling of a sender does not make another mailbox of it, and a f
     const std::string line = line_of(c.decision, reason_name(c.reason), words, c.sender);
     INFO(line);
     CHECK_THAT(why_of(line), Contains(std::string(c.want)));
+  }
+}
+
+TEST_CASE("of a sender who is not listed, the addresses that the option identity asks for are to be added") {
+  struct RuleCase {
+    IdentityRule rule;
+    IdentityKind identity;
+    std::string_view want;
+  };
+  KnownDecision known = {.reason = Reason::not_listed, .sender = "joe@example.org", .header_from = "ann@example.net"};
+  for (const RuleCase& c : {RuleCase{IdentityRule::either, IdentityKind::envelope, " add ann@example.net; a"},
+                            RuleCase{IdentityRule::envelope, IdentityKind::envelope, " add joe@example.org; a"},
+                            RuleCase{IdentityRule::both, IdentityKind::envelope, " joe@example.org ann@example.net; a"},
+                            RuleCase{IdentityRule::both, IdentityKind::header_from, " add ann@example.net; a"},
+                            RuleCase{IdentityRule::header_from, IdentityKind::header_from, " ann@example.net; a"}}) {
+    known.rule = c.rule;
+    known.identity = c.identity;
+    CHECK_THAT(why_sentence(known), Contains(std::string(c.want)));
   }
 }
 
