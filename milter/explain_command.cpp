@@ -235,8 +235,10 @@ void explain_into(Explained& explained, const DaemonCommand& command, std::istre
   first_steps.add("results-of", "", "", joined(ids));
   trace = first_steps;
   if (!recorder.failed()) decision = decided(facts, lists, learned.get(), rules, first_steps, trace);
-  if (!decision.need.is_empty() && message != nullptr && !has_fields(command.explain)) {
-    facts.signatures = verified(command.options, recorder, decision.need, body, *message);
+  if (!decision.need.is_empty()) {
+    // A message that is described, not given, has no signature.
+    const bool is_given = message != nullptr && !has_fields(command.explain);
+    facts.signatures = is_given ? verified(command.options, recorder, decision.need, body, *message) : Signatures();
     for (const Domain& domain : decision.need.domains) {
       if (!domain.view().empty()) first_steps.add("needs-signature", domain.view(), "", "yes");
     }

@@ -143,6 +143,8 @@ def test_explain_ends_with_the_sentence_that_the_log_gives(asked):
         assert last.startswith(f"why: Checked, because {expected}")
         assert "takes From to be the envelope sender" in last
         assert "takes From" not in explain("--from", sender, "--header-from", sender)
+        with_from = explain("--from", sender, "--header-from", sender).splitlines()[-1]
+        assert with_from == last.partition(" (This takes From")[0]
         assert json.loads(explain("--json", "--from", sender))["why"] == last.removeprefix("why: ")
     of_another = explain("--from", STRANGER, message=OTHER.sign(GENUINE))
     assert of_another.splitlines()[-1].removeprefix("why: ") == MESSAGES["signed by another"][1]
