@@ -46,6 +46,7 @@ std::string_view unpacked_by(std::istream& log) {
   if (first == 0x1f && second == 0x8b) return "zcat";
   if (first == 0x28 && second == 0xb5) return "zstdcat";
   if (first == 0xfd && second == 0x37) return "xzcat";
+  if (first == 'B' && second == 'Z') return "bzcat";
   return {};
 }
 
@@ -65,7 +66,7 @@ void search_file(const std::string& path, MessageSearch& search) {
             shell_word(path, "FILE") + " | bloomgate-milter why ... --log -",
         {.path = path});
   }
-  search.read(log);
+  search.read(log, path);
   if (log.bad()) fail();
 }
 
@@ -74,7 +75,7 @@ void search_input(std::istream& input, MessageSearch& search) {
     throw BloomgateError(ErrorCode::bad_input, "standard input is compressed; unpack it first: " +
                                                    std::string(program) + " | bloomgate-milter why ... --log -");
   }
-  search.read(input);
+  search.read(input, "standard input");
 }
 
 void search_journal(MessageSearch& search) {
@@ -82,7 +83,7 @@ void search_journal(MessageSearch& search) {
   Journal journal(
       {"_SYSTEMD_UNIT=bloomgate-milter.service", "--since=@" + std::to_string(from.time_since_epoch().count())});
   std::ifstream text(journal.path());
-  search.read(text);
+  search.read(text, std::string(kJournalPart));
   journal.finish();
 }
 

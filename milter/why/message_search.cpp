@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "filter/base/ascii.hpp"
+#include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/log/daemon_line.hpp"
 #include "milter/why/known_decision.hpp"
@@ -71,9 +72,28 @@ void MessageSearch::keep_last() {
   if (kept_.size() > kMost) kept_.erase(kept_.begin(), kept_.end() - kMost);
 }
 
-void MessageSearch::read(std::istream& log) {
-  std::string line;
-  while (std::getline(log, line)) read_line(line);
+void MessageSearch::read(std::istream& log, const std::string& name) {
+  const std::uint64_t known_before = daemon_lines_;
+  bool has_nul = false;
+  std::string buffer(kMaxLineBytes + 1, '\0');
+  for (;;) {
+    log.getline(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    const auto size = static_cast<std::size_t>(log.gcount());
+    if (log.fail() && size == kMaxLineBytes) {
+      throw BloomgateError(ErrorCode::bad_input, name + " is not a log: a line of it has more than 1 MiB");
+    }
+    if (log.fail()) break;
+    // The line end is counted, too.
+    const std::string_view line = std::string_view(buffer).substr(0, log.eof() ? size : size - 1);
+    has_nul = has_nul || line.find('\0') != std::string_view::npos;
+    read_line(line);
+  }
+  // A crash may leave some in a log.
+  if (has_nul && daemon_lines_ == known_before) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         name + " is not a text: it has NUL bytes, and no line of bloomgate-milter; if it is UTF-16, " +
+                             "hand it on by iconv -f UTF-16 -t UTF-8 FILE | bloomgate-milter why ... --log -");
+  }
 }
 
 std::vector<FoundMessage> MessageSearch::messages() const {

@@ -31,8 +31,12 @@ class MessageSearch {
   // `<>` for the null sender. In any case.
   MessageSearch(std::string_view subject, LogTime now);
 
-  // Reads a log to its end, whatever was read before it.
-  void read(std::istream& log);
+  // Of a line of a log.
+  static constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
+
+  // Reads a log to its end, whatever was read before it. Throws BloomgateError{bad_input} with its `name` for a longer
+  // line, and at the end for NUL bytes where no line is the daemon's.
+  void read(std::istream& log, const std::string& name);
 
   // The last kMost messages, the oldest first.
   std::vector<FoundMessage> messages() const;

@@ -9,7 +9,7 @@ from dkim_world import GENUINE, LISTED, OTHER, REVOKED, RSA, STRANGER, UNLISTED,
 from mail_world import content
 from test_verify_dkim import World
 
-EX_USAGE, EX_NOINPUT, NOTHING_FOUND = 64, 66, 1
+EX_USAGE, EX_DATAERR, EX_NOINPUT, NOTHING_FOUND = 64, 65, 66, 1
 
 DELIVERED = (f"Delivered, because {LISTED} is on the whitelist whitelist, and the signature of example.org (DKIM) proves "
              f"the message. To stop it: bloomgate-milter revoke {LISTED}.")
@@ -127,11 +127,16 @@ def test_where_nothing_is_found_the_lists_are_asked_and_the_search_is_shown(aske
 def test_a_log_that_cannot_be_read_is_an_error_that_says_what_to_do(asked, tmp_path):
     missing = asked.why("4XyZ1", "--log", "/nonexistent/log")
     assert missing.returncode == EX_NOINPUT
-    for start, program in ((b"\x1f\x8b\x08", "zcat"), (b"\x28\xb5\x2f\xfd", "zstdcat"), (b"\xfd7zXZ", "xzcat")):
+    for start, program in ((b"\x1f\x8b\x08", "zcat"), (b"\x28\xb5\x2f\xfd", "zstdcat"), (b"\xfd7zXZ", "xzcat"), (b"BZh9", "bzcat")):
         packed = tmp_path / "a log"
         packed.write_bytes(start)
         assert f"{program} '{packed}' |" in asked.why("4XyZ1", "--log", packed).stderr
         assert f"{program} |" in asked.why("4XyZ1", "--log", "-", input=start.decode("latin-1"), encoding="latin-1").stderr
+    utf16 = tmp_path / "utf16"
+    utf16.write_text(asked.daemon.log(), encoding="utf-16")
+    for log, fault in ((utf16, f"{utf16} is not a text"), ("/dev/zero", "a line of it has more than 1 MiB")):
+        done = asked.why("4XyZ1", "--log", log)
+        assert done.returncode == EX_DATAERR and fault in done.stderr
     assert asked.why().returncode == EX_USAGE
 
 

@@ -19,7 +19,7 @@ std::string line_of(int minute, const std::string& queue_id, const std::string& 
 MessageSearch searched(const std::string& subject, const std::string& log) {
   MessageSearch search(subject, LogTime(std::chrono::sys_days(std::chrono::year(2026) / 11 / 22)));
   std::istringstream stream(log);
-  search.read(stream);
+  search.read(stream, "the log");
   return search;
 }
 
@@ -87,6 +87,18 @@ TEST_CASE("an address that is not ASCII is found as it is typed, and as the log 
   CHECK(searched("j\u00f6rg@example.org", log).found() == 1);
   CHECK(searched("j\\xc3\\xb6rg@example.org", log).found() == 1);
   CHECK(searched("j\u00f6rg@example.org", log).asked() == "j\u00f6rg@example.org");
+}
+
+TEST_CASE("what is not a log is an error, and a log that a crash has damaged is read") {
+  using Catch::Contains;
+  const std::string nul(1, '\0');
+  CHECK(searched("A1", nul + '\n' + kLog).found() == 2);
+  CHECK_THROWS_WITH(searched("A1", "a" + nul + "b"), Contains("the log is not a text: it has NUL bytes"));
+  const std::string longest(MessageSearch::kMaxLineBytes, 'x');
+  CHECK(searched("A1", longest + '\n' + kLog).found() == 2);
+  CHECK(searched("A1", kLog + longest).lines() == 8);
+  CHECK_THROWS_WITH(searched("A1", longest + "x\n" + kLog), Contains("the log is not a log: a line of it has more"));
+  CHECK_THROWS_WITH(searched("A1", longest + "x"), Contains("a line of it has more than 1 MiB"));
 }
 
 }  // namespace
