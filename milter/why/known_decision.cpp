@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "filter/address/address.hpp"
-#include "filter/base/ascii.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/policy/rewritten_sender.hpp"
 
@@ -68,8 +67,8 @@ std::string behind_of(const KnownDecision& known) {
   if (known.identity != IdentityKind::envelope) return {};
   std::string behind = named_behind(known.sender);
   if (behind.empty() || known.entry.empty()) return behind;
-  const bool lists_outer = is_below_entry(known.entry, ascii::lower_case(domain_of(known.sender)));
-  const bool lists_behind = is_below_entry(known.entry, ascii::lower_case(domain_of(behind)));
+  const bool lists_outer = is_below_entry(known.entry, mailbox_of(known.sender).domain());
+  const bool lists_behind = is_below_entry(known.entry, mailbox_of(behind).domain());
   return lists_outer && !lists_behind ? std::string() : behind;
 }
 
