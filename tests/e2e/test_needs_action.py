@@ -19,8 +19,10 @@ from private_mail.daemon import USER, Daemon, DaemonConfig
 from private_mail.faulty_name_server import FaultyNameServer
 from private_mail.filter import REPOSITORY, build_filter_of
 from private_mail.processes import free_port, temporary_folder, wait_until
+from private_mail.rspamd import PlainRspamd
 from private_mail.signing import SigningKey
 from raw_connection import CONNECTION_STEPS, END, NEGOTIATION, QUIT, MilterConnection, frame, sender
+from test_deep_check_sample import RSPAMD_SPAM
 from test_monitoring import figures, get
 
 # The tests' own default trusts everybody.
@@ -72,6 +74,19 @@ def send_raw(world, raw, count=1):
         connection.put(QUIT)
         while connection.frame() is not None:
             pass
+
+
+def sample_in_turns(world):
+    """As many as a share is taken of, and never more at once than may wait."""
+    for turn in range(1, 4):
+        send(world, 10, recipients=("ann@ours.example",))
+        wait_until(lambda: sum(value for (name, _), value in figures(world.port).items() if name == "bloomgate_delivery_samples_total") >= 10 * turn,
+                   "the samples to be asked about")
+
+
+def with_rspamd(world):
+    rspamd = world.stack.enter_context(PlainRspamd(world.folder / "rspamd"))
+    return {"deep-check": f"rspamd:http://127.0.0.1:{rspamd.address[1]}"}
 
 
 def with_keys(world):
@@ -189,6 +204,12 @@ CASES = {
 
 
 CASES |= {
+    "spam-delivered": Case("of 1 delivered messages that were sampled in the last day the checker calls 1 spam",
+                           {"authentication": "off", "deep-check-sample": "100%", "deep-check-folder": "/tmp"}, before=with_rspamd,
+                           after=lambda world: send_raw(world, MESSAGE + RSPAMD_SPAM + b"\r\n"), of_daemon=True, also=("authentication-off",)),
+    "samples-unanswered": Case("samples of delivered mail in the last day, ", {"authentication": "off", "deep-check-sample": "100%"},
+                               before=lambda world: {"deep-check": f"rspamd:http://127.0.0.1:{free_port()}", "deep-check-folder": "/tmp"},
+                               after=sample_in_turns, of_daemon=True, also=("authentication-off",)),
     "keys-missing": Case("name servers do not answer", after=lambda world: send_raw(world, SIGNERS[0].sign(MESSAGE)), of_daemon=True),
     "listed-mail-unproven": Case("20 were checked since only a name below the sender's domain has signed", before=with_keys,
                                  after=sign_below_the_domain, of_daemon=True),
