@@ -1,6 +1,7 @@
 #include "config/config_error.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "filter/base/printable.hpp"
 
@@ -55,8 +56,9 @@ void ConfigFaults::throw_if_any() const {
   if (errors_.empty()) return;
   if (errors_.size() == 1) throw errors_.front();
   std::vector<ConfigError> errors = errors_;
-  std::ranges::stable_sort(errors, {}, [](const ConfigError& each) { return each.line(); });
-  std::ranges::stable_sort(errors, {}, [](const ConfigError& each) { return each.code() != ErrorCode::bad_argument; });
+  std::ranges::stable_sort(errors, {}, [](const ConfigError& each) {
+    return std::pair(each.code() != ErrorCode::bad_argument, each.line());
+  });
   const std::size_t left_out = more_ + errors.size() - std::min(errors.size(), kMostTold);
   if (left_out != 0) {
     errors.erase(errors.begin() + kMostTold, errors.end());

@@ -11,11 +11,19 @@
 #include <system_error>
 #include <utility>
 
-#include "filter/base/error.hpp"
 #include "filter/base/file_io.hpp"
 #include "filter/base/file_paths.hpp"
 
 namespace bloomgate {
+
+BloomgateError replacement_error(const std::string& what, const std::string& path, int errno_value) {
+  if (errno_value != EACCES && errno_value != EPERM && errno_value != EROFS) {
+    return system_error(ErrorCode::cannot_write, what, path, errno_value);
+  }
+  return {ErrorCode::not_permitted,
+          what + " " + path + ": " + std::generic_category().message(errno_value) + "; run this as root (sudo)",
+          {.path = path}};
+}
 
 Replacement::Replacement(std::string path, std::string temporary, mode_t mode)
     : path_(std::move(path)), temporary_(std::move(temporary)) {
@@ -36,12 +44,7 @@ Replacement::~Replacement() {
 }
 
 void Replacement::fail(const std::string& what, int error) const {
-  if (error != EACCES && error != EPERM && error != EROFS) {
-    throw system_error(ErrorCode::cannot_write, what, path_, error);
-  }
-  throw BloomgateError(ErrorCode::not_permitted,
-                       what + " " + path_ + ": " + std::generic_category().message(error) + "; run this as root (sudo)",
-                       {.path = path_});
+  throw replacement_error(what, path_, error);
 }
 
 void Replacement::keep_owner(mode_t mode) {

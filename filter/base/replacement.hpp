@@ -10,9 +10,13 @@
 #include <string>
 #include <string_view>
 
+#include "filter/base/error.hpp"
 #include "filter/base/file_descriptor.hpp"
 
 namespace bloomgate {
+
+// Why a file cannot be written: not_permitted where another user may do it, else cannot_write.
+BloomgateError replacement_error(const std::string& what, const std::string& path, int errno_value);
 
 class Replacement {
  public:

@@ -33,15 +33,6 @@ constexpr mode_t kMode = 0644;  // of a list that has just gone
 constexpr int kMostLookings = 200;
 constexpr std::chrono::milliseconds kBetweenLookings{50};
 
-BloomgateError edit_error(const std::string& what, const std::string& path, int error) {
-  if (error != EACCES && error != EPERM && error != EROFS) {
-    return system_error(ErrorCode::cannot_write, what, path, error);
-  }
-  return {ErrorCode::not_permitted,
-          what + " " + path + ": " + std::generic_category().message(error) + "; run this as root (sudo)",
-          {.path = path}};
-}
-
 // Where the list really is: a link to it stays a link.
 std::string resolved(const std::string& path) {
   std::error_code error;
@@ -63,7 +54,7 @@ std::string resolved(const std::string& path) {
 // has to do.
 FileDescriptor lock_folder(const std::string& folder) {
   FileDescriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!file.is_open()) throw edit_error("open the folder", folder, errno);
+  if (!file.is_open()) throw replacement_error("open the folder", folder, errno);
   for (int looking = 0; flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++looking) {
     if (looking == kMostLookings) {
       throw BloomgateError(ErrorCode::cannot_write,
@@ -126,14 +117,14 @@ class EditedFile {
       file_.put_in_place();  // this file system cannot exchange
       return true;
     } else if (error != 0) {
-      throw edit_error("replace", path_, error);
+      throw replacement_error("replace", path_, error);
     }
     // What is out is what had the name at that very moment: an editor may have saved since the look above.
     file_.release();
     const bool is_as_before = stamp_of(file_.temporary()) == before;
     if (!is_as_before) put_back_what_others_saved();
     unlink(file_.temporary().c_str());
-    if (is_as_before && fsync(folder.get()) != 0) throw edit_error("sync the folder of", path_, errno);
+    if (is_as_before && fsync(folder.get()) != 0) throw replacement_error("sync the folder of", path_, errno);
     return is_as_before;
   }
 

@@ -39,6 +39,13 @@ QUIT = frame(b"Q")
 NEXT = frame(b"K")  # the end of this connection; another follows on the same socket, without a negotiation
 
 
+def header_and_body(raw):
+    """A message as a mail server hands it over: the frames of its fields, and its body."""
+    header, _, body = raw.partition(b"\r\n\r\n")
+    fields = [field.partition(b":") for field in header.replace(b"\r\n\t", b"\n\t").replace(b"\r\n ", b"\n ").split(b"\r\n")]
+    return b"".join(frame(b"L", name + b"\x00" + value + b"\x00") for name, _, value in fields), body
+
+
 class MilterConnection:
     def __init__(self, address):
         """Of a unix socket, or (host, port)."""

@@ -21,7 +21,7 @@ from private_mail.filter import REPOSITORY, build_filter_of
 from private_mail.processes import free_port, temporary_folder, wait_until
 from private_mail.rspamd import PlainRspamd
 from private_mail.signing import SigningKey
-from raw_connection import CONNECTION_STEPS, END, NEGOTIATION, QUIT, MilterConnection, frame, sender
+from raw_connection import CONNECTION_STEPS, END, NEGOTIATION, QUIT, MilterConnection, frame, header_and_body, sender
 from test_deep_check_sample import RSPAMD_SPAM
 from test_monitoring import figures, get
 
@@ -61,9 +61,7 @@ def send(world, count, address=LISTED, *, recipients=(), login=""):
 
 def send_raw(world, raw, count=1):
     """A message as another mail server signed it."""
-    header, _, body = raw.partition(b"\r\n\r\n")
-    fields = [field.partition(b":") for field in header.replace(b"\r\n\t", b"\n\t").replace(b"\r\n ", b"\n ").split(b"\r\n")]
-    lines = b"".join(frame(b"L", name + b"\x00" + value + b"\x00") for name, _, value in fields)
+    lines, body = header_and_body(raw)
     with closing(MilterConnection(world.daemon.address)) as connection:
         connection.put(NEGOTIATION)
         assert connection.answer() == b"O"
@@ -200,10 +198,6 @@ CASES = {
     "checkers-fail": Case("of 20 messages that were to be checked in the last hour, 20 got no answer",
                           before=lambda world: {"deep-check": f"rspamd:http://127.0.0.1:{free_port()}", "deep-check-folder": "/tmp"},
                           after=lambda world: send(world, 20, "stranger@nowhere.example", recipients=("ann@ours.example",)), of_daemon=True),
-}
-
-
-CASES |= {
     "spam-delivered": Case("of 1 delivered messages that were sampled in the last day the checker calls 1 spam",
                            {"authentication": "off", "deep-check-sample": "100%", "deep-check-folder": "/tmp"}, before=with_rspamd,
                            after=lambda world: send_raw(world, MESSAGE + RSPAMD_SPAM + b"\r\n"), of_daemon=True, also=("authentication-off",)),

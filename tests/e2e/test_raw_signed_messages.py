@@ -14,7 +14,7 @@ from private_mail.faulty_name_server import FaultyNameServer
 from private_mail.filter import build_filter_of, built
 from private_mail.processes import temporary_folder
 from private_mail.signing import RELAXED, SIMPLE
-from raw_connection import CONNECTION_STEPS, NEGOTIATION, QUIT, MilterConnection, frame
+from raw_connection import CONNECTION_STEPS, NEGOTIATION, QUIT, MilterConnection, frame, header_and_body
 
 LISTED = "listed@example.org"
 QUOTED = '"a b"@example.org'
@@ -40,15 +40,14 @@ class World:
 
     def decided(self, raw, chunk_bytes=65535):
         """The mark that the daemon puts into a message that a mail server hands over as it is, the body in chunks."""
-        header, _, body = raw.partition(b"\r\n\r\n")
-        fields = [field.partition(b":") for field in header.replace(b"\r\n\t", b"\n\t").replace(b"\r\n ", b"\n ").split(b"\r\n")]
+        lines, body = header_and_body(raw)
         with closing(MilterConnection(self.daemon.address)) as connection:
             connection.put(NEGOTIATION)
             command, options = connection.frame()
             assert command == b"O" and struct.unpack(">III", options[:12])[2] & LEADING_SPACE
             connection.put(b"".join([
                 CONNECTION_STEPS, frame(b"M", f"<{STRANGER}>".encode() + b"\x00"), frame(b"R", b"<user@example.net>\x00"),
-                *(frame(b"L", name + b"\x00" + value + b"\x00") for name, _, value in fields), frame(b"N"),
+                lines, frame(b"N"),
                 *(frame(b"B", body[at:at + chunk_bytes]) for at in range(0, len(body), chunk_bytes)),
                 frame(b"D", b"Ei\x004XyZ1\x00"), frame(b"E"), QUIT]))
             [mark] = [content for command, content in iter(connection.frame, None) if command == b"i"]
