@@ -1,5 +1,5 @@
-// Where a milter listens, as operators of Postfix and Sendmail write it. A plain value; milter/listening_socket.hpp
-// makes the socket.
+// Where a milter listens, as operators of Postfix and Sendmail write it. A plain value;
+// milter/glue/listening_socket.hpp makes the socket.
 #pragma once
 
 #include <optional>

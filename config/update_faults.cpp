@@ -8,8 +8,8 @@
 #include <span>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_io.hpp"
-#include "filter/base/regular_file.hpp"
+#include "filter/system/file_io.hpp"
+#include "filter/system/regular_file.hpp"
 
 namespace bloomgate {
 namespace {

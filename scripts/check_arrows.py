@@ -1,63 +1,89 @@
 """Holds the includes of the tree against the arrows of ARCHITECTURE.md: which room may use which.
 
 `scripts/test` runs it. CMake refuses an include of a room that is not linked. It cannot refuse one of a room that is seen
-through another, nor one of libmilter: this does, and says all arrows in one place. It also says which files the pages
-at the top name that are not there.
+through another, nor one of libmilter: this does, and says all arrows in one place. It also says which room has too many
+units (a header with its source is one), and which files the pages at the top name that are not there.
 """
 import pathlib
 import re
 import sys
 
-# Room, then the rooms that it may include beside itself.
-FILTER = ["filter/base", "filter/address", "filter/hash", "filter/domains", "filter/layout", "filter/file"]
+# Room, then the rooms that it may include beside itself. These stand above it in this table, so there is no circle.
 ARROWS = {
     "filter/base": [],
-    "filter/html": ["filter/base"],
     "filter/address": ["filter/base"],
     "filter/hash": ["filter/base"],
     "filter/domains": ["filter/base", "filter/address", "filter/hash"],
+    "filter/html": [],
     "filter/layout": ["filter/base", "filter/address", "filter/hash", "filter/domains"],
-    "filter/file": ["filter/base", "filter/address", "filter/hash", "filter/domains", "filter/layout"],
-    "filter/build": FILTER,
-    "filter/library": [*FILTER, "filter/build"],
-    "filter/learned": ["filter/base", "filter/address", "filter/hash"],
-    "filter/log": ["filter/base"],
-    "filter/cli": ["filter/base", "filter/log"],
-    "filter/cli/lists": [*FILTER, "filter/build", "filter/cli"],
-    "filter/cli/forgotten": ["filter/base", "filter/address", "filter/hash", "filter/learned", "filter/cli", "filter/cli/lists"],
-    "filter/cli/harvest": ["filter/base", "filter/address", "filter/log", "filter/cli", "filter/cli/lists", "filter/cli/forgotten"],
-    "filter/cli/report": ["filter/base", "filter/html", "filter/log", "filter/cli", "filter/cli/lists"],
-    "filter/cli/commands": [*FILTER, "filter/build", "filter/learned", "filter/log", "filter/cli", "filter/cli/lists", "filter/cli/forgotten", "filter/cli/harvest",
-                            "filter/cli/report"],
-    "filter/mpi": [*FILTER, "filter/build", "filter/cli", "filter/cli/lists", "filter/cli/commands"],
-    "config": ["filter/base"],
+    "filter/mail": ["filter/base", "filter/address"],
+    "filter/system": ["filter/base"],
+    "filter/file": ["filter/base", "filter/address", "filter/hash", "filter/domains", "filter/layout", "filter/system"],
+    "filter/learned": ["filter/base", "filter/address", "filter/hash", "filter/system"],
+    "filter/log": ["filter/base", "filter/mail", "filter/system"],
+    "filter/store": ["filter/base", "filter/address", "filter/hash", "filter/layout", "filter/system", "filter/file"],
+    "filter/gather": ["filter/base", "filter/address", "filter/hash", "filter/domains", "filter/system", "filter/file",
+                      "filter/store"],
+    "filter/ingest": ["filter/base", "filter/address", "filter/layout", "filter/system", "filter/file", "filter/store"],
+    "filter/cli": ["filter/base", "filter/ingest"],
+    "filter/contacts": ["filter/base", "filter/address", "filter/hash", "filter/mail", "filter/system", "filter/learned",
+                        "filter/log", "filter/ingest"],
+    "filter/keep": ["filter/base", "filter/hash", "filter/system", "filter/file", "filter/store"],
+    "filter/engine": ["filter/base", "filter/address", "filter/hash", "filter/domains", "filter/layout", "filter/system",
+                      "filter/file", "filter/store", "filter/gather", "filter/keep"],
+    "filter/jobs": ["filter/base", "filter/address", "filter/layout", "filter/system", "filter/file", "filter/store",
+                    "filter/gather", "filter/ingest", "filter/engine"],
+    "filter/library": ["filter/base", "filter/layout", "filter/system", "filter/file", "filter/engine"],
+    "filter/report": ["filter/base", "filter/html", "filter/log", "filter/ingest"],
+    "filter/cli/commands": ["filter/base", "filter/address", "filter/domains", "filter/layout", "filter/system", "filter/file",
+                            "filter/learned", "filter/log", "filter/store", "filter/gather", "filter/ingest", "filter/cli",
+                            "filter/contacts", "filter/keep", "filter/engine", "filter/jobs", "filter/report"],
+    "filter/mpi": ["filter/base", "filter/address", "filter/hash", "filter/domains", "filter/layout", "filter/system",
+                   "filter/file", "filter/store", "filter/gather", "filter/ingest", "filter/cli", "filter/engine",
+                   "filter/jobs", "filter/cli/commands"],
+    "config": ["filter/base", "filter/system"],
     "milter/fields": ["filter/base", "filter/address"],
-    "milter/policy": [*FILTER, "config", "milter/fields"],
-    "milter/message": ["filter/base", "filter/address", "config", "milter/fields", "milter/policy"],
-    "milter/deep_check": ["filter/base", "config", "milter/policy", "milter/message"],
-    "milter/names": ["filter/base", "config"],
-    "milter/dkim": ["filter/base", "filter/address", "config", "milter/fields", "milter/policy", "milter/names"],
-    "milter/lists": [*FILTER, "config", "milter/policy"],
-    "milter/health": ["filter/base", "filter/file", "config", "milter/policy", "milter/lists"],
-    "milter/learning": ["filter/base", "filter/address", "filter/hash", "filter/learned", "config", "milter/policy"],
-    "milter/monitoring": ["filter/base", "filter/html", "filter/log", "filter/hash", "filter/layout", "filter/file", "config",
-                          "milter/policy", "milter/health", "milter/learning", "milter/lists", "milter/deep_check", "milter/names",
-                          "milter/serving"],
-    "milter/serving": ["filter/base", "config"],
+    "milter/names": ["filter/base", "filter/system", "config"],
+    "milter/dkim": ["filter/base", "filter/address", "filter/system", "milter/fields", "milter/names"],
+    "milter/policy": ["filter/base", "filter/address", "filter/hash", "filter/domains", "filter/layout", "config",
+                      "milter/fields"],
+    "milter/learning": ["filter/base", "filter/address", "filter/hash", "filter/mail", "filter/system", "config",
+                        "filter/learned", "milter/policy"],
+    "milter/lists": ["filter/base", "filter/address", "filter/layout", "filter/system", "config", "filter/file",
+                     "filter/store", "filter/keep", "milter/policy"],
+    "milter/health": ["filter/base", "config", "filter/file", "filter/keep", "milter/fields", "milter/lists"],
+    "milter/message": ["filter/base", "filter/mail", "filter/system", "config", "milter/fields", "milter/policy"],
+    "milter/deep_check": ["filter/base", "filter/system", "config", "milter/policy", "milter/message"],
+    "milter/doctor": ["filter/base", "filter/system", "config", "filter/file", "filter/learned", "filter/store", "filter/keep",
+                      "milter/names", "milter/lists", "milter/health", "milter/deep_check"],
+    "milter/record": ["filter/system", "config"],
+    "milter/serving": ["filter/base", "filter/system", "config"],
     "milter/lookup": ["filter/base", "config", "milter/serving"],
-    "milter/why": ["filter/base", "filter/address", "filter/log", "milter/policy"],
-    "milter/doctor": ["filter/base", "filter/layout", "filter/file", "filter/learned", "config", "milter/policy", "milter/health", "milter/lists",
-                      "milter/deep_check", "milter/dkim", "milter/names"],
-    "milter": [*FILTER, "filter/learned", "filter/log", "config", "milter/fields", "milter/policy", "milter/health", "milter/message", "milter/learning", "milter/lists", "milter/deep_check", "milter/dkim", "milter/names",
-               "milter/doctor", "milter/monitoring", "milter/lookup", "milter/serving", "milter/why"],
+    "milter/monitoring": ["filter/base", "filter/hash", "filter/html", "filter/layout", "config", "filter/log", "milter/names",
+                          "milter/policy", "milter/learning", "milter/lists", "milter/health", "milter/deep_check",
+                          "milter/serving"],
+    "milter/judge": ["filter/base", "filter/address", "config", "milter/dkim", "milter/policy", "milter/learning",
+                     "milter/lists", "milter/message", "milter/deep_check", "milter/monitoring"],
+    "milter/glue": ["filter/base", "filter/system", "config", "milter/fields", "milter/dkim", "milter/policy",
+                    "milter/learning", "milter/lists", "milter/message", "milter/deep_check", "milter/monitoring",
+                    "milter/judge"],
+    "milter/daemon": ["filter/base", "filter/system", "config", "filter/keep", "milter/dkim", "milter/policy",
+                      "milter/learning", "milter/lists", "milter/deep_check", "milter/monitoring", "milter/judge",
+                      "milter/glue"],
+    "milter/why": ["filter/base", "filter/address", "filter/log", "milter/fields", "milter/policy"],
+    "milter/commands": ["filter/base", "filter/address", "config", "filter/log", "milter/fields", "milter/names",
+                        "milter/dkim", "milter/policy", "milter/learning", "milter/lists", "milter/health", "milter/message",
+                        "milter/serving", "milter/lookup", "milter/judge", "milter/glue", "milter/daemon", "milter/why"],
 }
 # main() stands above all of its program.
-ABOVE_ALL = {"filter/cli/main.cpp": ["filter/cli/commands"]}
+PROGRAMS = {"filter/cli/main.cpp", "filter/mpi/main.cpp", "milter/main.cpp"}
+MOST_UNITS = 20
+OF_COMMANDS = {"filter/cli/commands"}
 PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")
 # In backticks, or the target of a link.
 NAMED_FILE = re.compile(r"(?:`|\]\()([\w.][\w./-]*\.(?:cpp|hpp|py|md|svg|conf|txt|[158]))[`)]")
-KNOW_LIBMILTER = {"milter/callbacks", "milter/libmilter_context", "milter/message_edits", "milter/milter_server",
-                  "milter/negotiation"}
+KNOW_LIBMILTER = {"milter/glue/callbacks", "milter/glue/libmilter_context", "milter/glue/message_edits", "milter/glue/milter_server",
+                  "milter/glue/negotiation"}
 INCLUDE = re.compile(r'^#include "((?:filter|config|milter|tests)/[^"]+)"|^#include [<"](libmilter)/', re.MULTILINE)
 
 
@@ -65,15 +91,29 @@ def wrong_includes(root: pathlib.Path):
     for path in sorted(p for top in ("filter", "config", "milter") for p in (root / top).rglob("*.[ch]pp")):
         place = path.relative_to(root)
         room = str(place.parent)
+        if str(place) in PROGRAMS:
+            continue
         if room not in ARROWS:
             yield f"{place}: the folder {room} is no room of the table in scripts/check_arrows.py"
             continue
-        allowed = [room, *ARROWS[room], *ABOVE_ALL.get(str(place), [])]
+        allowed = [room, *ARROWS[room]]
         for header, libmilter in INCLUDE.findall(path.read_text()):
             if libmilter and str(place.with_suffix("")) not in KNOW_LIBMILTER:
                 yield f"{place} includes libmilter; only its glue may"
             if header and str(pathlib.PurePath(header).parent) not in allowed:
                 yield f"{place} includes {header}; {room} may use {', '.join(ARROWS[room]) or 'no other room'}"
+
+
+def wrong_rooms(root: pathlib.Path):
+    above = set()
+    for room, used in ARROWS.items():
+        for other in used:
+            if other not in above:
+                yield f"{room} may use {other}, which stands below it in the table: there could be a circle"
+        above.add(room)
+        units = {path.with_suffix("") for path in (root / room).glob("*.[ch]pp")}
+        if len(units) > MOST_UNITS and room not in OF_COMMANDS:
+            yield f"{room} has {len(units)} units, more than {MOST_UNITS}: it is two rooms"
 
 
 def missing_files(root: pathlib.Path):
@@ -88,7 +128,7 @@ def missing_files(root: pathlib.Path):
 
 def main() -> int:
     root = pathlib.Path(__file__).resolve().parent.parent
-    wrong = [*wrong_includes(root), *missing_files(root)]
+    wrong = [*wrong_includes(root), *wrong_rooms(root), *missing_files(root)]
     for line in wrong:
         print(line)
     return 1 if wrong else 0

@@ -4,9 +4,10 @@
 #include <boost/program_options.hpp>
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "filter/base/usage_error.hpp"
 
 // The options of all commands have values of these types: command_line.cpp has the code for them, once.
 extern template class boost::program_options::typed_value<double>;
@@ -20,12 +21,6 @@ extern template void boost::program_options::typed_value<std::vector<std::string
 namespace bloomgate::cli {
 
 using Arguments = std::vector<std::string>;
-
-// An error in the command line; main() prints it with a pointer to the subcommand's --help and exits with EX_USAGE.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 // What `--help` of a subcommand prints round the list of its options.
 struct HelpText {

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/base/bus_fault.hpp"
 #include "filter/base/nearest_word.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/failure.hpp"
+#include "filter/system/bus_fault.hpp"
 
 namespace {
 

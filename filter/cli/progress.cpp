@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "filter/cli/numbers.hpp"
+#include "filter/base/number_text.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -35,11 +35,11 @@ struct Figures {
   std::string time;     // "0:07 left", or "0:12" so far
 };
 
-double share_of(const Progress::State& state) noexcept {
+double share_of(const WorkState& state) noexcept {
   return std::min(1.0, static_cast<double>(state.done_bytes) / static_cast<double>(state.total_bytes));
 }
 
-Figures figures_of(const Progress::State& state, double seconds) {
+Figures figures_of(const WorkState& state, double seconds) {
   Figures figures;
   figures.time = format_clock(seconds);
   if (state.done_bytes == 0) return figures;
@@ -56,7 +56,7 @@ Figures figures_of(const Progress::State& state, double seconds) {
 
 }  // namespace
 
-std::string progress_bar(const Progress::State& state, std::chrono::duration<double> elapsed, std::size_t columns) {
+std::string progress_bar(const WorkState& state, std::chrono::duration<double> elapsed, std::size_t columns) {
   constexpr std::size_t kLongest = 40;
   constexpr std::size_t kShortest = 5;
   const Figures figures = figures_of(state, elapsed.count());
@@ -74,7 +74,7 @@ std::string progress_bar(const Progress::State& state, std::chrono::duration<dou
   return (text + tail).substr(0, columns);
 }
 
-std::string progress_line(const Progress::State& state, std::chrono::duration<double> elapsed) {
+std::string progress_line(const WorkState& state, std::chrono::duration<double> elapsed) {
   const Figures figures = figures_of(state, elapsed.count());
   std::string text = std::string(state.doing) + ": ";
   for (const std::string& figure : {figures.percent, figures.bytes, figures.rate}) {
@@ -93,7 +93,7 @@ std::chrono::milliseconds Progress::interval_of(Style style) noexcept {
   return std::chrono::milliseconds(style == Style::bar ? 200 : 10'000);
 }
 
-Progress::Progress(Style style, std::function<State()> look, std::chrono::milliseconds interval, int fd)
+Progress::Progress(Style style, std::function<WorkState()> look, std::chrono::milliseconds interval, int fd)
     : style_(style), look_(std::move(look)), interval_(interval), fd_(fd) {
   if (style_ != Style::none) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
@@ -107,7 +107,7 @@ void Progress::run(const std::stop_token& stop) {
   while (true) {
     wake_.wait_for(lock, stop, interval_, [] { return false; });
     if (stop.stop_requested()) return;
-    const State state = look_();
+    const WorkState state = look_();
     // Each piece of work has its own rate and its own time left.
     if (state.doing != doing_) start_ = doing_.empty() ? start_ : std::chrono::steady_clock::now();
     doing_ = state.doing;

@@ -16,24 +16,20 @@
 #include <string_view>
 #include <thread>
 
+#include "filter/base/work_state.hpp"
+
 namespace bloomgate::cli {
 
 class Progress {
  public:
   enum class Style : std::uint8_t { none, bar, lines };
 
-  struct State {
-    std::string_view doing;         // "reading"; a new word means new work, with its own rate
-    std::uint64_t done_bytes = 0;   // 0: nothing is counted
-    std::uint64_t total_bytes = 0;  // 0: not known
-  };
-
   // A bar for a terminal, lines for anything else.
   static Style style_for(int fd);
   static std::chrono::milliseconds interval_of(Style style) noexcept;  // a fifth of a second, 10 s
 
   // Asks for the state every `interval`, in its own thread, and shows it on `fd`, which the caller still owns.
-  Progress(Style style, std::function<State()> look, std::chrono::milliseconds interval, int fd = STDERR_FILENO);
+  Progress(Style style, std::function<WorkState()> look, std::chrono::milliseconds interval, int fd = STDERR_FILENO);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -49,7 +45,7 @@ class Progress {
   void put(std::string_view text) const noexcept;
 
   Style style_;
-  std::function<State()> look_;
+  std::function<WorkState()> look_;
   std::chrono::milliseconds interval_;
   int fd_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -61,7 +57,7 @@ class Progress {
 };
 
 // The state as a bar of at most `columns` characters, or as a sentence.
-std::string progress_bar(const Progress::State& state, std::chrono::duration<double> elapsed, std::size_t columns);
-std::string progress_line(const Progress::State& state, std::chrono::duration<double> elapsed);
+std::string progress_bar(const WorkState& state, std::chrono::duration<double> elapsed, std::size_t columns);
+std::string progress_line(const WorkState& state, std::chrono::duration<double> elapsed);
 
 }  // namespace bloomgate::cli

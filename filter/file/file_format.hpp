@@ -42,7 +42,7 @@ struct FilterHeader {
   std::uint64_t store_identity = 0;  // of the store with the same entries; 0: there is none
   KindsHeld kinds = {};              // of the addresses and the domain entries
   // The domains of the senders of all addresses, each once, and what other entries share with their neighbours
-  // (filter/address/neighbours.hpp); nothing: the file does not have them.
+  // (filter/domains/neighbours.hpp); nothing: the file does not have them.
   std::optional<std::uint64_t> sender_domains = {};
 
   // Whether the domain of every address that is listed is there, and what pairs and entries with a signer share with

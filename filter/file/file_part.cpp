@@ -8,14 +8,14 @@
 #include <atomic>
 #include <cerrno>
 
-#include "filter/base/anonymous_memory.hpp"
 #include "filter/base/error.hpp"
-#include "filter/base/file_io.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/file/new_file.hpp"
 #include "filter/file/sections.hpp"
+#include "filter/system/anonymous_memory.hpp"
+#include "filter/system/file_io.hpp"
 
 namespace bloomgate {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "filter/base/direct_file.hpp"
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/direct_file.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate {
 

@@ -11,10 +11,10 @@
 #include <system_error>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_io.hpp"
-#include "filter/base/file_paths.hpp"
-#include "filter/base/file_stamp.hpp"
 #include "filter/hash/hash.hpp"
+#include "filter/system/file_io.hpp"
+#include "filter/system/file_paths.hpp"
+#include "filter/system/file_stamp.hpp"
 
 namespace bloomgate {
 namespace {

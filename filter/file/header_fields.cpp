@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "filter/domains/domain_coding.hpp"
-#include "filter/file/store_format.hpp"
 #include "filter/layout/sorted_hashes.hpp"
 
 namespace bloomgate {

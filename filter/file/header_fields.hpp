@@ -21,6 +21,7 @@ namespace bloomgate {
 using Magic = std::array<unsigned char, 8>;
 // Of a filter.
 inline constexpr Magic kFilterMagic = {0x89, 'B', 'L', 'M', '\r', '\n', 0x1a, '\n'};
+inline constexpr Magic kStoreMagic = {0x89, 'B', 'L', 'S', '\r', '\n', 0x1a, '\n'};
 
 struct Field {
   std::string_view name;

@@ -8,17 +8,17 @@
 #include <limits>
 #include <mutex>
 
-#include "filter/base/bus_fault.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/even_share.hpp"
-#include "filter/base/file_descriptor.hpp"
-#include "filter/base/file_io.hpp"
-#include "filter/base/idle_work.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
-#include "filter/base/regular_file.hpp"
 #include "filter/file/header_fields.hpp"
 #include "filter/file/signature.hpp"
+#include "filter/system/bus_fault.hpp"
+#include "filter/system/file_descriptor.hpp"
+#include "filter/system/file_io.hpp"
+#include "filter/system/idle_work.hpp"
+#include "filter/system/regular_file.hpp"
 
 namespace bloomgate {
 

@@ -18,10 +18,10 @@
 #include <span>
 #include <string>
 
-#include "filter/base/file_stamp.hpp"
 #include "filter/base/public_key.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/layout/filter_view.hpp"
+#include "filter/system/file_stamp.hpp"
 
 namespace bloomgate {
 

@@ -12,16 +12,16 @@
 #include <filesystem>
 #include <optional>
 
-#include "filter/base/anonymous_memory.hpp"
 #include "filter/base/error.hpp"
-#include "filter/base/file_io.hpp"
-#include "filter/base/file_paths.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/file/generations.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/file/signature.hpp"
 #include "filter/hash/hash.hpp"
+#include "filter/system/anonymous_memory.hpp"
+#include "filter/system/file_io.hpp"
+#include "filter/system/file_paths.hpp"
 
 namespace bloomgate {
 namespace {

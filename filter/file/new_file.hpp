@@ -24,11 +24,11 @@
 #include <string>
 #include <vector>
 
-#include "filter/base/anonymous_memory.hpp"
-#include "filter/base/direct_file.hpp"
-#include "filter/base/file_descriptor.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/file/secret_key.hpp"
+#include "filter/system/anonymous_memory.hpp"
+#include "filter/system/direct_file.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate {
 

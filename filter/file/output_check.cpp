@@ -12,12 +12,11 @@
 #include <span>
 #include <system_error>
 
-#include "filter/base/file_descriptor.hpp"
-#include "filter/base/file_io.hpp"
-#include "filter/base/file_paths.hpp"
-#include "filter/base/unnamed_file.hpp"
 #include "filter/file/header_fields.hpp"
-#include "filter/file/store_format.hpp"
+#include "filter/system/file_descriptor.hpp"
+#include "filter/system/file_io.hpp"
+#include "filter/system/file_paths.hpp"
+#include "filter/system/unnamed_file.hpp"
 
 namespace bloomgate {
 namespace {

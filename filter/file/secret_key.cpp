@@ -10,10 +10,10 @@
 #include <string_view>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_descriptor.hpp"
-#include "filter/base/file_io.hpp"
-#include "filter/base/file_paths.hpp"
-#include "filter/base/regular_file.hpp"
+#include "filter/system/file_descriptor.hpp"
+#include "filter/system/file_io.hpp"
+#include "filter/system/file_paths.hpp"
+#include "filter/system/regular_file.hpp"
 
 namespace bloomgate {
 namespace {

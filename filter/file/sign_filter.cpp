@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_paths.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/system/file_paths.hpp"
 
 namespace bloomgate {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "filter/layout/bits.hpp"
-#include "filter/layout/layouts.hpp"
+#include "filter/layout/layout_rules.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate {

@@ -2,7 +2,7 @@
 
 #include "filter/layout/blocked_layout.hpp"
 #include "filter/layout/counters.hpp"
-#include "filter/layout/layouts.hpp"
+#include "filter/layout/layout_rules.hpp"
 
 namespace bloomgate {
 namespace {

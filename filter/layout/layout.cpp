@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "filter/layout/layouts.hpp"
+#include "filter/layout/layout_rules.hpp"
 
 namespace bloomgate {
 

@@ -105,4 +105,12 @@ class LayoutRules {
   ~LayoutRules() = default;
 };
 
+// Of each layout, for the table in layout.cpp.
+const LayoutRules& page_layout() noexcept;
+const LayoutRules& line_layout() noexcept;
+const LayoutRules& classic_layout() noexcept;
+const LayoutRules& partitioned_layout() noexcept;
+const LayoutRules& ribbon_layout() noexcept;
+const LayoutRules& counting_layout() noexcept;
+
 }  // namespace bloomgate

@@ -6,7 +6,7 @@
 
 #include "filter/layout/bits.hpp"
 #include "filter/layout/double_hashing.hpp"
-#include "filter/layout/layouts.hpp"
+#include "filter/layout/layout_rules.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate {

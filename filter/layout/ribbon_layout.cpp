@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "filter/layout/bits.hpp"
-#include "filter/layout/layouts.hpp"
+#include "filter/layout/layout_rules.hpp"
 #include "filter/layout/ribbon_block.hpp"
 #include "filter/layout/ribbon_rate.hpp"
 #include "filter/layout/ribbon_solver.hpp"

@@ -10,9 +10,9 @@
 
 #include "filter/address/tag_separators.hpp"
 #include "filter/base/error.hpp"
-#include "filter/base/file_descriptor.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/learned/sqlite.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "filter/build/builder.hpp"
+#include "filter/engine/builder.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/library/bloomgate.h"
 

@@ -3,12 +3,12 @@
 #include <memory>
 #include <string>
 
-#include "filter/base/bus_fault.hpp"
 #include "filter/base/error.hpp"
 #include "filter/file/fingerprint.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/library/boundary.hpp"
 #include "filter/library/handles.hpp"
+#include "filter/system/bus_fault.hpp"
 
 using bloomgate::library::guarded;
 using bloomgate::library::refuse;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "filter/base/parallel.hpp"
-#include "filter/build/filter_part.hpp"
-#include "filter/build/join_parts.hpp"
+#include "filter/engine/filter_part.hpp"
+#include "filter/engine/join_parts.hpp"
 #include "filter/library/boundary.hpp"
 #include "filter/library/handles.hpp"
 

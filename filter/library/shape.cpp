@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "filter/base/error.hpp"
-#include "filter/build/filter_part.hpp"
+#include "filter/engine/filter_part.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 #include "filter/library/boundary.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate {
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "filter/base/error.hpp"
-#include "filter/build/stop_check.hpp"
+#include "filter/base/stop_check.hpp"
 
 namespace bloomgate::mpi {
 namespace {

@@ -1,14 +1,12 @@
 #include "filter/mpi/list_reading.hpp"
 
 #include "filter/base/error.hpp"
+#include "filter/cli/stop_signal.hpp"
 
 namespace bloomgate::mpi {
 
-using cli::OpenLists;
-
-OpenLists& ListReading::open(const std::vector<std::string>& files, const std::string& format,
-                             cli::RejectLog& rejects) {
-  OpenLists& lists = opened_.emplace_back(files, format);
+OpenLists& ListReading::open(const std::vector<std::string>& files, const std::string& format, RejectLog& rejects) {
+  OpenLists& lists = opened_.emplace_back(files, format, cli::stop_flag());
   rejects.count_from([&lists](std::size_t input) { return lists.blocks.lines_before_share(input); });
   read_now_ = &lists;
   return lists;
@@ -42,10 +40,10 @@ void ListReading::take_share(OpenLists& lists) {
   read_now_ = &lists;
 }
 
-cli::Progress::State ListReading::look() const {
+WorkState ListReading::look() const {
   const OpenLists* const lists = read_now_;
   if (lists == nullptr) return {.doing = "writing"};
-  cli::Progress::State state = lists->state();
+  WorkState state = lists->state();
   if (counting_) {
     state.doing = "counting";
     return state;

@@ -6,11 +6,11 @@
 #include <iostream>
 #include <string_view>
 
-#include "filter/base/bus_fault.hpp"
 #include "filter/mpi/build.hpp"
 #include "filter/mpi/communicator.hpp"
 #include "filter/mpi/failure.hpp"
 #include "filter/mpi/update.hpp"
+#include "filter/system/bus_fault.hpp"
 
 namespace {
 
@@ -45,7 +45,7 @@ int run(Communicator& communicator, const Arguments& arguments) {
   bloomgate::mpi::say_failures_of(arguments.front());
   try {
     return command(communicator, {arguments.begin() + 1, arguments.end()});
-  } catch (const bloomgate::cli::UsageError&) {
+  } catch (const bloomgate::UsageError&) {
     return bloomgate::mpi::report_failure(communicator);  // all ranks have met it
   } catch (...) {
     communicator.abort(bloomgate::mpi::report_failure(communicator));

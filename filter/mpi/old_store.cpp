@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "filter/base/parallel.hpp"
-#include "filter/build/stop_check.hpp"
+#include "filter/base/stop_check.hpp"
 #include "filter/file/sections.hpp"
 
 namespace bloomgate::mpi {

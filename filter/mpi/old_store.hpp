@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
-#include "filter/build/gathered_entries.hpp"
-#include "filter/build/store_merge.hpp"
-#include "filter/file/store_file.hpp"
+#include "filter/engine/store_merge.hpp"
+#include "filter/gather/gathered_entries.hpp"
 #include "filter/mpi/communicator.hpp"
 #include "filter/mpi/hash_exchange.hpp"
 #include "filter/mpi/shared_array.hpp"
+#include "filter/store/store_file.hpp"
 
 namespace bloomgate::mpi {
 

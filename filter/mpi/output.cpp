@@ -9,21 +9,21 @@
 #include <vector>
 
 #include "filter/base/error.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/parallel.hpp"
-#include "filter/build/excluded_section.hpp"
-#include "filter/build/known_strangers.hpp"
-#include "filter/build/publish_pair.hpp"
-#include "filter/build/sender_domains_section.hpp"
 #include "filter/cli/commands/kept_output.hpp"
-#include "filter/cli/numbers.hpp"
+#include "filter/engine/excluded_section.hpp"
+#include "filter/engine/known_strangers.hpp"
+#include "filter/engine/publish_pair.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
-#include "filter/file/store_page.hpp"
-#include "filter/file/store_writer.hpp"
+#include "filter/gather/sender_domains_section.hpp"
 #include "filter/layout/filter_view.hpp"
 #include "filter/mpi/failure.hpp"
 #include "filter/mpi/hash_lists.hpp"
 #include "filter/mpi/shared_section.hpp"
+#include "filter/store/store_page.hpp"
+#include "filter/store/store_writer.hpp"
 
 namespace bloomgate::mpi {
 namespace {
@@ -251,9 +251,8 @@ Written write_output(const Communicator& communicator, const OutputPlace& place,
 std::string ranks_text(const Communicator& communicator, const Written& written, const OwnPart& part, double seconds) {
   const std::string ranks = std::to_string(communicator.ranks());
   return "written   by " + std::to_string(communicator.ranks() - written.senders) + " of " + ranks +
-         " ranks\nexchanged " + cli::format_bytes(part.sent_bytes) + " between " + ranks +
-         " ranks; rank 0 waited for it " + std::to_string(static_cast<int>(100 * part.waited / seconds + 0.5)) +
-         " % of the time\n";
+         " ranks\nexchanged " + format_bytes(part.sent_bytes) + " between " + ranks + " ranks; rank 0 waited for it " +
+         std::to_string(static_cast<int>(100 * part.waited / seconds + 0.5)) + " % of the time\n";
 }
 
 }  // namespace bloomgate::mpi

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "filter/build/builder.hpp"
+#include "filter/engine/builder.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/mpi/communicator.hpp"
 #include "filter/mpi/own_part.hpp"

@@ -9,8 +9,8 @@
 #include "filter/base/error.hpp"
 #include "filter/base/even_share.hpp"
 #include "filter/base/parallel.hpp"
-#include "filter/build/partition_bits.hpp"
-#include "filter/build/store_build.hpp"
+#include "filter/engine/partition_bits.hpp"
+#include "filter/engine/store_build.hpp"
 
 namespace bloomgate::mpi {
 namespace {

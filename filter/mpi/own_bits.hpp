@@ -12,14 +12,14 @@
 #include <span>
 #include <string>
 
-#include "filter/base/anonymous_memory.hpp"
-#include "filter/build/block_maker.hpp"
-#include "filter/build/hash_partitions.hpp"
-#include "filter/build/hash_spill.hpp"
-#include "filter/build/known_strangers.hpp"
+#include "filter/engine/block_maker.hpp"
+#include "filter/engine/known_strangers.hpp"
+#include "filter/gather/hash_partitions.hpp"
+#include "filter/gather/hash_spill.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/mpi/own_store.hpp"
 #include "filter/mpi/shared_array.hpp"
+#include "filter/system/anonymous_memory.hpp"
 
 namespace bloomgate::mpi {
 

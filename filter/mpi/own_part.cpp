@@ -1,5 +1,6 @@
 #include "filter/mpi/own_part.hpp"
 
+#include "filter/cli/stop_signal.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate::mpi {
@@ -12,11 +13,11 @@ FilterShape shape_with_size(const BuildOptions& options) {
 }
 
 // Rank 0 looks through all of them at the end, and speaks for all ranks.
-std::unique_ptr<cli::StrangerCheck> read_strangers(unsigned rank, const SharedArray& array, BuildOptions options,
-                                                   const PartNeeds& needs) {
+std::unique_ptr<StrangerCheck> read_strangers(unsigned rank, const SharedArray& array, BuildOptions options,
+                                              const PartNeeds& needs) {
   const HashRange range = rank == 0 ? HashRange{} : array.hashes_of(rank);
   const auto& files = array.has_blocks(rank) ? needs.strangers : std::vector<std::string>{};
-  return std::make_unique<cli::StrangerCheck>(files, options, needs.is_strict, needs.show, range);
+  return std::make_unique<StrangerCheck>(files, options, needs.is_strict, needs.show, cli::stop_flag(), range);
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/build/builder.hpp"
-#include "filter/cli/lists/stranger_check.hpp"
+#include "filter/engine/builder.hpp"
 #include "filter/hash/hash.hpp"
+#include "filter/jobs/stranger_check.hpp"
 #include "filter/layout/filter_shape.hpp"
 #include "filter/layout/kinds_held.hpp"
 #include "filter/mpi/communicator.hpp"
@@ -24,7 +24,7 @@ namespace bloomgate::mpi {
 struct OwnPart {
   FilterShape shape = {};
   std::optional<SharedArray> array;
-  std::unique_ptr<cli::StrangerCheck> strangers;  // rank 0 has all of them, another one those of its bits
+  std::unique_ptr<StrangerCheck> strangers;  // rank 0 has all of them, another one those of its bits
   std::unique_ptr<OwnBits> bits;
   std::unique_ptr<OwnStore> store;  // if there is to be one
   std::uint64_t addresses = 0;      // of all ranks, like the rest

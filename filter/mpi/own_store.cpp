@@ -6,11 +6,11 @@
 #include <memory>
 #include <utility>
 
-#include "filter/base/anonymous_memory.hpp"
 #include "filter/base/error.hpp"
-#include "filter/base/file_io.hpp"
 #include "filter/base/parallel.hpp"
-#include "filter/base/unnamed_file.hpp"
+#include "filter/system/anonymous_memory.hpp"
+#include "filter/system/file_io.hpp"
+#include "filter/system/unnamed_file.hpp"
 
 namespace bloomgate::mpi {
 namespace {

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "filter/base/file_descriptor.hpp"
-#include "filter/file/store_cut.hpp"
 #include "filter/hash/hash.hpp"
+#include "filter/store/store_cut.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate::mpi {
 

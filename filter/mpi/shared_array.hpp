@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "filter/build/filter_part.hpp"
+#include "filter/engine/filter_part.hpp"
 #include "filter/hash/hash_range.hpp"
 #include "filter/layout/filter_shape.hpp"
 

@@ -13,14 +13,14 @@
 #include <string>
 
 #include "filter/base/error.hpp"
-#include "filter/build/store_update.hpp"
 #include "filter/cli/commands/update_arguments.hpp"
 #include "filter/cli/commands/update_report.hpp"
-#include "filter/cli/lists/add_entries.hpp"
-#include "filter/cli/lists/broad_domains.hpp"
-#include "filter/cli/lists/change_lock.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/engine/store_update.hpp"
+#include "filter/ingest/broad_domains.hpp"
+#include "filter/jobs/add_entries.hpp"
+#include "filter/jobs/change_lock.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/mpi/failure.hpp"
 #include "filter/mpi/hash_exchange.hpp"

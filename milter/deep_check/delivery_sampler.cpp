@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
-#include "filter/base/held_signals.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/system/held_signals.hpp"
 #include "milter/deep_check/checkers.hpp"
 
 namespace bloomgate {

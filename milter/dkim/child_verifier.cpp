@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 #include "milter/dkim/known_outcome.hpp"
 #include "milter/dkim/signature_choice.hpp"
 #include "milter/dkim/socket_io.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "milter/policy/signatures.hpp"
+#include "milter/fields/signatures.hpp"
 
 namespace bloomgate {
 

@@ -3,8 +3,8 @@
 
 #include "milter/dkim/opendkim.hpp"
 #include "milter/dkim/signature_choice.hpp"
+#include "milter/fields/signatures.hpp"
 #include "milter/names/resolver.hpp"
-#include "milter/policy/signatures.hpp"
 
 namespace bloomgate {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "milter/dkim/signature_choice.hpp"
+#include "milter/fields/signatures.hpp"
 #include "milter/names/resolver.hpp"
-#include "milter/policy/signatures.hpp"
 
 namespace bloomgate {
 

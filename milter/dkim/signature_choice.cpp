@@ -5,9 +5,9 @@
 
 #include "filter/address/characters.hpp"
 #include "filter/base/ascii.hpp"
+#include "milter/fields/result_forgery.hpp"
 #include "milter/fields/signed_fields.hpp"
 #include "milter/fields/tag_list.hpp"
-#include "milter/policy/result_forgery.hpp"
 
 namespace bloomgate {
 namespace {

@@ -21,7 +21,7 @@
 
 #include "milter/dkim/verifier.hpp"
 #include "milter/fields/content_type.hpp"
-#include "milter/policy/signatures.hpp"
+#include "milter/fields/signatures.hpp"
 
 namespace bloomgate {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 #include "milter/dkim/wire.hpp"
 
 namespace bloomgate {

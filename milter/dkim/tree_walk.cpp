@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "milter/policy/alignment.hpp"
+#include "milter/fields/alignment.hpp"
 
 namespace bloomgate {
 namespace {

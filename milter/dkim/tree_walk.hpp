@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "milter/dkim/dmarc_record.hpp"
-#include "milter/policy/signatures.hpp"
+#include "milter/fields/signatures.hpp"
 
 namespace bloomgate {
 

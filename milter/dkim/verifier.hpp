@@ -13,9 +13,9 @@
 #include <span>
 #include <string_view>
 
+#include "milter/fields/alignment.hpp"
+#include "milter/fields/signatures.hpp"
 #include "milter/fields/watched_fields.hpp"
-#include "milter/policy/alignment.hpp"
-#include "milter/policy/signatures.hpp"
 
 namespace bloomgate {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "config/socket_address.hpp"
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate {
 

@@ -25,13 +25,13 @@ struct Value {
 };
 
 // RFC 2045 section 5.1.
-bool is_token_character(char byte) noexcept {
+bool is_mime_token_character(char byte) noexcept {
   return byte > ' ' && byte < '\x7f' && std::string_view("()<>@,;:\\\"/[]?=").find(byte) == std::string_view::npos;
 }
 
 std::string token(StructuredReader& reader) {
   reader.skip_cfws();
-  std::string text = ascii::lower_case(reader.take_while(is_token_character));
+  std::string text = ascii::lower_case(reader.take_while(is_mime_token_character));
   reader.skip_cfws();
   if (text.empty()) reader.fail();
   return text;
@@ -40,7 +40,7 @@ std::string token(StructuredReader& reader) {
 std::string token_or_quoted(StructuredReader& reader) {
   reader.skip_cfws();
   std::string text =
-      reader.peek() == '"' ? unquoted(reader.quoted_string()) : std::string(reader.take_while(is_token_character));
+      reader.peek() == '"' ? unquoted(reader.quoted_string()) : std::string(reader.take_while(is_mime_token_character));
   reader.skip_cfws();
   return text;
 }

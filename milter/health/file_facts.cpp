@@ -11,7 +11,7 @@
 #include "filter/base/printable.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/file/generations.hpp"
-#include "filter/file/layer_folder.hpp"
+#include "filter/keep/layer_folder.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/whitelist_files.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "milter/policy/signatures.hpp"
+#include "milter/fields/signatures.hpp"
 
 namespace bloomgate {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "filter/base/held_signals.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/system/held_signals.hpp"
 #include "milter/learning/logger.hpp"
 
 namespace bloomgate {

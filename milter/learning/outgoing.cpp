@@ -1,6 +1,6 @@
 #include "milter/learning/outgoing.hpp"
 
-#include "filter/address/automatic_mail.hpp"
+#include "filter/mail/automatic_mail.hpp"
 #include "milter/policy/look_up.hpp"
 #include "milter/policy/opt_out.hpp"
 

@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-#include "filter/address/calendar_reply.hpp"
+#include "filter/mail/calendar_reply.hpp"
 
 namespace bloomgate {
 namespace {

@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_descriptor.hpp"
-#include "filter/base/file_stamp.hpp"
 #include "filter/file/header_fields.hpp"
+#include "filter/system/file_descriptor.hpp"
+#include "filter/system/file_stamp.hpp"
 
 namespace bloomgate {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_paths.hpp"
-#include "filter/file/layer_folder.hpp"
+#include "filter/keep/layer_folder.hpp"
+#include "filter/system/file_paths.hpp"
 #include "milter/lists/inotify_events.hpp"
 
 namespace bloomgate {

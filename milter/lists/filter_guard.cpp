@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
-#include "filter/base/held_signals.hpp"
+#include "filter/system/held_signals.hpp"
 #include "milter/lists/inotify_events.hpp"
 
 namespace bloomgate {

@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 #include "milter/lists/loaded_filter.hpp"
 
 namespace bloomgate {

@@ -16,12 +16,12 @@
 
 #include "filter/address/pair.hpp"
 #include "filter/base/error.hpp"
-#include "filter/base/file_descriptor.hpp"
-#include "filter/base/file_io.hpp"
-#include "filter/base/file_stamp.hpp"
 #include "filter/base/line_ends.hpp"
 #include "filter/base/printable.hpp"
-#include "filter/base/replacement.hpp"
+#include "filter/system/file_descriptor.hpp"
+#include "filter/system/file_io.hpp"
+#include "filter/system/file_stamp.hpp"
+#include "filter/system/replacement.hpp"
 #include "milter/lists/exact_list_file.hpp"
 
 namespace bloomgate {

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "filter/file/mapped_filter.hpp"
-#include "filter/file/store_file.hpp"
+#include "filter/store/store_file.hpp"
 #include "milter/lists/store_readers.hpp"
 #include "milter/policy/lists.hpp"
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "filter/base/held_signals.hpp"
+#include "filter/system/held_signals.hpp"
 
 namespace bloomgate {
 namespace {

@@ -13,7 +13,7 @@
 #include <functional>
 #include <memory>
 
-#include "filter/file/store_file.hpp"
+#include "filter/store/store_file.hpp"
 #include "milter/policy/confirmation.hpp"
 
 namespace bloomgate {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_stamp.hpp"
-#include "filter/file/layer_folder.hpp"
+#include "filter/keep/layer_folder.hpp"
+#include "filter/system/file_stamp.hpp"
 
 namespace bloomgate {
 namespace {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "milter/policy/header_field.hpp"
+#include "milter/fields/field_name.hpp"
+#include "milter/policy/decide.hpp"
 
 namespace bloomgate {
 namespace {

@@ -6,10 +6,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "filter/address/automatic_mail.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/base/line_ends.hpp"
-#include "milter/policy/header_field.hpp"
+#include "filter/mail/automatic_mail.hpp"
+#include "milter/fields/field_name.hpp"
+#include "milter/policy/decide.hpp"
 
 namespace bloomgate {
 namespace {

@@ -19,12 +19,12 @@
 #include <vector>
 
 #include "config/ip_network.hpp"
+#include "milter/fields/grounds.hpp"
 #include "milter/message/envelope.hpp"
 #include "milter/message/forged_fields.hpp"
 #include "milter/message/kept_fields.hpp"
 #include "milter/message/message_text.hpp"
 #include "milter/policy/facts.hpp"
-#include "milter/policy/grounds.hpp"
 
 namespace bloomgate {
 

@@ -8,9 +8,9 @@
 #include <system_error>
 #include <utility>
 
-#include "filter/base/file_io.hpp"
 #include "filter/base/printable.hpp"
-#include "filter/base/unnamed_file.hpp"
+#include "filter/system/file_io.hpp"
+#include "filter/system/unnamed_file.hpp"
 
 namespace bloomgate {
 namespace {

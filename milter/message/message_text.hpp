@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate {
 

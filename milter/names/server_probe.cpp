@@ -14,7 +14,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate {
 namespace {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "config/name_server.hpp"
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 #include "milter/names/awaited_answer.hpp"
 
 namespace bloomgate {

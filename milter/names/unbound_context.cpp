@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate {
 namespace {

@@ -66,8 +66,8 @@ class Trace;
 // store that cannot tell (confirm-timeout and so on) lists nobody.
 //
 // A sender who is not listed for everybody may be listed for each of the message's recipients, by pairs or by what was
-// learned, or by both together: see look_up_pairs.hpp. Each identity counts for itself: a recipient who knows the one
-// is none who knows the other.
+// learned, or by both together: see look_up_recipients.hpp. Each identity counts for itself: a recipient who knows the
+// one is none who knows the other.
 //
 // `trace`, if given, gets the steps.
 Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace = nullptr) noexcept;

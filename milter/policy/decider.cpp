@@ -3,8 +3,7 @@
 #include <array>
 #include <charconv>
 
-#include "milter/policy/look_up_learned.hpp"
-#include "milter/policy/look_up_pairs.hpp"
+#include "milter/policy/look_up_recipients.hpp"
 #include "milter/policy/neighbours.hpp"
 #include "milter/policy/trace.hpp"
 

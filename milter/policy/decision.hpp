@@ -11,9 +11,9 @@
 #include "filter/address/address.hpp"
 #include "filter/address/domain.hpp"
 #include "filter/base/fixed_text.hpp"
-#include "milter/policy/authentication_results.hpp"
+#include "milter/fields/authentication_results.hpp"
+#include "milter/fields/signatures.hpp"
 #include "milter/policy/confirmation.hpp"
-#include "milter/policy/signatures.hpp"
 
 namespace bloomgate {
 

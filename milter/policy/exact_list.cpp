@@ -7,10 +7,10 @@
 
 #include "filter/address/characters.hpp"
 #include "filter/address/domain_tree.hpp"
-#include "filter/address/neighbours.hpp"
 #include "filter/address/pair.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/line_ends.hpp"
+#include "filter/domains/neighbours.hpp"
 #include "filter/hash/hash.hpp"
 
 namespace bloomgate {

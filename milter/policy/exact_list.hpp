@@ -57,7 +57,7 @@ class ExactList {
   FoundPair find_pair(const Entry& sender, const Entry& recipient, TagSeparators sender_separators,
                       TagSeparators recipient_separators) const noexcept;
 
-  // Whether an entry has that key of its neighbours (filter/address/neighbours.hpp). One probe.
+  // Whether an entry has that key of its neighbours (filter/domains/neighbours.hpp). One probe.
   bool has_neighbours(std::string_view neighbours_key) const noexcept;
 
   bool holds_pairs() const noexcept { return has_pairs_; }

@@ -3,17 +3,19 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "config/ip_network.hpp"
-#include "milter/policy/authentication.hpp"
+#include "milter/fields/authentication.hpp"
+#include "milter/fields/grounds.hpp"
+#include "milter/fields/header_from.hpp"
+#include "milter/fields/signatures.hpp"
 #include "milter/policy/confirmation.hpp"
-#include "milter/policy/grounds.hpp"
-#include "milter/policy/header_from.hpp"
-#include "milter/policy/recipients.hpp"
-#include "milter/policy/signatures.hpp"
 
 namespace bloomgate {
 
@@ -22,6 +24,30 @@ struct Origin {
   std::optional<IpAddress> client = {};  // nothing: not known, or not over the Internet
   std::string_view daemon_name = {};     // the mail server's listener, its macro {daemon_name}; empty: not told
   bool logged_in = false;                // by SASL: its macro {auth_authen} is not empty
+};
+
+// More are too many for a look-up of each: so many a mail server has to take (RFC 5321, section 4.5.3.1.8), and each
+// costs at most 2 senders times 324 look-ups in a whitelist.
+inline constexpr std::size_t kMostPairRecipients = 100;
+
+// Whom the message is for, as far as the daemon knows, for entries for one recipient (pairs). The views must outlive
+// it.
+//
+// A sender who is listed for each recipient that is known says nothing of one that is not: so nobody is listed by pairs
+// unless all recipients are known.
+struct Recipients {
+  enum class State : std::uint8_t {
+    unknown,   // nobody has asked for them
+    all,       // these are all
+    too_many,  // more than could be kept, or one too long
+  };
+
+  State state = State::unknown;
+  // As the RCPT commands gave them, without angle brackets, in their order. A later step of the mail server may have
+  // refused some of them.
+  std::span<const std::string_view> paths = {};
+
+  bool are_known() const noexcept { return state == State::all && !paths.empty(); }
 };
 
 struct Facts {

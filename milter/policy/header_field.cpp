@@ -1,7 +1,5 @@
 #include "milter/policy/header_field.hpp"
 
-#include "filter/base/ascii.hpp"
-
 namespace bloomgate {
 namespace {
 
@@ -21,15 +19,6 @@ std::string plain_value(const Decision& decision, std::string_view host) {
 }
 
 }  // namespace
-
-bool is_header(std::string_view name, std::string_view wanted) noexcept {
-  if (name.size() < wanted.size() || !ascii::equal_ignoring_case(name.substr(0, wanted.size()), wanted)) return false;
-  return name.find_first_not_of(" \t", wanted.size()) == std::string_view::npos;
-}
-
-bool is_our_header(std::string_view name) noexcept {
-  return is_header(name, kHeaderName);
-}
 
 std::string header_value(const Decision& decision, std::string_view host, CheckMark check_mark) {
   if (check_mark == CheckMark::plain && decision.verdict == Verdict::check && depends_on_lists(decision.reason)) {

@@ -21,17 +21,8 @@
 
 namespace bloomgate {
 
-inline constexpr std::string_view kHeaderName = "X-Bloomgate";
-
 // What the mark of a checked message tells.
 enum class CheckMark : bool { plain, tells_why };
-
-// Whether a field of that name is `wanted`, or is read as it: in any case, and with space before its colon, which
-// obsolete syntax allows (RFC 5322 section 4.5) and some readers accept.
-bool is_header(std::string_view name, std::string_view wanted) noexcept;
-
-// Whether a field of that name is ours, or pretends to be.
-bool is_our_header(std::string_view name) noexcept;
 
 // The field's value, on one line. `host` must be safe in a header (is_host_name() in config/daemon_options.hpp), and so
 // must the name of the list, which the configuration ensures. It contains nothing from the sender except a domain that

@@ -26,7 +26,7 @@ class Whitelist {
   // counts as it is.
   virtual std::optional<StoreQuestion> question_about(std::string_view /*key*/) const noexcept { return std::nullopt; }
 
-  // Whether an entry has that key of its neighbours (filter/address/neighbours.hpp). False where the whitelist does not
+  // Whether an entry has that key of its neighbours (filter/domains/neighbours.hpp). False where the whitelist does not
   // keep these keys.
   virtual bool has_neighbours(std::string_view /*neighbours_key*/) const noexcept { return false; }
 };

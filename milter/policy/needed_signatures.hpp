@@ -10,9 +10,9 @@
 #include <span>
 #include <string_view>
 
+#include "milter/fields/grounds.hpp"
 #include "milter/policy/decider.hpp"
 #include "milter/policy/decision.hpp"
-#include "milter/policy/grounds.hpp"
 
 namespace bloomgate {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "filter/address/neighbours.hpp"
+#include "filter/domains/neighbours.hpp"
 
 namespace bloomgate {
 namespace {

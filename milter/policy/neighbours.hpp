@@ -1,5 +1,5 @@
 // Whether a sender or a mailing list has a neighbour among the entries of the lists, or is one itself, for whichever
-// recipient: filter/address/neighbours.hpp. What has to be verified of a message follows from this, and not from who is
+// recipient: filter/domains/neighbours.hpp. What has to be verified of a message follows from this, and not from who is
 // listed. A whitelist that does not keep its neighbours' keys has none. Part of decide(). Pure, noexcept; allocates
 // nothing; safe from any thread. A probe or two of each list, and of no bits; up to kMostEntryForms where lists have
 // pairs with domains, mailing lists or signers.

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "milter/policy/look_up.hpp"
-#include "milter/policy/look_up_pairs.hpp"
+#include "milter/policy/look_up_recipients.hpp"
 #include "milter/policy/trace.hpp"
 
 namespace bloomgate {

@@ -10,7 +10,7 @@
 
 #include "config/ip_network.hpp"
 #include "filter/address/tag_separators.hpp"
-#include "milter/policy/alignment.hpp"
+#include "milter/fields/alignment.hpp"
 #include "milter/policy/exact_list.hpp"
 
 namespace bloomgate {

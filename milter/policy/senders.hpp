@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "filter/address/address.hpp"
+#include "milter/fields/rewritten_sender.hpp"
 #include "milter/policy/decision.hpp"
 #include "milter/policy/facts.hpp"
 #include "milter/policy/policy.hpp"
-#include "milter/policy/rewritten_sender.hpp"
 
 namespace bloomgate {
 

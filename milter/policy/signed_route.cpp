@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "filter/address/list_id.hpp"
-#include "milter/policy/alignment.hpp"
+#include "milter/fields/alignment.hpp"
 #include "milter/policy/look_up.hpp"
-#include "milter/policy/look_up_pairs.hpp"
+#include "milter/policy/look_up_recipients.hpp"
 #include "milter/policy/neighbours.hpp"
 #include "milter/policy/trace.hpp"
 

@@ -18,9 +18,9 @@
 #include <span>
 #include <string_view>
 
+#include "milter/fields/grounds.hpp"
 #include "milter/policy/decision.hpp"
 #include "milter/policy/facts.hpp"
-#include "milter/policy/grounds.hpp"
 #include "milter/policy/lists.hpp"
 #include "milter/policy/look_up.hpp"
 #include "milter/policy/policy.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
-#include "filter/base/held_signals.hpp"
+#include "filter/system/held_signals.hpp"
 
 namespace bloomgate {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "filter/address/address.hpp"
 #include "filter/base/printable.hpp"
-#include "milter/policy/rewritten_sender.hpp"
+#include "milter/fields/rewritten_sender.hpp"
 
 namespace bloomgate {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
-#include "filter/build/builder.hpp"
 #include "filter/domains/sender_domains_encoder.hpp"
+#include "filter/engine/builder.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/file/signature.hpp"
 #include "tests/support/test_keys.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "filter/base/parallel.hpp"
-#include "filter/cli/lists/blocks.hpp"
+#include "filter/ingest/blocks.hpp"
 #include "tests/bench/bench.hpp"
 
 namespace bloomgate::bench {
@@ -61,11 +61,11 @@ void hash_lines(std::string_view text, Sum& sum) {
 Json run(bool hash, unsigned threads, const std::vector<std::string>& files) {
   const std::atomic<bool> never{false};
   const Stopwatch watch;
-  cli::Blocks blocks(files, never);
+  Blocks blocks(files, never);
   std::atomic<std::uint64_t> lines{0};
   std::atomic<std::uint64_t> hashes{0};
   run_parallel(threads, [&](unsigned) {
-    cli::Block block;
+    Block block;
     Sum sum;
     while (blocks.next(block)) {
       if (hash) hash_lines(block.text, sum);

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "filter/base/anonymous_memory.hpp"
-#include "filter/base/file_descriptor.hpp"
 #include "filter/layout/filter_view.hpp"
+#include "filter/system/anonymous_memory.hpp"
+#include "filter/system/file_descriptor.hpp"
 #include "tests/bench/bench.hpp"
 
 namespace bloomgate::bench {

@@ -19,7 +19,7 @@
 #include <thread>
 #include <utility>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 #include "tests/bench/bench.hpp"
 
 namespace bloomgate::bench {

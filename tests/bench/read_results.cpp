@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "milter/policy/authentication.hpp"
+#include "milter/fields/authentication.hpp"
 #include "tests/bench/processor_time.hpp"
 
 namespace {

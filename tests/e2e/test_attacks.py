@@ -100,7 +100,7 @@ ATTACKS = {
     "SPF passes for the greeting of a bounce": mail(content(LISTED_WITHOUT_DMARC), "", client=SENDER),
     "an envelope of the domain that SPF fails for": mail(content(LISTED_WITHOUT_DMARC), "x@nodmarc.example"),
 
-    # From fields: their forms are in tests/milter/policy/header_from_test.cpp. Here are those that a mail server might change.
+    # From fields: their forms are in tests/milter/fields/header_from_test.cpp. Here are those that a mail server might change.
     "a listed name, 60,000 spaces, the address": mail(by_attacker(f'"{LISTED}{" " * 60_000}" <{ATTACKER}>')),
     "two From fields, the listed first": mail(by_attacker(LISTED, f"From: {ATTACKER}".encode())),
     "300 From fields": mail(by_attacker(ATTACKER, *[f"From: {LISTED}".encode()] * 300)),
@@ -134,7 +134,7 @@ ATTACKS = {
     "a listed From in an attached message": mail(by_attacker(
         ATTACKER, b"Content-Type: message/rfc822") + b"From: " + LISTED.encode() + b"\r\n\r\nHello.\r\n"),
 
-    # Envelope senders: more of them in tests/milter/policy/rewritten_sender_test.cpp.
+    # Envelope senders: more of them in tests/milter/fields/rewritten_sender_test.cpp.
     "an envelope that looks forwarded, by a forwarder that is not trusted": mail(
         content(ATTACKER), "SRS0=abcd=EF=example.org=listed@attacker.example"),
     "forwarded by a trusted forwarder's domain, from elsewhere": mail(

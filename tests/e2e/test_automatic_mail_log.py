@@ -124,7 +124,7 @@ def test_an_automatic_message_does_not_teach_and_an_ordinary_one_does():
             assert "not seen  which messages of the logs are automatic" in report
 
 
-# Fields of the one rule for automatic mail (filter/address/automatic_mail.hpp), and whether it finds them.
+# Fields of the one rule for automatic mail (filter/mail/automatic_mail.hpp), and whether it finds them.
 FIELDS = {
     "Auto-Submitted: auto-generated": True, "AUTO-SUBMITTED : auto-notified": True, "Auto-Submitted: no": False,
     "Auto-Submitted: No (a person)": False, "Auto-Submitted: nobody": True, "X-Autorespond: no": False, "X-Autoreply:": True,

@@ -52,7 +52,7 @@ DELIVERED = {
     "forwarded by whom we trust, with its signature": both(
         "SRS0=abcd=EF=example.org=listed@forwarder.example", LISTED),
 
-    # The From field, authenticated by a signature. Its forms are in tests/milter/policy/header_from_test.cpp.
+    # The From field, authenticated by a signature. Its forms are in tests/milter/fields/header_from_test.cpp.
     "a mailing service": signed(),
     "from any client at all": Mail(
         "x@attacker.example", keys["example.org"].sign(content(LISTED)), client=STRANGER),

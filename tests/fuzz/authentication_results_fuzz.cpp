@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "filter/address/domain.hpp"
-#include "milter/policy/authentication.hpp"
-#include "milter/policy/grounds.hpp"
-#include "milter/policy/result_forgery.hpp"
+#include "milter/fields/authentication.hpp"
+#include "milter/fields/grounds.hpp"
+#include "milter/fields/result_forgery.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace bloomgate {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "filter/address/automatic_mail.hpp"
-#include "filter/address/calendar_reply.hpp"
+#include "filter/mail/automatic_mail.hpp"
+#include "filter/mail/calendar_reply.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {

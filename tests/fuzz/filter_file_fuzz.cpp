@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "filter/base/bus_fault.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/domains/sender_domains_cursor.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/layout/counters.hpp"
 #include "filter/layout/counting_layout.hpp"
+#include "filter/system/bus_fault.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "filter/base/error.hpp"
-#include "filter/cli/harvest/harvest.hpp"
+#include "filter/contacts/harvest.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {

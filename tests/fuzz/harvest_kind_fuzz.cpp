@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "filter/base/ascii.hpp"
-#include "filter/cli/harvest/csv_contacts.hpp"
-#include "filter/cli/harvest/log_line.hpp"
-#include "filter/cli/harvest/source_reader.hpp"
+#include "filter/contacts/csv_contacts.hpp"
+#include "filter/contacts/source_reader.hpp"
+#include "filter/log/log_line.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "filter/cli/harvest/open_messages.hpp"
-#include "filter/cli/harvest/source_reader.hpp"
+#include "filter/contacts/open_messages.hpp"
+#include "filter/contacts/source_reader.hpp"
 
 namespace {
 

@@ -13,9 +13,9 @@
 
 #include "filter/base/ascii.hpp"
 #include "filter/base/error.hpp"
-#include "filter/cli/command_line.hpp"
-#include "filter/cli/harvest/owners.hpp"
-#include "filter/cli/harvest/source_reader.hpp"
+#include "filter/base/usage_error.hpp"
+#include "filter/contacts/owners.hpp"
+#include "filter/contacts/source_reader.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "filter/address/entry_forms.hpp"
-#include "filter/cli/harvest/address_book.hpp"
-#include "filter/cli/harvest/list_posts.hpp"
-#include "filter/cli/harvest/mail_reader.hpp"
-#include "filter/cli/harvest/utf16_text.hpp"
+#include "filter/contacts/address_book.hpp"
+#include "filter/contacts/list_posts.hpp"
+#include "filter/contacts/mail_reader.hpp"
+#include "filter/mail/utf16_text.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "filter/address/address.hpp"
 #include "filter/address/structured_text.hpp"
-#include "milter/policy/header_from.hpp"
+#include "milter/fields/header_from.hpp"
 
 namespace bloomgate {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
-#include "filter/build/part_file.hpp"
+#include "filter/engine/part_file.hpp"
 
 using namespace bloomgate;
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "filter/cli/report/figures_json.hpp"
-#include "filter/cli/report/report_pages.hpp"
+#include "filter/report/figures_json.hpp"
+#include "filter/report/report_pages.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "milter/policy/rewritten_sender.hpp"
+#include "milter/fields/rewritten_sender.hpp"
 #include "tests/fuzz/require.hpp"
 
 using bloomgate::test::require;

@@ -27,11 +27,12 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/base/bus_fault.hpp"
-#include "milter/policy/header_field.hpp"
+#include "filter/system/bus_fault.hpp"
+#include "milter/fields/field_name.hpp"
+#include "milter/policy/decide.hpp"
 #include "tests/fuzz/require.hpp"
-#include "tests/milter/daemon_parts.hpp"
-#include "tests/milter/fake_libmilter.hpp"
+#include "tests/milter/glue/daemon_parts.hpp"
+#include "tests/milter/glue/fake_libmilter.hpp"
 
 namespace bloomgate {
 namespace {

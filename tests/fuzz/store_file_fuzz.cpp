@@ -17,7 +17,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
-#include "filter/file/store_file.hpp"
+#include "filter/store/store_file.hpp"
 
 namespace {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <new>
 
+#include "milter/daemon/supervisor.hpp"
 #include "milter/message/message_recorder.hpp"
-#include "milter/supervisor.hpp"
-#include "tests/milter/daemon_parts.hpp"
-#include "tests/milter/fake_libmilter.hpp"
+#include "tests/milter/glue/daemon_parts.hpp"
+#include "tests/milter/glue/fake_libmilter.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fresh_signature.hpp"
 #include "tests/support/memory_budget.hpp"

@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
-#include "milter/listening_socket.hpp"
-#include "tests/milter/daemon_parts.hpp"
+#include "milter/glue/listening_socket.hpp"
+#include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fresh_signature.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "filter/build/known_strangers.hpp"
+#include "filter/engine/known_strangers.hpp"
 #include "tests/support/filter_files.hpp"
 
 namespace bloomgate::test {

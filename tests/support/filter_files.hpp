@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "filter/build/builder.hpp"
+#include "filter/engine/builder.hpp"
 #include "tests/support/errors.hpp"
 
 namespace bloomgate::test {

@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate::test {

@@ -5,20 +5,21 @@
 #include <iostream>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_paths.hpp"
 #include "filter/base/printable.hpp"
-#include "filter/cli/available_memory.hpp"
 #include "filter/cli/commands/kept_output.hpp"
-#include "filter/cli/lists/add_entries.hpp"
-#include "filter/cli/lists/dated_lists.hpp"
-#include "filter/cli/lists/input_files.hpp"
+#include "filter/cli/list_options.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/generations.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
-#include "filter/file/store_format.hpp"
+#include "filter/ingest/dated_lists.hpp"
+#include "filter/ingest/input_files.hpp"
+#include "filter/jobs/add_entries.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
+#include "filter/store/store_format.hpp"
+#include "filter/system/available_memory.hpp"
+#include "filter/system/file_paths.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -166,7 +167,7 @@ std::optional<BuildArguments> parse_build_arguments(const Arguments& arguments, 
   command.limits.add_empty_to(visible);
   command.limits.add_reading_to(visible);
   command.limits.add_shrink_to(visible);
-  command.broad_files.add_to(visible);
+  add_broad_files(command.broad_files, visible);
   command.shape.add_layout_to(visible);
   command.shape.add_hash_to(visible);
   for (const auto& option : extra.options()) visible.add(option);

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "filter/build/builder.hpp"
 #include "filter/cli/command_line.hpp"
 #include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/shape_options.hpp"
-#include "filter/cli/lists/broad_domains.hpp"
-#include "filter/cli/lists/list_options.hpp"
-#include "filter/cli/lists/store_inputs.hpp"
+#include "filter/engine/builder.hpp"
+#include "filter/ingest/broad_domains.hpp"
+#include "filter/jobs/open_lists.hpp"
+#include "filter/jobs/store_inputs.hpp"
 
 namespace bloomgate::cli {
 

@@ -8,25 +8,23 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
-#include "filter/build/builder.hpp"
 #include "filter/cli/commands/build_arguments.hpp"
 #include "filter/cli/commands/build_report.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/kept_output.hpp"
-#include "filter/cli/lists/add_entries.hpp"
-#include "filter/cli/lists/blocks.hpp"
-#include "filter/cli/lists/broad_domains.hpp"
-#include "filter/cli/lists/change_lock.hpp"
-#include "filter/cli/lists/except_list.hpp"
-#include "filter/cli/lists/input_files.hpp"
-#include "filter/cli/lists/list_options.hpp"
-#include "filter/cli/lists/progress_states.hpp"
-#include "filter/cli/lists/reject_log.hpp"
-#include "filter/cli/lists/store_inputs.hpp"
-#include "filter/cli/lists/stranger_check.hpp"
-#include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/engine/builder.hpp"
+#include "filter/ingest/blocks.hpp"
+#include "filter/ingest/broad_domains.hpp"
+#include "filter/ingest/except_list.hpp"
+#include "filter/ingest/input_files.hpp"
+#include "filter/ingest/reject_log.hpp"
+#include "filter/jobs/add_entries.hpp"
+#include "filter/jobs/change_lock.hpp"
+#include "filter/jobs/open_lists.hpp"
+#include "filter/jobs/store_inputs.hpp"
+#include "filter/jobs/stranger_check.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -64,11 +62,11 @@ int run_build(const Arguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);
   const auto start = std::chrono::steady_clock::now();
 
-  OpenLists first(command->inputs, command->format);
+  OpenLists first(command->inputs, command->format, stop);
   std::optional<OpenLists> second;
   std::atomic<const OpenLists*> read_now{&first};  // null: writing
   WriteProgress written;
-  const auto look = [&]() -> Progress::State {
+  const auto look = [&]() -> WorkState {
     const OpenLists* const lists = read_now;
     return lists == nullptr ? state_of(written) : state_of(*lists, *command->stores);
   };
@@ -96,14 +94,14 @@ int run_build(const Arguments& arguments) {
   const auto show = [&](std::string_view line) { progress.show(line); };
   options.kept_generations =
       generations_to_keep(command->output, options.store_path, command->keep, options.threads, show);
-  StrangerCheck strangers(command->strangers, options, command->strict, show);
+  StrangerCheck strangers(command->strangers, options, command->strict, show, stop);
   auto builder = read_into_builder(first, options, exceptions, broad_domains, strangers, rejects, *command->stores);
   if (estimate && is_estimate_off(*estimate, builder->addresses())) {
     // The samples were not like the rest. Now the number is known, and only a second run can size the filter as asked.
     options.expected_entries = builder->addresses();
     builder.reset();
     rejects.restart();
-    read_now = &second.emplace(command->inputs, command->format);
+    read_now = &second.emplace(command->inputs, command->format, stop);
     builder = read_into_builder(*second, options, exceptions, broad_domains, strangers, rejects, *command->stores);
   }
   rejects.show_kinds();

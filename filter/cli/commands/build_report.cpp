@@ -4,10 +4,10 @@
 #include <iostream>
 
 #include "filter/base/json.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/cli/commands/known_strangers_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
-#include "filter/cli/numbers.hpp"
 #include "filter/domains/domain_coding.hpp"
 #include "filter/layout/sizing.hpp"
 

@@ -10,9 +10,9 @@
 
 #include "filter/base/error.hpp"
 #include "filter/cli/commands/build_arguments.hpp"
-#include "filter/cli/lists/reject_log.hpp"
-#include "filter/cli/lists/stranger_lists.hpp"
 #include "filter/file/file_format.hpp"
+#include "filter/ingest/reject_log.hpp"
+#include "filter/jobs/stranger_lists.hpp"
 
 namespace bloomgate::cli {
 

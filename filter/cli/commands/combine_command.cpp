@@ -9,14 +9,14 @@
 #include <utility>
 
 #include "filter/base/json.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/parallel.hpp"
-#include "filter/build/combine.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
-#include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/engine/combine.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/layout/sizing.hpp"
 

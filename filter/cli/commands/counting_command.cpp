@@ -9,29 +9,30 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_paths.hpp"
 #include "filter/base/json.hpp"
-#include "filter/build/counting_update.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/kept_output.hpp"
 #include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
-#include "filter/cli/lists/add_entries.hpp"
-#include "filter/cli/lists/broad_domains.hpp"
-#include "filter/cli/lists/change_lock.hpp"
-#include "filter/cli/lists/entries_there.hpp"
-#include "filter/cli/lists/input_files.hpp"
-#include "filter/cli/lists/list_options.hpp"
-#include "filter/cli/lists/progress_states.hpp"
-#include "filter/cli/lists/reject_log.hpp"
-#include "filter/cli/lists/store_inputs.hpp"
+#include "filter/cli/list_options.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/engine/counting_update.hpp"
 #include "filter/file/generations.hpp"
 #include "filter/file/output_check.hpp"
+#include "filter/ingest/broad_domains.hpp"
+#include "filter/ingest/input_files.hpp"
+#include "filter/ingest/reject_log.hpp"
+#include "filter/jobs/add_entries.hpp"
+#include "filter/jobs/change_lock.hpp"
+#include "filter/jobs/entries_there.hpp"
+#include "filter/jobs/open_lists.hpp"
+#include "filter/jobs/store_inputs.hpp"
 #include "filter/layout/sizing.hpp"
+#include "filter/system/file_paths.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -79,7 +80,7 @@ void add_options(ChangeCommand& command, po::options_description& visible) {
     return;
   }
   command.limits.add_reading_to(visible);
-  command.broad_files.add_to(visible);
+  add_broad_files(command.broad_files, visible);
 }
 
 constexpr HelpText kAddHelp = {
@@ -288,10 +289,10 @@ int run_change(const Arguments& arguments, CountingChange change) {
   options.kept_generations = command->keep;
   CountingUpdate update(old, change, options);
   old.verify_body(options.threads);  // damage must not spread into another file
-  OpenLists lists(command->lists, command->format);
+  OpenLists lists(command->lists, command->format, stop_flag());
   std::atomic<bool> is_writing{false};
   WriteProgress written;
-  const auto look = [&]() -> Progress::State { return is_writing ? state_of(written) : lists.state(); };
+  const auto look = [&]() -> WorkState { return is_writing ? state_of(written) : lists.state(); };
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(style, look, Progress::interval_of(style));
   const auto show = [&](std::string_view line) { progress.show(line); };

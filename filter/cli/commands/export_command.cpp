@@ -7,21 +7,21 @@
 #include <optional>
 #include <utility>
 
-#include "filter/base/file_paths.hpp"
 #include "filter/base/json.hpp"
-#include "filter/build/counting_update.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/kept_output.hpp"
 #include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
-#include "filter/cli/lists/list_options.hpp"
-#include "filter/cli/lists/progress_states.hpp"
-#include "filter/cli/numbers.hpp"
+#include "filter/cli/list_options.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/engine/counting_update.hpp"
 #include "filter/file/generations.hpp"
 #include "filter/file/output_check.hpp"
+#include "filter/jobs/open_lists.hpp"
 #include "filter/layout/sizing.hpp"
+#include "filter/system/file_paths.hpp"
 
 namespace bloomgate::cli {
 namespace {

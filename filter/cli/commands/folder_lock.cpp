@@ -8,8 +8,8 @@
 #include <cerrno>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_stamp.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/system/file_stamp.hpp"
 
 namespace bloomgate::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate::cli {
 

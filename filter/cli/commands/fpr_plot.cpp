@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "filter/cli/numbers.hpp"
+#include "filter/base/number_text.hpp"
 
 namespace bloomgate::cli {
 namespace {

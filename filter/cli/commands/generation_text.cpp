@@ -6,10 +6,10 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/saturating_sum.hpp"
-#include "filter/cli/numbers.hpp"
-#include "filter/file/layer_folder.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/keep/layer_folder.hpp"
 
 namespace bloomgate::cli {
 

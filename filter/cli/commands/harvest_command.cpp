@@ -14,20 +14,20 @@
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/harvest_report.hpp"
-#include "filter/cli/harvest/contact_limit.hpp"
-#include "filter/cli/harvest/contact_sorter.hpp"
-#include "filter/cli/harvest/dated_list_writer.hpp"
-#include "filter/cli/harvest/forgotten_contacts.hpp"
-#include "filter/cli/harvest/harvest.hpp"
-#include "filter/cli/harvest/list_posts.hpp"
-#include "filter/cli/harvest/mail_journal.hpp"
-#include "filter/cli/harvest/owners.hpp"
-#include "filter/cli/harvest/source_files.hpp"
-#include "filter/cli/lists/files_by_time.hpp"
-#include "filter/cli/lists/list_options.hpp"
+#include "filter/cli/list_options.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/contacts/contact_limit.hpp"
+#include "filter/contacts/contact_sorter.hpp"
+#include "filter/contacts/dated_list_writer.hpp"
+#include "filter/contacts/forgotten_contacts.hpp"
+#include "filter/contacts/harvest.hpp"
+#include "filter/contacts/list_posts.hpp"
+#include "filter/contacts/mail_journal.hpp"
+#include "filter/contacts/owners.hpp"
+#include "filter/contacts/source_files.hpp"
+#include "filter/ingest/files_by_time.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -325,9 +325,7 @@ int run_harvest(const Arguments& arguments) {
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(
       style,
-      [&]() -> Progress::State {
-        return {.doing = "reading", .done_bytes = harvest.done_bytes(), .total_bytes = total};
-      },
+      [&]() -> WorkState { return {.doing = "reading", .done_bytes = harvest.done_bytes(), .total_bytes = total}; },
       Progress::interval_of(style));
   std::optional<MailJournal> journal;
   if (command->journal) {

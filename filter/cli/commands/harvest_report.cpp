@@ -3,9 +3,9 @@
 #include <iostream>
 
 #include "filter/base/json.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/report_text.hpp"
-#include "filter/cli/numbers.hpp"
 
 namespace bloomgate::cli {
 namespace {

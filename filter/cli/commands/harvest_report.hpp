@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "filter/cli/harvest/harvest_rules.hpp"
-#include "filter/cli/harvest/owners.hpp"
-#include "filter/cli/harvest/source_files.hpp"
+#include "filter/contacts/harvest_rules.hpp"
+#include "filter/contacts/owners.hpp"
+#include "filter/contacts/source_files.hpp"
 
 namespace bloomgate::cli {
 

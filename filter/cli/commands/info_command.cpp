@@ -8,23 +8,23 @@
 #include <utility>
 
 #include "filter/base/json.hpp"
-#include "filter/base/residency.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/saturating_sum.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/generation_text.hpp"
 #include "filter/cli/commands/known_strangers_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
-#include "filter/cli/numbers.hpp"
 #include "filter/file/fingerprint.hpp"
 #include "filter/file/generations.hpp"
-#include "filter/file/kept_folders.hpp"
-#include "filter/file/layer_folder.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
-#include "filter/file/store_file.hpp"
+#include "filter/keep/kept_folders.hpp"
+#include "filter/keep/layer_folder.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
+#include "filter/store/store_file.hpp"
+#include "filter/system/residency.hpp"
 
 namespace bloomgate::cli {
 namespace {

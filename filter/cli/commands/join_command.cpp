@@ -3,15 +3,15 @@
 
 #include <iostream>
 
+#include "filter/base/number_text.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/base/saturating_sum.hpp"
-#include "filter/build/join_parts.hpp"
-#include "filter/build/part_file.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/message_rates.hpp"
-#include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/engine/join_parts.hpp"
+#include "filter/engine/part_file.hpp"
 #include "filter/file/output_check.hpp"
 
 namespace bloomgate::cli {

@@ -7,7 +7,7 @@
 #include "filter/file/generations.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
-#include "filter/file/store_file.hpp"
+#include "filter/store/store_file.hpp"
 
 namespace bloomgate::cli {
 

@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "filter/base/json.hpp"
-#include "filter/cli/numbers.hpp"
+#include "filter/base/number_text.hpp"
 
 namespace bloomgate::cli {
 namespace {

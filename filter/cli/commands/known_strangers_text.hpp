@@ -5,8 +5,8 @@
 #include <string>
 
 #include "filter/base/json.hpp"
-#include "filter/cli/lists/stranger_lists.hpp"
 #include "filter/file/file_format.hpp"
+#include "filter/jobs/stranger_lists.hpp"
 
 namespace bloomgate::cli {
 

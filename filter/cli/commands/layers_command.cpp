@@ -22,10 +22,9 @@
 #include <optional>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_paths.hpp"
 #include "filter/base/json.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/parallel.hpp"
-#include "filter/build/combine.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/folder_lock.hpp"
 #include "filter/cli/commands/kept_output.hpp"
@@ -33,12 +32,14 @@
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
-#include "filter/file/kept_folders.hpp"
-#include "filter/file/layer_folder.hpp"
+#include "filter/engine/combine.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/sign_filter.hpp"
+#include "filter/keep/kept_folders.hpp"
+#include "filter/keep/layer_folder.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
+#include "filter/system/file_paths.hpp"
 
 namespace bloomgate::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "filter/cli/numbers.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/file/mapped_filter.hpp"
 
 namespace bloomgate::cli {

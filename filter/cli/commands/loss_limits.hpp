@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "filter/base/error.hpp"
-#include "filter/cli/lists/format.hpp"
-#include "filter/cli/lists/reject_log.hpp"
+#include "filter/ingest/format.hpp"
+#include "filter/ingest/reject_log.hpp"
 
 namespace bloomgate::cli {
 

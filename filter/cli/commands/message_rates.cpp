@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "filter/cli/numbers.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/domains/domain_coding.hpp"
 #include "filter/layout/sizing.hpp"
 

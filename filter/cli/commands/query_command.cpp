@@ -7,16 +7,19 @@
 
 #include "filter/base/ascii.hpp"
 #include "filter/base/error.hpp"
-#include "filter/build/bulk_lookup.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/lists/confirmation.hpp"
-#include "filter/cli/lists/count_entries.hpp"
-#include "filter/cli/lists/input_files.hpp"
-#include "filter/cli/lists/list_options.hpp"
-#include "filter/cli/lists/look_up_entries.hpp"
-#include "filter/cli/lists/turns.hpp"
-#include "filter/file/layer_folder.hpp"
+#include "filter/cli/list_options.hpp"
+#include "filter/cli/progress.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/engine/bulk_lookup.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/ingest/input_files.hpp"
+#include "filter/ingest/look_up_entries.hpp"
+#include "filter/ingest/turns.hpp"
+#include "filter/jobs/confirmation.hpp"
+#include "filter/jobs/count_entries.hpp"
+#include "filter/jobs/open_lists.hpp"
+#include "filter/keep/layer_folder.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -143,7 +146,7 @@ class Query {
     // Counting asks for an address by its own key alone.
     const bool counts = !shown_.any() && filter_.view().domains().empty() && confirmation_.store() == nullptr &&
                         BulkLookup::suits(filter_.view());
-    OpenLists lists(list_files(inputs), options.format, counts ? BlockOrder::any : BlockOrder::in_turn);
+    OpenLists lists(list_files(inputs), options.format, stop_flag(), counts ? BlockOrder::any : BlockOrder::in_turn);
     // No progress between the answers, and none in a log: whoever reads those did not ask for it.
     const bool bar = !options.quiet && isatty(STDERR_FILENO) != 0 && (isatty(STDOUT_FILENO) == 0 || !shown_.any());
     const Progress::Style style = bar ? Progress::style_for(STDERR_FILENO) : Progress::Style::none;

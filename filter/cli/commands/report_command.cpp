@@ -6,19 +6,19 @@
 #include <iostream>
 #include <optional>
 
+#include "filter/base/number_text.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/lists/files_by_time.hpp"
-#include "filter/cli/lists/list_options.hpp"
-#include "filter/cli/numbers.hpp"
+#include "filter/cli/list_options.hpp"
 #include "filter/cli/progress.hpp"
-#include "filter/cli/report/bypassed_metrics.hpp"
-#include "filter/cli/report/figures_json.hpp"
-#include "filter/cli/report/report_pages.hpp"
-#include "filter/cli/report/since.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/ingest/files_by_time.hpp"
 #include "filter/log/journal.hpp"
+#include "filter/report/bypassed_metrics.hpp"
+#include "filter/report/figures_json.hpp"
+#include "filter/report/report_pages.hpp"
+#include "filter/report/since.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -137,9 +137,7 @@ int run_report(const Arguments& arguments) {
   const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   Progress progress(
       style,
-      [&]() -> Progress::State {
-        return {.doing = "reading", .done_bytes = reading.done_bytes(), .total_bytes = total};
-      },
+      [&]() -> WorkState { return {.doing = "reading", .done_bytes = reading.done_bytes(), .total_bytes = total}; },
       Progress::interval_of(style));
   read_all(*command, since, now, files, reading);
   progress.stop();

@@ -4,8 +4,8 @@
 #include <iostream>
 
 #include "filter/base/json.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
-#include "filter/cli/numbers.hpp"
 #include "filter/domains/domain_coding.hpp"
 
 namespace bloomgate::cli {

@@ -10,13 +10,12 @@
 #include "filter/cli/commands/folder_lock.hpp"
 #include "filter/cli/commands/generation_text.hpp"
 #include "filter/cli/commands/report_text.hpp"
-#include "filter/cli/numbers.hpp"
 #include "filter/file/generations.hpp"
-#include "filter/file/kept_folders.hpp"
-#include "filter/file/kept_pairs.hpp"
-#include "filter/file/layer_folder.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
+#include "filter/keep/kept_folders.hpp"
+#include "filter/keep/kept_pairs.hpp"
+#include "filter/keep/layer_folder.hpp"
 
 namespace bloomgate::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include "filter/base/parallel.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/folder_lock.hpp"
-#include "filter/file/layer_folder.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/file/sign_filter.hpp"
-#include "filter/file/store_file.hpp"
+#include "filter/keep/layer_folder.hpp"
+#include "filter/store/store_file.hpp"
 
 namespace bloomgate::cli {
 namespace {

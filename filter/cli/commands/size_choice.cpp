@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "filter/base/error.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/cli/command_line.hpp"
-#include "filter/cli/numbers.hpp"
 #include "filter/domains/domain_coding.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/layout/sizing.hpp"

@@ -11,6 +11,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/fpr_plot.hpp"
 #include "filter/cli/commands/message_rates.hpp"

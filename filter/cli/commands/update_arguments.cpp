@@ -6,16 +6,16 @@
 #include <filesystem>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_paths.hpp"
 #include "filter/cli/commands/bits_of_filter.hpp"
 #include "filter/cli/commands/kept_output.hpp"
-#include "filter/cli/lists/input_files.hpp"
-#include "filter/cli/lists/list_options.hpp"
+#include "filter/cli/list_options.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
-#include "filter/file/store_format.hpp"
+#include "filter/ingest/input_files.hpp"
 #include "filter/layout/layout.hpp"
+#include "filter/store/store_format.hpp"
+#include "filter/system/file_paths.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -68,7 +68,7 @@ void add_options(UpdateArguments& command, po::options_description& visible) {
   command.limits.add_empty_to(visible);
   command.limits.add_reading_to(visible);
   command.limits.add_shrink_to(visible);
-  command.broad_files.add_to(visible);
+  add_broad_files(command.broad_files, visible);
   command.shape.add_layout_to(visible);
 }
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "filter/build/builder.hpp"
 #include "filter/cli/command_line.hpp"
 #include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/shape_options.hpp"
-#include "filter/cli/lists/broad_domains.hpp"
-#include "filter/file/store_file.hpp"
+#include "filter/engine/builder.hpp"
+#include "filter/ingest/broad_domains.hpp"
+#include "filter/store/store_file.hpp"
 
 namespace bloomgate::cli {
 

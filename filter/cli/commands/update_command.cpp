@@ -5,21 +5,20 @@
 #include <chrono>
 #include <csignal>
 
-#include "filter/build/store_update.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/kept_output.hpp"
 #include "filter/cli/commands/update_arguments.hpp"
 #include "filter/cli/commands/update_report.hpp"
-#include "filter/cli/lists/add_entries.hpp"
-#include "filter/cli/lists/broad_domains.hpp"
-#include "filter/cli/lists/change_lock.hpp"
-#include "filter/cli/lists/list_options.hpp"
-#include "filter/cli/lists/progress_states.hpp"
-#include "filter/cli/lists/reject_log.hpp"
-#include "filter/cli/lists/store_inputs.hpp"
-#include "filter/cli/lists/stranger_check.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/engine/store_update.hpp"
+#include "filter/ingest/broad_domains.hpp"
+#include "filter/ingest/reject_log.hpp"
+#include "filter/jobs/add_entries.hpp"
+#include "filter/jobs/change_lock.hpp"
+#include "filter/jobs/open_lists.hpp"
+#include "filter/jobs/store_inputs.hpp"
+#include "filter/jobs/stranger_check.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -36,11 +35,11 @@ constexpr HelpText kUpdateHelp = {
 // Lists of changes on their way into an update.
 struct Changes {
   Changes(std::vector<std::string> files, const std::string& format, const StoreFile& old)
-      : stores(files), lists(files, format) {
+      : stores(files), lists(files, format, stop_flag()) {
     if (!stores.empty()) require_one_shape(old, *stores.stores().front());
   }
 
-  Progress::State state() const { return state_of(lists, stores); }
+  WorkState state() const { return state_of(lists, stores); }
 
   StoreInputs stores;
   OpenLists lists;
@@ -73,7 +72,7 @@ int run_update(const Arguments& arguments) {
   BuildOptions options = StoreUpdate::options_for(*old, command->options);
   std::atomic<const Changes*> read_now{&add};  // null: writing
   WriteProgress written;
-  const auto look = [&]() -> Progress::State {
+  const auto look = [&]() -> WorkState {
     const Changes* const changes = read_now;
     return changes == nullptr ? state_of(written) : changes->state();
   };
@@ -85,7 +84,7 @@ int run_update(const Arguments& arguments) {
   RejectLog rejected_of_remove("", names_of(remove.lists.blocks), show);
   options.kept_generations =
       generations_to_keep(command->output, command->store_path(), command->keep, options.threads, show);
-  StrangerCheck strangers(command->strangers, options, command->strict, show);
+  StrangerCheck strangers(command->strangers, options, command->strict, show, stop_flag());
   StoreUpdate update(*old, options);
   strangers.attach_to(update);
   read_changes(add, update.added(), options, usual_broad_domains(command->broad_files, show), rejected_of_add);

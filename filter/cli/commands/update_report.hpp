@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "filter/build/store_merge.hpp"
 #include "filter/cli/commands/update_arguments.hpp"
-#include "filter/cli/lists/stranger_lists.hpp"
+#include "filter/engine/store_merge.hpp"
 #include "filter/file/file_format.hpp"
+#include "filter/jobs/stranger_lists.hpp"
 
 namespace bloomgate::cli {
 

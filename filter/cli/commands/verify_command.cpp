@@ -8,18 +8,19 @@
 #include <random>
 
 #include "filter/base/error.hpp"
-#include "filter/build/bulk_lookup.hpp"
-#include "filter/build/sender_domains_section.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/lists/confirmation.hpp"
-#include "filter/cli/lists/count_entries.hpp"
-#include "filter/cli/lists/input_files.hpp"
-#include "filter/cli/lists/list_options.hpp"
-#include "filter/cli/lists/look_up_entries.hpp"
-#include "filter/cli/lists/turns.hpp"
-#include "filter/cli/numbers.hpp"
-#include "filter/file/layer_folder.hpp"
+#include "filter/cli/list_options.hpp"
+#include "filter/engine/bulk_lookup.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/gather/sender_domains_section.hpp"
+#include "filter/ingest/input_files.hpp"
+#include "filter/ingest/look_up_entries.hpp"
+#include "filter/ingest/turns.hpp"
+#include "filter/jobs/confirmation.hpp"
+#include "filter/jobs/count_entries.hpp"
+#include "filter/jobs/open_lists.hpp"
+#include "filter/keep/layer_folder.hpp"
 #include "filter/layout/rate_of_bits.hpp"
 
 namespace bloomgate::cli {
@@ -114,7 +115,7 @@ EntryCounts check_one_by_one(const MappedFilter& filter, const Confirmation& con
 EntryCounts check_members(const MappedFilter& filter, const Confirmation& confirmation,
                           const std::vector<std::string>& inputs, const ListOptions& options) {
   const std::vector<std::string> files = list_files(inputs);
-  auto lists = std::make_unique<OpenLists>(files, options.format, BlockOrder::in_turn);
+  auto lists = std::make_unique<OpenLists>(files, options.format, stop_flag(), BlockOrder::in_turn);
   const Progress::Style style = options.quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
   const auto make_progress = [&] {
     return std::make_unique<Progress>(style, [&] { return lists->state(); }, Progress::interval_of(style));
@@ -127,7 +128,7 @@ EntryCounts check_members(const MappedFilter& filter, const Confirmation& confir
     const EntryCounts count = count_entries(*lists, filter.view(), options.chosen_threads(), PairFoundBy::itself);
     if (count.missing == 0) return count;
     progress.reset();
-    lists = std::make_unique<OpenLists>(files, options.format, BlockOrder::in_turn);
+    lists = std::make_unique<OpenLists>(files, options.format, stop_flag(), BlockOrder::in_turn);
     progress = make_progress();
   }
   return check_one_by_one(filter, confirmation, *lists, options.chosen_threads(), *progress);
@@ -160,7 +161,7 @@ void show_check(std::uint64_t total_bytes, const ListOptions& options,
                 const std::function<void(const CallWithBytes&)>& check) {
   std::atomic<std::uint64_t> done_bytes{0};
   const Progress::Style style = options.quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
-  const auto look = [&]() -> Progress::State {
+  const auto look = [&]() -> WorkState {
     return {.doing = "checking", .done_bytes = done_bytes, .total_bytes = total_bytes};
   };
   const Progress progress(style, look, Progress::interval_of(style));

@@ -5,7 +5,7 @@
 #include <array>
 #include <atomic>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {
@@ -57,7 +57,7 @@ class Pipe {
 
 TEST_CASE("a line of progress shows amount, rate and time as far as they are known") {
   struct Row {
-    Progress::State state;
+    WorkState state;
     std::chrono::duration<double> elapsed;
     std::string want;
   };
@@ -74,7 +74,7 @@ TEST_CASE("a line of progress shows amount, rate and time as far as they are kno
 }
 
 TEST_CASE("a bar fits its terminal") {
-  const Progress::State half = {"reading", 50 * kMiB, 100 * kMiB};
+  const WorkState half = {"reading", 50 * kMiB, 100 * kMiB};
   CHECK(progress_bar(half, 5s, 79) ==
         "reading [#######.......]  50 %  50.00 MiB of 100.00 MiB  10.00 MiB/s  0:05 left");
   CHECK(progress_bar({"reading", kMiB, 0}, 1s, 79) == "reading  1.00 MiB  1.00 MiB/s  0:01");
@@ -87,7 +87,7 @@ TEST_CASE("a bar fits its terminal") {
 
 TEST_CASE_METHOD(Pipe, "without a terminal, lines of progress are printed at intervals until the stop") {
   std::atomic<std::uint64_t> done{0};
-  Progress progress(Style::lines, [&]() -> Progress::State { return {"reading", done += kMiB, 0}; }, 1ms, write_end());
+  Progress progress(Style::lines, [&]() -> WorkState { return {"reading", done += kMiB, 0}; }, 1ms, write_end());
   const std::string text = read_until("reading: 3.00 MiB");
   CHECK(text.find("reading: 1.00 MiB") == 0);
   CHECK(text.find('\r') == std::string::npos);
@@ -102,7 +102,7 @@ TEST_CASE_METHOD(Pipe, "without a terminal, lines of progress are printed at int
 TEST_CASE_METHOD(Pipe, "each piece of work has its own time") {
   std::atomic<bool> writing{false};
   Progress progress(
-      Style::lines, [&]() -> Progress::State { return {writing ? "writing" : "reading", 0, 0}; }, 20ms, write_end());
+      Style::lines, [&]() -> WorkState { return {writing ? "writing" : "reading", 0, 0}; }, 20ms, write_end());
   read_until("reading: 0:01");
   writing = true;
   read_until("writing: 0:00");
@@ -110,7 +110,7 @@ TEST_CASE_METHOD(Pipe, "each piece of work has its own time") {
 
 TEST_CASE_METHOD(Pipe, "a bar is overwritten, makes room for other lines, and is erased at the end") {
   {
-    Progress progress(Style::bar, []() -> Progress::State { return {"reading", kMiB, 2 * kMiB}; }, 1ms, write_end());
+    Progress progress(Style::bar, []() -> WorkState { return {"reading", kMiB, 2 * kMiB}; }, 1ms, write_end());
     read_until("\r\x1b[Kreading [");
     progress.show("list:1: bad");
     read_until("list:1: bad\n\r\x1b[Kreading [");
@@ -123,7 +123,7 @@ TEST_CASE_METHOD(Pipe, "a bar is overwritten, makes room for other lines, and is
 TEST_CASE_METHOD(Pipe, "a silent progress prints nothing, and its end does not wait for the interval") {
   const auto start = std::chrono::steady_clock::now();
   for (const Style style : {Style::none, Style::bar, Style::lines}) {
-    const Progress progress(style, []() -> Progress::State { return {"reading", 1, 1}; }, 1h, write_end());
+    const Progress progress(style, []() -> WorkState { return {"reading", 1, 1}; }, 1h, write_end());
   }
   CHECK(std::chrono::steady_clock::now() - start < 1min);
   CHECK(read_rest().empty());

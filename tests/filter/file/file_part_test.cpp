@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <random>
 
-#include "filter/base/anonymous_memory.hpp"
 #include "filter/base/error.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/layout/filter_shape.hpp"
+#include "filter/system/anonymous_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/flip_byte.hpp"

@@ -15,10 +15,10 @@
 #include <span>
 #include <stdexcept>
 
-#include "filter/base/bus_fault.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/file/filter_writer.hpp"
+#include "filter/system/bus_fault.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/flip_byte.hpp"

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "filter/base/little_endian.hpp"
-#include "filter/build/combine.hpp"
+#include "filter/engine/combine.hpp"
 #include "filter/file/fingerprint.hpp"
 #include "filter/file/header_fields.hpp"
 #include "filter/file/mapped_filter.hpp"

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "filter/cli/command_line.hpp"
-#include "filter/cli/report/since.hpp"
+#include "filter/base/usage_error.hpp"
+#include "filter/report/since.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {

@@ -3,14 +3,14 @@
 #include <memory>
 #include <random>
 
-#include "filter/base/anonymous_memory.hpp"
 #include "filter/base/error.hpp"
-#include "filter/file/store_cut.hpp"
-#include "filter/file/store_page.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/mpi/own_bits.hpp"
 #include "filter/mpi/own_store.hpp"
 #include "filter/mpi/shared_array.hpp"
+#include "filter/store/store_cut.hpp"
+#include "filter/store/store_page.hpp"
+#include "filter/system/anonymous_memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "config/deep_check_options.hpp"
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate::test {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate::test {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "milter/policy/alignment.hpp"
+#include "milter/fields/alignment.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {

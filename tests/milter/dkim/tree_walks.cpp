@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "milter/dkim/tree_walk.hpp"
-#include "milter/policy/alignment.hpp"
+#include "milter/fields/alignment.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include "milter/learning/pending_lesson.hpp"
 
-#include "filter/address/calendar_reply.hpp"
+#include "filter/mail/calendar_reply.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <future>
 
-#include "tests/milter/daemon_parts.hpp"
+#include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/silent_writer.hpp"

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "filter/base/error.hpp"
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"

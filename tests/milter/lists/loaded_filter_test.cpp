@@ -7,7 +7,7 @@
 #include <regex>
 #include <set>
 
-#include "tests/milter/daemon_parts.hpp"
+#include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/locked_memory.hpp"

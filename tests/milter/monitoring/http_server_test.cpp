@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 #include "milter/serving/local_socket.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/stream_sockets.hpp"

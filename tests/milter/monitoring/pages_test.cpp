@@ -3,12 +3,12 @@
 
 #include <regex>
 
-#include "milter/connection.hpp"
+#include "milter/glue/connection.hpp"
 #include "milter/monitoring/decisions_plot.hpp"
 #include "milter/monitoring/health_of_daemon.hpp"
 #include "milter/monitoring/metrics_text.hpp"
 #include "milter/monitoring/status_page.hpp"
-#include "tests/milter/daemon_parts.hpp"
+#include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/full_filter.hpp"

@@ -1,7 +1,7 @@
 // Probes of filters whose bits are all set, or none of them: what they find does not depend on chance.
 #include "milter/monitoring/rate_probes.hpp"
 
-#include "tests/milter/daemon_parts.hpp"
+#include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/full_filter.hpp"
 

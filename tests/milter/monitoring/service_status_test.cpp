@@ -1,7 +1,7 @@
 #include "milter/monitoring/service_status.hpp"
 
-#include "tests/milter/daemon_parts.hpp"
-#include "tests/milter/notify_socket.hpp"
+#include "tests/milter/daemon/notify_socket.hpp"
+#include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
 

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate::test {
 

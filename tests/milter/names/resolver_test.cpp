@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "filter/base/file_descriptor.hpp"
+#include "filter/system/file_descriptor.hpp"
 #include "tests/milter/names/local_name_server.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -2,7 +2,7 @@
 #include <set>
 #include <string>
 
-#include "milter/policy/look_up_learned.hpp"
+#include "milter/policy/look_up_recipients.hpp"
 #include "milter/policy/trace.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
 #include "tests/support/catch.hpp"

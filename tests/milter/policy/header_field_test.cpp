@@ -1,5 +1,6 @@
 #include "milter/policy/header_field.hpp"
 
+#include "milter/fields/field_name.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {

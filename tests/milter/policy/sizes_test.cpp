@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "filter/address/domain.hpp"
+#include "milter/fields/rewritten_sender.hpp"
 #include "milter/policy/explain.hpp"
 #include "milter/policy/header_field.hpp"
-#include "milter/policy/rewritten_sender.hpp"
 #include "milter/policy/trace.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
 #include "tests/support/catch.hpp"

@@ -1,0 +1,28 @@
+// Options that several subcommands have: of those that look lists up in a filter, or make one of them.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <string>
+
+#include "filter/base/parallel.hpp"
+#include "filter/ingest/broad_domains.hpp"
+
+namespace bloomgate::cli {
+
+// The argument, if it is a number of threads to work with. Throws UsageError that names the option --threads.
+unsigned checked_threads(unsigned threads);
+
+struct ListOptions {
+  std::string format = "text";
+  unsigned threads = default_threads();
+  bool quiet = false;
+
+  // --format, --threads and --quiet, stored in here by the parser.
+  void add_to(boost::program_options::options_description& options);
+  unsigned chosen_threads() const { return checked_threads(threads); }
+};
+
+// --free-mail-domains and --shared-signers, stored in `files` by the parser.
+void add_broad_files(BroadFiles& files, boost::program_options::options_description& options);
+
+}  // namespace bloomgate::cli

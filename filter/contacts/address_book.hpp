@@ -1,0 +1,81 @@
+// Address books: vCards and tables of contacts. For one thread.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "filter/contacts/csv_contacts.hpp"
+#include "filter/contacts/harvest_rules.hpp"
+#include "filter/contacts/source_reader.hpp"
+
+namespace bloomgate {
+
+// The address of a vCard's line, if it has one (RFC 6350 section 6.4.2, RFC 2426 section 3.3.2):
+// `EMAIL;TYPE=work:joe@…`, also in a group (`item1.EMAIL:…`), and encoded as vCard 2.1 may have it
+// (`EMAIL;INTERNET;ENCODING=QUOTED-PRINTABLE:joe=40…`). The line is unfolded. Pure.
+std::optional<std::string> vcard_address(std::string_view line);
+
+class VcardReader : public SourceReader {
+ public:
+  // `users` is whose contacts they are. It, the rules, the counts and the sink are the caller's, who keeps them.
+  VcardReader(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, Users users)
+      : rules_(rules), counts_(counts), sink_(sink), users_(users) {}
+
+  void read(std::string_view lines) override;
+  void finish() override;
+  bool has_found() const noexcept override { return has_found_; }
+
+ private:
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 12;  // of a line: longer ones hold pictures
+
+  const HarvestRules& rules_;
+  HarvestCounts& counts_;
+  ContactSink& sink_;
+  Users users_;
+  // A line may begin or end a card, and that of a contact may hold the card of an agent, whom the contact has chosen.
+  void follow_card(std::string_view line);
+
+  std::string line_;          // unfolded as far as it came
+  bool ends_softly_ = false;  // in quoted-printable, with `=`: the next line goes on with it
+  bool names_agent_ = false;  // the last line: the next card is that of the contact's agent
+  bool in_agent_ = false;
+  bool has_found_ = false;
+};
+
+class CsvContactsReader : public SourceReader {
+ public:
+  // With `says_users` the column `user` says of each row whose contact it is, if the table has one.
+  CsvContactsReader(const HarvestRules& rules, HarvestCounts& counts, ContactSink& sink, Users users, bool says_users)
+      : rules_(rules), counts_(counts), sink_(sink), users_(users), says_users_(says_users) {}
+
+  // Throws BloomgateError{bad_argument}, too, if it is not known whose contacts they are.
+  void read(std::string_view lines) override;
+  // Throws the same.
+  void finish() override;
+  bool has_found() const noexcept override { return has_found_ || (columns_ && !columns_->is_address_book); }
+
+ private:
+  static constexpr std::size_t kMostRowBytes = std::size_t{1} << 18;  // with line ends between quotes
+  static constexpr int kMostLinesBefore = 50;                         // the names of the columns
+
+  // Whether the line names the columns, and no line before it has done so better.
+  bool take_names(std::string_view line);
+  // Whether the row goes on behind the text, its newest part.
+  void follow_quotes(std::string_view text) noexcept;
+  void read_row(std::string_view row);
+  void read_field(std::string_view field, Users users, const MessageMark& message);
+
+  const HarvestRules& rules_;
+  HarvestCounts& counts_;
+  ContactSink& sink_;
+  Users users_;
+  bool says_users_;
+  std::optional<CsvColumns> columns_;  // once their names are there
+  std::string row_;                    // the start of one with a line end between quotes
+  bool in_quotes_ = false;             // at the end of `row_`
+  int lines_ = 0;                      // so far, at most kMostLinesBefore
+  bool may_name_columns_ = true;       // the next line
+  bool has_found_ = false;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,43 @@
+// Writes a dated and compressed list, which is there as a whole or not at all. For one thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "filter/ingest/compressed_writer.hpp"
+#include "filter/ingest/dated_lists.hpp"
+#include "filter/system/file_descriptor.hpp"
+
+namespace bloomgate {
+
+// A key of an address as a line of a list: in angle brackets where it starts as a comment does.
+std::string address_line(std::string_view key);
+// The same of a pair: `joe@example.org > ann@ours.example`.
+std::string pair_line(std::string_view contact, std::string_view user);
+
+class DatedListWriter {
+ public:
+  // Makes the folder, unless it is there, but none above it. The list will be `folder`/2026-11-20.txt.zst, or
+  // 2026-11-20.2.txt.zst where there is one of that day. It has no name until it is complete, so that nothing of it
+  // stays if the program is killed. Throws BloomgateError{cannot_write}.
+  DatedListWriter(std::string folder, Day day);
+  ~DatedListWriter();
+  DatedListWriter(const DatedListWriter&) = delete;
+  DatedListWriter& operator=(const DatedListWriter&) = delete;
+
+  // `line` has no line end. Throws BloomgateError{cannot_write}.
+  void write(std::string_view line);
+
+  // Puts the list on disk and gives it its name, which it returns. Only once. Throws BloomgateError{cannot_write}.
+  std::string finish();
+
+ private:
+  std::string folder_;
+  Day day_;
+  FileDescriptor file_;
+  std::string path_;  // of the file, where the file system knows no file without a name
+  std::optional<CompressedWriter> text_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,50 @@
+// The people who were forgotten, and the days: the file `.forgotten` of a folder of lists. Logs and folders of sent
+// mail still show what such a person wrote, or was written, before that day. With this file no later run makes entries
+// of it. A value; safe from any thread.
+//
+// The file has the line `bloomgate-forgotten 1 KEY`, then `DAY HASH` for each person. The hash has the file's own key,
+// so the file holds no address, and two sites have different hashes of one person. A user who can read the file can
+// check whether a guessed address is in it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "filter/address/address.hpp"
+#include "filter/ingest/dated_lists.hpp"
+
+namespace bloomgate {
+
+class ForgottenPeople {
+ public:
+  static constexpr std::string_view kFileName = ".forgotten";
+
+  // Empty, with a new key.
+  ForgottenPeople();
+  // Throws BloomgateError{cannot_open, cannot_read, bad_input}.
+  static ForgottenPeople read(const std::string& path);
+  std::string text() const;
+
+  // The person is an address with its tags after '+', `@domain`, or `@.domain` for all below it as well. A later day
+  // takes the place of an earlier one.
+  void add(const Entry& person, Day day);
+
+  bool empty() const noexcept { return days_.empty(); }
+  // Whether the address, a canonical key, is of a person who was forgotten on that day or later. No day, or one that
+  // has not come yet, which anybody can write into a message: on any day.
+  bool have(std::string_view address, std::optional<Day> day) const noexcept;
+
+ private:
+  std::uint64_t key_;
+  Day latest_;                         // at which a message can have been written
+  std::map<std::uint64_t, Day> days_;  // by the hash of the person
+};
+
+// The last day that any time zone has at that time: no text written until then has a later day.
+Day last_day_at(std::chrono::system_clock::time_point time) noexcept;
+
+}  // namespace bloomgate

@@ -1,0 +1,203 @@
+#include "filter/contacts/open_messages.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "filter/base/ascii.hpp"
+#include "filter/contacts/message_header.hpp"
+
+namespace bloomgate {
+
+std::string OpenMessages::id_of(std::string_view host, std::string_view id) {
+  return std::string(host) + ' ' + std::string(id);
+}
+
+// With its relay: another process may have the number later, for another client.
+std::string OpenMessages::login_of(const LogEvent& event) {
+  return id_of(event.host, event.process) + ' ' + std::string(event.relay);
+}
+
+OpenMessages::Message* OpenMessages::find(const std::string& id) {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : &*found->second;
+}
+
+OpenMessages::Message& OpenMessages::open(std::string id, std::optional<Day> day) {
+  close(id);  // queue IDs come again, and then they belong to another message
+  if (messages_.size() >= most_open_) {
+    if (messages_.front().counts && !messages_.front().is_login) counts_.leave_out(LeftOut::open);
+    by_id_.erase(messages_.front().id);
+    messages_.pop_front();
+  }
+  messages_.push_back({.id = std::move(id)});
+  messages_.back().mark = mark_of({}, messages_.back().id, true);
+  messages_.back().mark.day = day;
+  by_id_.emplace(messages_.back().id, std::prev(messages_.end()));
+  return messages_.back();
+}
+
+void OpenMessages::close(const std::string& id) {
+  const auto found = by_id_.find(id);
+  if (found == by_id_.end()) return;
+  const At at = found->second;
+  by_id_.erase(found);
+  messages_.erase(at);
+}
+
+void OpenMessages::leave_out(Message& message, LeftOut reason) noexcept {
+  if (message.counts) counts_.leave_out(reason);
+  message.counts = false;
+}
+
+void OpenMessages::receive(const LogEvent& event) {
+  std::string id = id_of(event.host, event.queue_id);
+  std::string login(event.login);
+  bool counts = !login.empty();
+  std::optional<Day> day = event.day;
+  if (!event.origin.empty()) {  // a content filter hands it back
+    Message* const before = find(id_of(event.host, event.origin));
+    if (before != nullptr) {
+      before->is_handed_on = true;
+      day = before->mark.day;
+      if (login.empty()) login = before->login;
+      // Whatever was the reason to leave it out, it is the same message.
+      if (!before->counts) return close(id);
+      counts = true;
+    }
+  }
+  if (counts || rules_.without_login) {
+    open(std::move(id), day).login = std::move(login);
+  } else {
+    close(id);
+    counts_.leave_out(LeftOut::no_login);
+  }
+}
+
+void OpenMessages::set_mark(Message& message, std::string_view message_id) {
+  const std::vector<std::string_view> ids = message_ids(message_id);
+  const std::optional<Day> day = message.mark.day;
+  message.mark = mark_of(ids.size() == 1 ? ids.front() : "", message.id, true);
+  message.mark.day = day;
+}
+
+void OpenMessages::set_sender(const LogEvent& event) {
+  const std::string id = id_of(event.host, event.queue_id);
+  Message* message = nullptr;
+  if (event.is_sendmail) {
+    const Message* const client = find(login_of(event));
+    if (!rules_.without_login && client == nullptr) {
+      close(id);
+      counts_.leave_out(LeftOut::no_login);
+      return;
+    }
+    std::string login = client != nullptr ? client->login : std::string();
+    message = &open(id, event.day);
+    message->login = std::move(login);
+    message->recipients = event.recipients;
+    set_mark(*message, event.message_id);
+  } else {
+    message = find(id);
+  }
+  if (message == nullptr || !message->counts) return;
+  const Entry sender = canonicalize_path(event.text);
+  if (sender.kind() == EntryKind::null_sender) return leave_out(*message, LeftOut::null_sender);
+  if (sender.kind() != EntryKind::address || !rules_.own_domains.contains(sender.domain())) {
+    return leave_out(*message, LeftOut::foreign_sender);
+  }
+  if (!may_write_as(*message, sender.key())) return leave_out(*message, LeftOut::other_sender);
+  if (event.recipients > rules_.most_recipients) return leave_out(*message, LeftOut::many_recipients);
+  message->user = user_of(*message, sender.key());
+  message->sender = sender.local_part();
+}
+
+std::string OpenMessages::user_of(const Message& message, std::string_view sender) const {
+  if (rules_.needs_user || message.login.empty()) return std::string(sender);
+  std::vector<std::string> addresses =
+      addresses_ != nullptr ? addresses_->of(message.login) : OwnerAddresses(rules_.own_domains).of(message.login);
+  return addresses.empty() ? message.login : std::move(addresses.front());
+}
+
+bool OpenMessages::may_write_as(const Message& message, std::string_view sender) const {
+  if (addresses_ == nullptr || message.login.empty()) return true;
+  return addresses_->may_write_as(message.login, sender);
+}
+
+bool OpenMessages::is_sender(const Message& message, std::string_view alias) {
+  const Entry address = canonicalize_path(alias);
+  // Its domain may be the host's, where the sender's was rewritten.
+  if (address.kind() == EntryKind::address) return address.local_part() == message.sender;
+  return ascii::equal_ignoring_case(alias, message.sender);
+}
+
+void OpenMessages::add_recipient(Message& message, std::string_view path) {
+  if (!add_contact(canonicalize_path(path), Users(&message.user, 1), message.mark, rules_, counts_, sink_) ||
+      message.counted)
+    return;
+  ++counts_.messages;
+  ++counts_.log_messages;
+  message.counted = true;
+}
+
+void OpenMessages::finish(const LogEvent& event) {
+  const std::string id = id_of(event.host, event.queue_id);
+  Message* const message = find(id);
+  if (message == nullptr) return;
+  if (message->is_handed_on) return;
+  const bool has_user = message->counts && !message->user.empty();
+  // The addresses behind an alias are not the user's contacts.
+  const bool is_alias = !event.alias.empty() && !is_sender(*message, event.alias);
+  std::string_view paths = event.text;
+  std::uint32_t recipients = 0;
+  while (!paths.empty()) {
+    const std::string_view path = take_path(paths);
+    // Sendmail writes a client's recipient as the client does, in brackets, and without them what stands in an alias or
+    // a .forward: an address, a file, a program. From the queue, that is all that shows it.
+    if (event.is_sendmail && !path.starts_with('<')) continue;
+    ++recipients;
+    if (!has_user) continue;
+    if (event.kind != LogEventKind::delivered) {
+      counts_.leave_out(LeftOut::not_delivered);
+    } else if (!is_alias) {
+      add_recipient(*message, path);
+    }
+  }
+  if (has_user && is_alias && event.kind == LogEventKind::delivered) add_recipient(*message, event.alias);
+  if (!event.is_sendmail) return;
+  // Sendmail does not say when it is done with a message.
+  if (recipients >= message->recipients) return close(id);
+  message->recipients -= recipients;
+}
+
+void OpenMessages::use(const LogEvent& event) {
+  if (event.kind == LogEventKind::automatic) ++counts_.automatic_marks;
+  if (messages_.empty() && event.kind != LogEventKind::received && event.kind != LogEventKind::sender &&
+      event.kind != LogEventKind::login) {
+    return;
+  }
+  switch (event.kind) {
+    case LogEventKind::received:
+      return receive(event);
+    case LogEventKind::sender:
+      return set_sender(event);
+    case LogEventKind::login: {
+      Message& client = open(login_of(event), event.day);
+      client.is_login = true;
+      client.login = event.login;
+      return;
+    }
+    case LogEventKind::message_id:
+      if (Message* const message = find(id_of(event.host, event.queue_id))) set_mark(*message, event.message_id);
+      return;
+    case LogEventKind::automatic:
+      if (Message* const message = find(id_of(event.host, event.queue_id))) leave_out(*message, LeftOut::automatic);
+      return;
+    case LogEventKind::delivered:
+    case LogEventKind::failed:
+      return finish(event);
+    case LogEventKind::removed:
+      return close(id_of(event.host, event.queue_id));
+  }
+}
+
+}  // namespace bloomgate

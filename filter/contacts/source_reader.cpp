@@ -1,0 +1,77 @@
+#include "filter/contacts/source_reader.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "filter/base/ascii.hpp"
+#include "filter/contacts/csv_contacts.hpp"
+#include "filter/log/log_line.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+// The lines of a source that may say what it is: what comes before a log's lines, or the notes above a table, is
+// shorter.
+constexpr int kMostLines = 50;
+
+// RFC 5322 section 2.2: a name of visible characters, and a colon.
+bool is_header_field(std::string_view line) noexcept {
+  const std::size_t colon = line.find(':');
+  if (colon == 0 || colon == std::string_view::npos) return false;
+  return std::ranges::all_of(line.substr(0, colon), [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
+// A field that the header of a message has; notes above a table may look like a field, too.
+bool is_field_of_message(std::string_view line) noexcept {
+  constexpr std::array<std::string_view, 9> kNames = {"From",     "To",          "Cc",         "Date",        "Subject",
+                                                      "Received", "Return-Path", "Message-ID", "MIME-Version"};
+  const std::string_view name = line.substr(0, line.find(':'));
+  return std::ranges::any_of(kNames, [name](std::string_view each) { return ascii::equal_ignoring_case(name, each); });
+}
+
+// Whether nothing but fields and what they go on with stands before the first empty line, or the end of what is known,
+// and one of them is a message's.
+bool is_message(std::string_view start) noexcept {
+  bool has_field = false;
+  for (bool is_first = true; !start.empty(); is_first = false) {
+    const bool is_whole = start.find('\n') != std::string_view::npos;
+    const std::string_view line = take_text_line(start);
+    if (line.empty()) break;
+    const bool goes_on = !is_first && (line.front() == ' ' || line.front() == '\t');
+    // The last line that is known may be the beginning of one.
+    if (!goes_on && !is_header_field(line)) return has_field && !is_whole;
+    has_field = has_field || (!goes_on && is_field_of_message(line));
+  }
+  return has_field;
+}
+
+}  // namespace
+
+std::string_view take_text_line(std::string_view& text) noexcept {
+  std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+std::optional<SourceKind> recognise_source(std::string_view start) {
+  if (start.starts_with(kByteOrderMark)) start.remove_prefix(kByteOrderMark.size());
+  // A log that was copied and cut while its server wrote to it begins with zeros, up to the server's place in it.
+  start = ascii::trimmed_front(start, std::string_view("\0\r\n", 3));
+  if (start.starts_with("From ")) return SourceKind::mbox;
+  if (start.starts_with("-- ")) return SourceKind::log;  // journalctl begins with a line of its own
+  if (is_message(start)) return SourceKind::message;
+  bool may_name_columns = true;
+  for (int count = 0; count < kMostLines && !start.empty(); ++count) {
+    const std::string_view line = take_text_line(start);
+    if (ascii::equal_ignoring_case(line, "BEGIN:VCARD")) return SourceKind::vcard;
+    if (is_log_line(line)) return SourceKind::log;
+    if (may_name_columns && CsvColumns::find(line)) return SourceKind::csv;
+    may_name_columns = CsvColumns::may_come_behind(line);
+  }
+  return std::nullopt;
+}
+
+}  // namespace bloomgate

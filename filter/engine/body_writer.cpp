@@ -1,0 +1,41 @@
+#include "filter/engine/body_writer.hpp"
+
+#include <algorithm>
+
+#include "filter/base/stop_check.hpp"
+#include "filter/layout/counters.hpp"
+#include "filter/layout/filter_view.hpp"
+
+namespace bloomgate {
+
+BodyWriter::BodyWriter(FilterWriter& writer, const FilterShape& shape, unsigned threads, const std::atomic<bool>& stop,
+                       WriteProgress& progress)
+    : writer_(writer), shape_(shape), stop_(stop), progress_(progress), disk_(0, 0, WriteBehind::writers_for(threads)) {
+  progress_.total_bytes = body_bytes(shape);
+}
+
+void BodyWriter::write(std::uint64_t begin, std::span<const std::byte> bytes) {
+  for (std::uint64_t at = 0; at < bytes.size(); at += kChecksumChunkBytes) {
+    disk_.add(bytes.subspan(at, std::min<std::uint64_t>(kChecksumChunkBytes, bytes.size() - at)),
+              [this, place = begin + at](std::span<const std::byte> piece) { write_piece(place, piece); });
+  }
+}
+
+void BodyWriter::write_piece(std::uint64_t begin, std::span<const std::byte> piece) {
+  check_stop(stop_);
+  if (layout_rules(shape_.layout).counts_entries()) {
+    const CounterCounts counts = count_counters(piece);
+    ones_ += counts.used;
+    saturated_ += counts.saturated;
+  } else {
+    ones_ += FilterView(shape_, piece).count_ones();
+  }
+  writer_.write(SectionKind::bits, begin, piece);
+  progress_.done_bytes += piece.size();
+}
+
+void BodyWriter::finish() {
+  disk_.finish();
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,60 @@
+#include "filter/engine/bulk_lookup.hpp"
+
+#include <atomic>
+
+#include "filter/base/parallel.hpp"
+
+namespace bloomgate {
+bool BulkLookup::suits(const FilterView& view) noexcept {
+  return layout_rules(view.shape().layout).value_is_hash();
+}
+
+BulkLookup::BulkLookup(const FilterView& view, unsigned threads, std::uint64_t memory_bytes)
+    : view_(view), threads_(threads), partitions_(HashPartitions::bits_for(view.body().size()), threads, memory_bytes) {
+  for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(partitions_.lane(i), view_);
+}
+
+// All of them at once, so that they do not wait for memory one after the other.
+void BulkLookup::Lane::look_up_domains() {
+  const SenderDomains& domains = view_->sender_domains();
+  const auto waiting = std::span<const Waiting>(waiting_).first(waiting_count_);
+  for (const Waiting& each : waiting) domains.prefetch_group(each.domain);
+  for (const Waiting& each : waiting) {
+    if (!domains.contains(each.domain)) continue;
+    known_[each.domain % kKnownDomains] = each.domain + 1;
+    hashes_->add(each.hash);
+  }
+  waiting_count_ = 0;
+}
+
+void BulkLookup::look_up() {
+  const LayoutRules& rules = layout_rules(view_.shape().layout);
+  const FilterShape& shape = view_.shape();
+  const std::byte* const body = view_.body().data();
+  std::atomic<std::uint64_t> found{0};
+  for_each_parallel(threads_, partitions_.partition_count(), [&](std::size_t partition) {
+    std::uint64_t found_here = 0;
+    partitions_.for_each_run(partition, [&](std::span<const KeyHash> run) {
+      for (const KeyHash& hash : run) {
+        found_here += rules.has_bits(shape, body, &hash) && !view_.excludes(hash) ? 1U : 0U;
+      }
+    });
+    found += found_here;
+  });
+  found_ += found;
+  partitions_.clear();
+}
+
+std::uint64_t BulkLookup::keys() const noexcept {
+  std::uint64_t keys = 0;
+  for (const Lane& lane : lanes_) keys += lane.keys_;
+  return keys;
+}
+
+std::uint64_t BulkLookup::found() const noexcept {
+  std::uint64_t found = found_;
+  for (const Lane& lane : lanes_) found += lane.found_at_once_;
+  return found;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,100 @@
+// The domains of all addresses, on their way into a section `sender-domains`: gathered by several threads as hashes,
+// each usually once, and given out in ascending order. Used by the builder and by an update.
+//
+// Most addresses have a domain that was there a moment ago. So each lane keeps the domains that it has just seen
+// (recent_domains.hpp). What comes through is united where memory is full, and kept on disk only if there are more
+// different domains than fit.
+//
+// Lanes are for worker threads: each lane may be used by one thread at a time, different lanes at once. Everything else
+// needs all lanes at rest.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/domains/domain_coding.hpp"
+#include "filter/domains/neighbours.hpp"
+#include "filter/gather/gathered_hashes.hpp"
+#include "filter/gather/recent_domains.hpp"
+#include "filter/store/store_format.hpp"
+
+namespace bloomgate {
+
+class GatheredDomains {
+ public:
+  class Lane {
+   public:
+    Lane(HashPartitions::Lane& hashes, const StoreShape& shape) : hashes_(&hashes), shape_(shape) {}
+
+    // The key `@domain` of the domain of a sender.
+    void add(std::string_view domain_key) {
+      recent_.add(hash_key(domain_key, shape_.seed, shape_.hash_family), [this](KeyHash hash) { hashes_->add(hash); });
+    }
+    // What an entry that is kept exactly shares with its neighbours, if it has any.
+    void add_neighbours_of(std::string_view key) {
+      const NeighboursKey neighbours = neighbours_key(key);
+      if (!neighbours.view().empty()) add(neighbours.view());
+    }
+    // Hashes of such keys, which a store has kept.
+    void add_stored(std::span<const KeyHash> hashes) {
+      for (const KeyHash hash : hashes) hashes_->add(hash);
+    }
+    // The worker calls this when it is done for now.
+    void settle() {
+      recent_.settle([this](KeyHash hash) { hashes_->add(hash); });
+      hashes_->settle();
+    }
+
+    // Nothing comes any more: gives memory back.
+    void end() noexcept { recent_.end(); }
+
+   private:
+    HashPartitions::Lane* hashes_;
+    StoreShape shape_;
+    RecentDomains recent_;
+  };
+
+  // `shape` says how keys are hashed. `memory_bytes` for the hashes of all lanes. Throws BloomgateError{out_of_memory}.
+  GatheredDomains(const StoreShape& shape, unsigned lanes, std::uint64_t memory_bytes, std::string scratch_folder);
+
+  Lane& lane(unsigned index) noexcept { return lanes_[index]; }
+
+  // Whether every lane can take that many more before make_room(). Safe from any thread.
+  bool has_room_for(std::uint64_t domains) const noexcept {
+    return hashes_.has_room_for(domains + RecentDomains::kMostPutOff);
+  }
+  // For kEntriesAtOnce in each lane. Throws as GatheredHashes::make_room_by_uniting().
+  void make_room(unsigned threads) {
+    hashes_.make_room_by_uniting(threads, kEntriesAtOnce + RecentDomains::kMostPutOff);
+  }
+
+  // Call `use` with runs of the hashes, or of the numbers of the domains, all in ascending order; two hashes may
+  // have one number. Throw what `use` throws and BloomgateError{cannot_read}.
+  void for_each_hash(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const {
+    hashes_.for_each_once(threads, use);
+  }
+  void for_each_number(unsigned threads, const std::function<void(std::span<const DomainNumber>)>& use) const;
+
+  struct Counts {
+    std::uint64_t hashes = 0;
+    std::uint64_t numbers = 0;  // now and then two hashes have one number
+  };
+  // Leaves each once, where they fit into memory, and counts the different ones. Once all are there. Throws as
+  // for_each_number(), and BloomgateError{size_overflow} for more than a filter can have.
+  Counts unite(unsigned threads);
+  // The same, but if some are on disk, the number of numbers is an estimate: to count them takes as long as to sort
+  // them.
+  std::uint64_t unite_and_estimate(unsigned threads);
+
+  std::uint64_t spilled_bytes() const noexcept { return hashes_.spilled_bytes(); }
+
+ private:
+  GatheredHashes hashes_;
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace bloomgate

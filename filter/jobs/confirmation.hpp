@@ -1,0 +1,33 @@
+// The exact answer to what a filter has found: looked up in the store of the same build. Used by `bloomgate query` and
+// `verify`. Immutable; safe from any thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "filter/file/mapped_filter.hpp"
+#include "filter/store/store_file.hpp"
+
+namespace bloomgate {
+
+class Confirmation {
+ public:
+  // Opens the filter's store at `store_path`; without a path everything is confirmed. Throws what open_store() throws.
+  Confirmation(const std::string& store_path, const MappedFilter& filter);
+
+  // Null without a path.
+  const StoreFile* store() const noexcept { return store_.get(); }
+
+  // Whether an address, whose key the filter has found, is an entry. Throws BloomgateError{bad_body_checksum,
+  // cannot_read} if the store cannot tell.
+  bool confirms(std::string_view key) const;
+
+  // FilterView::find(), where an address counts only if it is confirmed.
+  FoundEntry find(const FilterView& view, const Entry& entry) const;
+
+ private:
+  std::unique_ptr<StoreFile> store_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,23 @@
+// How many entries of lists a filter holds, without saying which: the fast way of `bloomgate query --count` and
+// `verify`.
+#pragma once
+
+#include "filter/jobs/open_lists.hpp"
+#include "filter/layout/filter_view.hpp"
+
+namespace bloomgate {
+
+struct EntryCounts {
+  std::uint64_t found = 0;  // by their own keys, or pairs also by their senders'
+  std::uint64_t missing = 0;
+  std::uint64_t rejected = 0;  // lines that are not entries
+};
+
+// By what a pair is found: by its own key alone, or also by its sender, who is listed for everybody.
+enum class PairFoundBy : std::uint8_t { itself, sender_too };
+
+// Reads all of the lists, in `threads` threads. For filters that BulkLookup suits. Throws what Blocks and Format throw,
+// and BloomgateError{out_of_memory}.
+EntryCounts count_entries(OpenLists& lists, const FilterView& view, unsigned threads, PairFoundBy rule);
+
+}  // namespace bloomgate

@@ -1,0 +1,34 @@
+// Lists that are open to be read, and how far long work with them has come.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "filter/base/work_state.hpp"
+#include "filter/engine/body_writer.hpp"
+#include "filter/ingest/blocks.hpp"
+#include "filter/ingest/format.hpp"
+#include "filter/jobs/store_inputs.hpp"
+
+namespace bloomgate {
+
+struct OpenLists {
+  // `files` as list_files() gives them, `format_name` as in --format; `stop` ends the reading. Throws what
+  // make_format() and Blocks throw.
+  OpenLists(const std::vector<std::string>& files, const std::string& format_name, const std::atomic<bool>& stop,
+            BlockOrder order = BlockOrder::any);
+
+  WorkState state() const;
+
+  std::unique_ptr<Format> format;
+  Blocks blocks;
+};
+
+// Of lists and stores together, if it is known how much they are.
+WorkState state_of(const OpenLists& lists, const StoreInputs& stores);
+
+WorkState state_of(const WriteProgress& written);
+
+}  // namespace bloomgate

@@ -1,0 +1,161 @@
+#include "filter/jobs/store_inputs.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "filter/base/error.hpp"
+#include "filter/base/parallel.hpp"
+#include "filter/base/stop_check.hpp"
+#include "filter/gather/gathered_entries.hpp"
+#include "filter/gather/sender_domains_section.hpp"
+
+namespace bloomgate {
+namespace {
+
+// Of however densely coded pages, a builder takes the hashes of so many at once.
+constexpr std::uint64_t kPagesAtOnce = 8;
+static_assert(kPagesAtOnce * kMostHashesOfStorePage <= kEntriesAtOnce);
+
+// The hashes of entries that are left out.
+class ExceptHashes {
+ public:
+  ExceptHashes(const ExceptList& exceptions, const StoreFile& store) {
+    if (exceptions.has_domains()) {
+      throw BloomgateError(ErrorCode::bad_argument,
+                           store.path() +
+                               " is a store, which has no addresses: whoever is in a domain of --except cannot be "
+                               "left out of it; name addresses there, or leave the domain out when the store is made",
+                           {.path = store.path()});
+    }
+    const KindsHeld& kinds = store.header().kinds;
+    if (exceptions.has_senders() && (kinds.any_pairs() || kinds.signers)) {
+      const std::string held = !kinds.signers ? "pairs" : kinds.any_pairs() ? "pairs and signers" : "signers";
+      throw BloomgateError(ErrorCode::bad_argument,
+                           store.path() + " is a store with " + held +
+                               ", and has no addresses: the pairs of a sender of --except, and its entries with "
+                               "signed-by, cannot be left out of it; leave the sender out when the store is made",
+                           {.path = store.path()});
+    }
+    for (const std::string& key : exceptions.keys()) hashes_.insert(store.hash_of(key));
+  }
+
+  // Gives how many it has taken out.
+  std::uint64_t take_out_of(std::vector<KeyHash>& hashes) const {
+    if (hashes_.empty()) return 0;
+    return std::erase_if(hashes, [this](KeyHash hash) { return hashes_.contains(hash); });
+  }
+
+ private:
+  std::unordered_set<KeyHash> hashes_;
+};
+
+// As for_each_block_in_rounds() does it with lists.
+template <typename Builder>
+std::uint64_t add_addresses(const StoreFile& store, Builder& builder, unsigned threads, const ExceptHashes& exceptions,
+                            const std::atomic<bool>& stop, std::atomic<std::uint64_t>& done_bytes) {
+  const std::uint64_t pieces = (store.header().pages + kPagesAtOnce - 1) / kPagesAtOnce;
+  std::atomic<std::uint64_t> next{0};
+  std::atomic<std::uint64_t> found{0};
+  std::atomic<std::uint64_t> excepted{0};
+  while (next < pieces) {
+    run_parallel(threads, [&](unsigned index) {
+      auto& lane = builder.lane(index);
+      std::vector<KeyHash> hashes;
+      while (builder.has_room_for(kEntriesAtOnce)) {
+        const std::uint64_t piece = next.fetch_add(1);
+        if (piece >= pieces) break;
+        check_stop(stop);
+        hashes.clear();
+        const std::uint64_t end = std::min(store.header().pages, (piece + 1) * kPagesAtOnce);
+        store.read_pages(piece * kPagesAtOnce, end, hashes);
+        found += hashes.size();
+        excepted += exceptions.take_out_of(hashes);
+        lane.add_stored(hashes);
+        done_bytes += (end - piece * kPagesAtOnce) * kStorePageBytes;
+      }
+      lane.settle();
+    });
+    if (next < pieces) builder.flush();
+  }
+  store.require_addresses(found);
+  return excepted;
+}
+
+template <typename Builder>
+std::uint64_t add_domains(const StoreFile& store, Builder& builder, const ExceptHashes& exceptions) {
+  std::uint64_t excepted = 0;
+  auto& lane = builder.lane(0);
+  store.for_each_domain([&](std::span<const KeyHash> run) {
+    std::vector<KeyHash> hashes(run.begin(), run.end());
+    excepted += exceptions.take_out_of(hashes);
+    if (!builder.has_room_for(kEntriesAtOnce)) builder.flush();
+    lane.add_stored_domains(hashes);
+    lane.settle();
+  });
+  return excepted;
+}
+
+template <typename Builder>
+void add_sender_domains(const StoreFile& store, Builder& builder) {
+  if (!builder.gathers_sender_domains()) return;
+  require_sender_domains(store);
+  auto& lane = builder.lane(0);
+  store.for_each_sender_domain([&](std::span<const KeyHash> hashes) {
+    if (!builder.has_room_for(kEntriesAtOnce)) builder.flush();
+    lane.add_stored_sender_domains(hashes);
+    lane.settle();
+  });
+}
+
+}  // namespace
+
+void require_one_shape(const StoreFile& a, const StoreFile& b) {
+  if (a.header().shape == b.header().shape) return;
+  throw BloomgateError(ErrorCode::bad_argument,
+                       a.path() + " and " + b.path() +
+                           " keep different hashes of the same address, so that no filter can be made from both; make "
+                           "both stores with the same --store-seed, --hash, --keep-case and --tag-separators",
+                       {.path = b.path()});
+}
+
+StoreInputs::StoreInputs(std::vector<std::string>& files) {
+  std::erase_if(files, [this](const std::string& file) {
+    if (!is_store(file)) return false;
+    stores_.push_back(std::make_unique<StoreFile>(file));
+    require_one_shape(*stores_.front(), *stores_.back());
+    total_bytes_ += stores_.back()->file_bytes();
+    return true;
+  });
+}
+
+bool StoreInputs::know_sender_domains() const noexcept {
+  return std::ranges::all_of(stores_, [](const auto& store) { return store->header().knows_sender_domains(); });
+}
+
+std::uint64_t StoreInputs::addresses() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& store : stores_) sum += store->header().addresses;
+  return sum;
+}
+
+template <typename Builder>
+std::uint64_t StoreInputs::add_to(Builder& builder, unsigned threads, const ExceptList& exceptions,
+                                  const std::atomic<bool>& stop) {
+  done_bytes_ = 0;
+  std::uint64_t excepted = 0;
+  for (const auto& store : stores_) {
+    const ExceptHashes hashes(exceptions, *store);
+    excepted += add_addresses(*store, builder, threads, hashes, stop, done_bytes_);
+    excepted += add_domains(*store, builder, hashes);
+    add_sender_domains(*store, builder);
+    builder.lane(0).note_stored_kinds(store->header().kinds);
+    store->require_unchanged();
+  }
+  return excepted;
+}
+
+template std::uint64_t StoreInputs::add_to(FilterBuilder&, unsigned, const ExceptList&, const std::atomic<bool>&);
+template std::uint64_t StoreInputs::add_to(GatheredEntries&, unsigned, const ExceptList&, const std::atomic<bool>&);
+
+}  // namespace bloomgate

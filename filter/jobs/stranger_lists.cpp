@@ -1,0 +1,136 @@
+#include "filter/jobs/stranger_lists.hpp"
+
+#include <sys/stat.h>
+
+#include <set>
+#include <utility>
+
+#include "filter/base/error.hpp"
+#include "filter/ingest/blocks.hpp"
+#include "filter/ingest/entries.hpp"
+#include "filter/ingest/rounds.hpp"
+#include "filter/ingest/turns.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::uint64_t kShown = 10;  // strangers that are entries
+
+struct ListedLine {
+  std::uint64_t line;  // in its block, from 1
+  EntryKind kind;
+  Match match;
+  std::string key;
+};
+
+// The strangers of a block that are entries.
+struct BlockReview {
+  std::size_t input = 0;
+  std::uint64_t lines = 0;
+  std::uint64_t listed = 0;
+  std::uint64_t domain_entries = 0;  // of these
+  std::vector<ListedLine> first = {};
+};
+
+BlockReview review_block(const Block& block, const Format& format, AddressProfile profile, KnownStrangers& strangers) {
+  BlockReview review = {.input = block.input};
+  const auto look_up = [&](EntryKind kind, std::string_view key, std::uint64_t line) {
+    const Match match = strangers.entry_of(kind, key);
+    if (match == Match::none) return;
+    if (!goes_into_bits(kind)) ++review.domain_entries;
+    if (++review.listed > kShown) return;
+    review.first.push_back({line, kind, match, std::string(key)});
+  };
+  review.lines = for_each_entry(
+      block, format, profile,
+      [&](EntryKind kind, std::string_view key, std::uint64_t line) { look_up(kind, key, line); },
+      [&](const Entry& entry, std::uint64_t line) { look_up(entry.kind(), entry.key(), line); },
+      [](const ListLine&, std::uint64_t, std::string_view) {});
+  return review;
+}
+
+std::string warning_of(const ListedLine& listed) {
+  const bool by_domain = listed.match != Match::address && goes_into_bits(listed.kind);
+  return ": warning: " + entry_text(listed.key) + (by_domain ? " is listed by its domain" : " is an entry") +
+         ", and stays listed";
+}
+
+}  // namespace
+
+StrangerLists::StrangerLists(std::vector<std::string> files, AddressProfile profile, unsigned threads,
+                             const std::atomic<bool>& stop)
+    : files_(std::move(files)), profile_(profile), threads_(threads), stop_(stop) {
+  for (const std::string& file : files_) {
+    struct stat status = {};
+    // What is not there is told when it is opened.
+    if (file != "-" && (stat(file.c_str(), &status) != 0 || S_ISREG(status.st_mode))) continue;
+    throw BloomgateError(ErrorCode::not_a_regular_file,
+                         file + ": a list of --not is read twice; put it into a file, and name that", {.path = file});
+  }
+}
+
+void StrangerLists::read_into(KnownStrangers& strangers) {
+  Blocks blocks(files_, stop_);
+  const std::unique_ptr<Format> format = make_format("text", files_.size());
+  std::atomic<std::uint64_t> rejected{0};
+  for_each_block_in_rounds(
+      blocks, *format, threads_, strangers,
+      [&](const Block& block, KnownStrangers::Lane& lane) {
+        for_each_entry(
+            block, *format, profile_, [&](EntryKind, std::string_view key, std::uint64_t) { lane.add(key); },
+            [&](const Entry& entry, std::uint64_t) {
+              if (goes_into_bits(entry.kind())) lane.add(entry.key());
+            },
+            [&](const ListLine& line, std::uint64_t, std::string_view) {
+              if (line.entry.kind() == EntryKind::rejected) ++rejected;
+            });
+      },
+      [] {
+        throw BloomgateError(ErrorCode::out_of_memory,
+                             "the addresses of --not do not fit into half of the working memory; raise --memory, or "
+                             "name fewer of them");
+      });
+  rejected_ = rejected;
+  strangers.settle();
+}
+
+StrangerReview StrangerLists::review(KnownStrangers& strangers,
+                                     const std::function<void(std::string_view)>& show) const {
+  StrangerReview total = {.rejected = rejected_};
+  const std::uint64_t entries = strangers.counts().entries;
+  // Usually there is nobody to be named.
+  if (entries == 0 && !strangers.has_domains()) return total;
+  Blocks blocks(files_, stop_, false, BlockOrder::in_turn);
+  const std::unique_ptr<Format> format = make_format("text", files_.size());
+  std::size_t input = 0;
+  std::uint64_t lines = 0;  // of the input, in the blocks before
+  std::uint64_t found = 0;  // lines
+  std::uint64_t domain_entries = 0;
+  std::set<std::string> named;
+  for_each_block_in_turn(
+      blocks, *format, threads_, [&](const Block& block) { return review_block(block, *format, profile_, strangers); },
+      [&](const BlockReview& block) {
+        if (block.input != input) lines = 0;
+        input = block.input;
+        std::uint64_t shown = found;
+        for (const ListedLine& listed : block.first) {
+          if (++shown > kShown) break;
+          show(blocks.name(input) + ':' + std::to_string(lines + listed.line) + warning_of(listed));
+          named.insert(listed.key);
+        }
+        lines += block.lines;
+        if (found <= kShown && found + block.listed > kShown) {
+          show(
+              "further known strangers that are entries are only counted; 'bloomgate query --listed --list' names "
+              "them");
+        }
+        found += block.listed;
+        domain_entries += block.domain_entries;
+        return strangers.has_domains() || (found <= kShown && named.size() < entries);
+      });
+  const KnownStrangerCounts counts = strangers.counts();
+  total.listed = counts.entries + counts.by_domain + domain_entries;
+  return total;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,190 @@
+#include "filter/mail/automatic_mail.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+
+#include "filter/base/ascii.hpp"
+#include "filter/mail/calendar_reply.hpp"
+#include "filter/mail/transfer_encoding.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::string_view kSpaceAndLineEnds = " \t\r\n";
+
+// The first word outside of comments.
+std::string_view first_word(std::string_view value) noexcept {
+  value = behind_comments(value);
+  return value.substr(0, value.find_first_of(" \t\r\n;("));
+}
+
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) noexcept {
+  return std::ranges::any_of(words, [text](std::string_view each) { return ascii::equal_ignoring_case(text, each); });
+}
+
+bool has(std::string_view text, std::string_view word) noexcept {
+  return ascii::find_ignoring_case(text, word) != std::string_view::npos;
+}
+
+// A report without the multipart that it belongs into. As a part of a message it may be one that a person sends on.
+bool is_report_itself(std::string_view content_type) noexcept {
+  const std::string_view type = first_word(content_type);
+  return is_one_of(type, {"message/disposition-notification", "message/delivery-status", "message/feedback-report"});
+}
+
+// Bytes of a value, as far as there is room for them.
+class Bytes {
+ public:
+  void append(char byte) noexcept {
+    if (size_ < bytes_.size()) bytes_[size_++] = byte;
+  }
+  std::string_view view() const noexcept { return {bytes_.data(), size_}; }
+
+ private:
+  std::array<char, 80> bytes_ = {};  // an encoded word has 75
+  std::size_t size_ = 0;
+};
+
+bool is_of_word(char byte) noexcept {
+  return ascii::is_letter_or_digit(byte) || !ascii::is_ascii(byte);
+}
+
+// The words of a Subject between white space, as far as they have a letter or a digit.
+class Words {
+ public:
+  void append(char byte) noexcept {
+    if (kSpaceAndLineEnds.find(byte) != std::string_view::npos) {
+      is_in_word_ = false;
+    } else if (!is_in_word_ && is_of_word(byte)) {
+      is_in_word_ = true;
+      ++count_;
+    }
+    if (count_ > 0) start_.append(byte);
+  }
+  std::size_t count() const noexcept { return count_; }
+  // From the first letter or digit to the last one, as far as there is room.
+  std::string_view text() const noexcept {
+    return ascii::trimmed_if(start_.view(), [](char byte) { return !is_of_word(byte); });
+  }
+
+ private:
+  Bytes start_;
+  std::size_t count_ = 0;
+  bool is_in_word_ = false;
+};
+
+// Takes an encoded word (RFC 2047) off the value. False if it does not begin with one. Of another character set than
+// ASCII only the letters of ASCII mean anything.
+bool take_encoded_word(std::string_view& value, Words& words) noexcept {
+  constexpr std::string_view kStart = "=?";
+  constexpr std::string_view kEnd = "?=";
+  const std::size_t set_end = value.starts_with(kStart) ? value.find('?', kStart.size()) : std::string_view::npos;
+  if (set_end == std::string_view::npos || set_end + 2 >= value.size() || value[set_end + 2] != '?') return false;
+  const char encoding = ascii::to_lower(value[set_end + 1]);
+  if (encoding != 'q' && encoding != 'b') return false;
+  value.remove_prefix(set_end + 3);
+  const std::size_t end = std::min(value.find(kEnd), value.size());
+  const std::string_view text = value.substr(0, end);
+  if (encoding == 'q') decode_quoted_printable(text, [&](char byte) { words.append(byte == '_' ? ' ' : byte); });
+  if (encoding == 'b') decode_base64(text, [&](char byte) { words.append(byte); });
+  value.remove_prefix(std::min(end + kEnd.size(), value.size()));
+  // White space between two encoded words belongs to neither.
+  const std::string_view next = ascii::trimmed_front(value, kSpaceAndLineEnds);
+  if (next.starts_with(kStart)) value = next;
+  return true;
+}
+
+// A word without its accented letters, in whatever character set they are: `dsinscription`.
+Bytes ascii_of(std::string_view text) noexcept {
+  Bytes letters;
+  for (const char byte : text) {
+    if (ascii::is_ascii(byte)) letters.append(byte);
+  }
+  return letters;
+}
+
+// A program that keeps a list reads one word and the list's name. A person writes a sentence: `Afmelden training
+// zaterdag`. `Leave` alone is a holiday.
+bool is_subject_for_leaving(std::string_view value) noexcept {
+  constexpr std::size_t kMostWords = 2;
+  Words words;
+  while (!value.empty() && words.count() <= kMostWords) {
+    if (take_encoded_word(value, words)) continue;
+    words.append(value.front());
+    value.remove_prefix(1);
+  }
+  if (words.count() > kMostWords) return false;
+  const std::string_view text = words.text();
+  const std::size_t end = static_cast<std::size_t>(std::ranges::find_if_not(text, is_of_word) - text.begin());
+  return is_one_of(ascii_of(text.substr(0, end)).view(),
+                   {"unsubscribe", "unsub", "signoff", "abmelden", "abbestellen", "desinscription", "dsinscription",
+                    "desabonnement", "dsabonnement", "desuscribir", "afmelden", "uitschrijven", "disiscrizione"}) ||
+         is_one_of(text, {"remove", "remove me", "stop", "opt out", "opt-out", "optout"});
+}
+
+// What separates the parts of a local part that list software makes: `dev-leave`, `bounces+joe`.
+bool is_joint(char byte) noexcept {
+  return byte == '-' || byte == '+' || byte == '_';
+}
+
+// Whether the word stands in the text between its ends and such bytes: `leave` does in `dev-leave`, not in `cleaver`.
+bool has_word(std::string_view text, std::string_view word, bool (*is_edge)(char)) noexcept {
+  for (std::size_t at = 0; at + word.size() <= text.size(); ++at) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || is_edge(text[at - 1])) && (end == text.size() || is_edge(text[end])) &&
+        ascii::equal_ignoring_case(text.substr(at, word.size()), word)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool says_automatic(std::string_view name, std::string_view value) noexcept {
+  name = ascii::trimmed_back(name, " \t");
+  const auto is = [name](std::string_view wanted) {
+    return name.size() == wanted.size() && ascii::equal_ignoring_case(name, wanted);
+  };
+  if (is("List-Id") || is("List-Unsubscribe") || is("X-Auto-Response-Suppress") || is("X-Autoreply-From") ||
+      is("X-Failed-Recipients")) {
+    return true;
+  }
+  if (is("Auto-Submitted") || is("X-Autoreply") || is("X-Auto-Reply") || is("X-Autorespond")) {
+    return !is_one_of(first_word(value), {"no"});
+  }
+  if (is("Precedence")) return is_one_of(first_word(value), {"bulk", "list", "junk", "auto_reply", "auto-reply"});
+  if (is("Subject")) return is_subject_for_leaving(value);
+  return is("Content-Type") && (says_report(name, value) || is_calendar_reply(value) || is_report_itself(value));
+}
+
+bool says_report(std::string_view name, std::string_view value) noexcept {
+  return ascii::equal_ignoring_case(ascii::trimmed_back(name, " \t"), "Content-Type") && has(value, "multipart/report");
+}
+
+bool is_of_program(std::string_view local_part) noexcept {
+  // No person has such a name.
+  constexpr std::string_view kAnywhere[] = {"unsubscribe", "optout",  "abbestell", "desinscription",
+                                            "desuscrib",   "noreply", "donotreply"};
+  constexpr std::string_view kPhrases[] = {"opt-out",      "no-reply",     "no_reply",    "no.reply",
+                                           "do-not-reply", "do_not_reply", "do.not.reply"};
+  // A person may have one of these: `john.leave`, `bounce.house`.
+  constexpr std::string_view kParts[] = {"unsub", "leave", "signoff", "bounce", "bounces"};
+  // Behind it there may be a tag, or what says who is meant.
+  constexpr std::string_view kBeginnings[] = {"remove", "listserv", "majordomo", "listproc", "mailer-daemon"};
+  constexpr std::string_view kRequest = "-request";
+  const std::string_view untagged = local_part.substr(0, local_part.find('+'));
+  const auto is_edge = [](char byte) { return !ascii::is_letter_or_digit(byte); };
+  return std::ranges::any_of(kAnywhere, [=](std::string_view each) { return has(local_part, each); }) ||
+         std::ranges::any_of(kPhrases, [=](std::string_view each) { return has_word(local_part, each, is_edge); }) ||
+         std::ranges::any_of(kParts, [=](std::string_view each) { return has_word(local_part, each, is_joint); }) ||
+         std::ranges::any_of(
+             kBeginnings,
+             [=](std::string_view each) { return has_word(local_part.substr(0, each.size() + 1), each, is_joint); }) ||
+         (untagged.size() > kRequest.size() &&
+          ascii::equal_ignoring_case(untagged.substr(untagged.size() - kRequest.size()), kRequest));
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,294 @@
+#include "filter/mail/calendar_reply.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "filter/address/structured_text.hpp"
+#include "filter/base/ascii.hpp"
+#include "filter/mail/calendar_text.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::size_t kMaxDepth = 16;
+// Of a parameter in pieces; a boundary has 70 bytes at most.
+constexpr unsigned kMaxPieces = 32;
+
+// A parameter's value. What does not fit makes it another one, of which nothing is wanted.
+class Text {
+ public:
+  void append(char byte) noexcept {
+    is_too_long_ = is_too_long_ || size_ == bytes_.size();
+    if (!is_too_long_) bytes_[size_++] = byte;
+  }
+  bool is_empty() const noexcept { return size_ == 0 || is_too_long_; }
+  std::string_view view() const noexcept { return {bytes_.data(), is_too_long_ ? 0 : size_}; }
+
+ private:
+  std::array<char, 200> bytes_;
+  std::size_t size_ = 0;
+  bool is_too_long_ = false;
+};
+
+struct Parameter {
+  std::string_view name;   // without what follows a star
+  std::string_view piece;  // `0` of `name*0`; empty: the value is whole
+  bool is_encoded = false;
+  bool is_quoted = false;
+  std::string_view value = {};  // without the quotes around it
+};
+
+bool is_line_end(char byte) noexcept {
+  return byte == '\r' || byte == '\n';
+}
+
+// From left to right through the value of a Content-Type.
+class TypeReader {
+ public:
+  explicit TypeReader(std::string_view value) noexcept : rest_(value) {}
+
+  // Whether the type is that one; an empty subtype stands for all. Before all parameters.
+  bool take_type(std::string_view type, std::string_view subtype) noexcept {
+    const std::string_view found = take_word();
+    skip_comments();
+    if (rest_.starts_with('/')) rest_.remove_prefix(1);
+    const std::string_view found_subtype = take_word();
+    return ascii::equal_ignoring_case(found, type) &&
+           (subtype.empty() || ascii::equal_ignoring_case(found_subtype, subtype));
+  }
+
+  // Nothing at the end.
+  std::optional<Parameter> next() noexcept {
+    for (;;) {
+      const std::string_view name = take_word();
+      if (rest_.empty()) return std::nullopt;
+      skip_comments();
+      const bool has_value = rest_.starts_with('=');
+      // A semicolon, or what belongs to nothing.
+      if (!rest_.empty() && (has_value || name.empty())) rest_.remove_prefix(1);
+      if (has_value && !name.empty()) return parameter(name);
+    }
+  }
+
+ private:
+  void skip_comments() noexcept { rest_ = behind_comments(rest_); }
+
+  std::string_view take_word() noexcept {
+    skip_comments();
+    return take_until(" \t\r\n;=(/\"");
+  }
+
+  std::string_view take_until(std::string_view ends) noexcept {
+    const std::string_view taken = rest_.substr(0, rest_.find_first_of(ends));
+    rest_.remove_prefix(taken.size());
+    return taken;
+  }
+
+  Parameter parameter(std::string_view name) noexcept {
+    Parameter found = {.name = name.substr(0, name.find('*')), .piece = {}};
+    if (found.name.size() != name.size()) {
+      found.piece = name.substr(found.name.size() + 1);
+      found.is_encoded = found.piece.empty() || found.piece.ends_with('*');
+      if (found.piece.ends_with('*')) found.piece.remove_suffix(1);
+    }
+    skip_comments();
+    found.is_quoted = rest_.starts_with('"');
+    found.value = found.is_quoted ? take_quoted() : take_until(" \t\r\n;(");
+    return found;
+  }
+
+  std::string_view take_quoted() noexcept {
+    std::size_t end = 1;
+    while (end < rest_.size() && rest_[end] != '"') end += rest_[end] == '\\' ? 2U : 1U;
+    const std::string_view taken = rest_.substr(1, end - 1);
+    rest_.remove_prefix(end < rest_.size() ? end + 1 : rest_.size());
+    return taken;
+  }
+
+  std::string_view rest_;
+};
+
+// RFC 2231 section 4: the first piece begins with a character set and a language.
+void append_encoded(Text& text, std::string_view value, bool is_first) noexcept {
+  if (const std::size_t quote = value.find('\''); is_first && quote != std::string_view::npos) {
+    const std::size_t second = value.find('\'', quote + 1);
+    if (second != std::string_view::npos) value.remove_prefix(second + 1);
+  }
+  for (std::size_t at = 0; at < value.size(); ++at) {
+    const int escaped = value[at] == '%' ? ascii::hex_byte(value.substr(at + 1)) : -1;
+    if (escaped >= 0) {
+      text.append(static_cast<char>(escaped));
+      at += 2;
+    } else if (!is_line_end(value[at])) {
+      text.append(value[at]);
+    }
+  }
+}
+
+void append(Text& text, const Parameter& parameter, bool is_first) noexcept {
+  if (parameter.is_encoded) return append_encoded(text, parameter.value, is_first);
+  bool is_escaped = false;
+  for (const char byte : parameter.value) {
+    if (is_line_end(byte)) continue;
+    is_escaped = parameter.is_quoted && byte == '\\' && !is_escaped;
+    if (!is_escaped) text.append(byte);
+  }
+}
+
+bool is_piece(std::string_view text, unsigned number) noexcept {
+  const std::array<char, 2> digits = {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
+  return text == std::string_view(digits.data(), digits.size()).substr(number < 10 ? 1 : 0);
+}
+
+// Whether there is one with that name and number; `number` counts from 0, nothing: the value is whole.
+bool append_piece(Text& text, std::string_view content_type, std::string_view name,
+                  std::optional<unsigned> number) noexcept {
+  TypeReader reader(content_type);
+  reader.take_type({}, {});
+  while (const std::optional<Parameter> each = reader.next()) {
+    if (!ascii::equal_ignoring_case(each->name, name)) continue;
+    if (number ? !is_piece(each->piece, *number) : !each->piece.empty()) continue;
+    append(text, *each, number.value_or(0) == 0);
+    return true;
+  }
+  return false;
+}
+
+// Empty if there is none.
+Text value_of(std::string_view content_type, std::string_view name) noexcept {
+  Text text;
+  if (append_piece(text, content_type, name, std::nullopt)) return text;
+  for (unsigned number = 0; number < kMaxPieces; ++number) {
+    if (!append_piece(text, content_type, name, number)) break;
+  }
+  return text;
+}
+
+bool is_type(std::string_view content_type, std::string_view type, std::string_view subtype) noexcept {
+  return TypeReader(content_type).take_type(type, subtype);
+}
+
+bool is_calendar(std::string_view content_type) noexcept {
+  return is_type(content_type, "text", "calendar");
+}
+
+bool is_multipart(std::string_view content_type) noexcept {
+  return is_type(content_type, "multipart", {}) && !value_of(content_type, "boundary").is_empty();
+}
+
+// The parts of a body, and the multiparts that they are in.
+class Parts {
+ public:
+  // Whether that Content-Type is what is looked for. A multipart's parts are read from then on.
+  bool take_type(std::string_view content_type) noexcept {
+    if (is_calendar_reply(content_type)) return true;
+    // That of the message is for says_report().
+    if (depth_ != 0 && is_type(content_type, "multipart", "report")) return true;
+    is_calendar_ = is_calendar_ || is_calendar(content_type);
+    if (depth_ == kMaxDepth || !is_multipart(content_type)) return false;
+    boundaries_[depth_++] = value_of(content_type, "boundary");
+    return false;
+  }
+
+  // Whether the part that ends with that text answers an invitation.
+  bool take_text(std::string_view text) noexcept {
+    return std::exchange(is_calendar_, false) && answers_invitation(text);
+  }
+
+  // The fields of a part.
+  bool take_header(std::string_view header) noexcept {
+    while (!header.empty()) {
+      std::size_t end = header.find('\n');
+      // The lines that begin with white space belong to the field.
+      while (end != std::string_view::npos && end + 1 < header.size() && is_blank(header[end + 1])) {
+        end = header.find('\n', end + 1);
+      }
+      const std::string_view field = header.substr(0, end);
+      header.remove_prefix(end == std::string_view::npos ? header.size() : end + 1);
+      const std::size_t colon = field.find(':');
+      if (colon == std::string_view::npos) continue;
+      const std::string_view name = ascii::trimmed_back(field.substr(0, colon), " \t");
+      if (ascii::equal_ignoring_case(name, "Content-Type") && take_type(field.substr(colon + 1))) return true;
+    }
+    return false;
+  }
+
+  enum class Line : std::uint8_t { other, opens, closes };
+  // A line that opens or closes a part of one of the multiparts ends all that is within it.
+  Line take_line(std::string_view line) noexcept {
+    if (!line.starts_with("--")) return Line::other;
+    line = ascii::trimmed_back(line.substr(2), " \t\r");
+    for (std::size_t depth = depth_; depth-- > 0;) {
+      const std::string_view boundary = boundaries_[depth].view();
+      if (!line.starts_with(boundary)) continue;
+      const std::string_view behind = line.substr(boundary.size());
+      if (!behind.empty() && behind != "--") continue;
+      depth_ = behind.empty() ? depth + 1 : depth;
+      return behind.empty() ? Line::opens : Line::closes;
+    }
+    return Line::other;
+  }
+
+ private:
+  static bool is_blank(char byte) noexcept { return byte == ' ' || byte == '\t'; }
+
+  std::array<Text, kMaxDepth> boundaries_ = {};
+  std::size_t depth_ = 0;
+  bool is_calendar_ = false;  // the current part
+};
+
+}  // namespace
+
+std::string_view behind_comments(std::string_view value) noexcept {
+  std::size_t depth = 0;
+  std::size_t at = 0;
+  for (; at < value.size(); ++at) {
+    const char byte = value[at];
+    if (byte == '\\' && depth != 0) {
+      ++at;
+    } else if (byte == '(') {
+      ++depth;
+    } else if (byte == ')' && depth != 0) {
+      --depth;
+    } else if (depth == 0 && !is_folding_space(byte)) {
+      break;
+    }
+  }
+  return value.substr(std::min(at, value.size()));
+}
+
+bool is_calendar_reply(std::string_view content_type) noexcept {
+  return is_calendar(content_type) && is_answering_method(value_of(content_type, "method").view());
+}
+
+bool needs_body(std::string_view content_type) noexcept {
+  return is_multipart(content_type) || is_calendar(content_type);
+}
+
+bool has_automatic_part(std::string_view content_type, std::string_view body) noexcept {
+  body = body.substr(0, kCalendarReplyBytes);
+  Parts parts;
+  if (parts.take_type(content_type)) return true;
+  bool in_header = false;
+  std::size_t part = 0;  // where the header or the text of the current part begins
+  for (std::size_t begin = 0; begin < body.size();) {
+    const std::size_t end = body.find('\n', begin);
+    const std::string_view line = body.substr(begin, end - begin);
+    const std::string_view before = body.substr(part, begin - part);
+    const Parts::Line kind = parts.take_line(line);
+    const bool is_boundary = kind != Parts::Line::other;
+    const bool ends_header = in_header && (is_boundary || line.empty() || line == "\r");
+    if (ends_header && parts.take_header(before)) return true;
+    if (is_boundary && parts.take_text(in_header ? std::string_view() : before)) return true;
+    begin = end == std::string_view::npos ? body.size() : end + 1;
+    if (is_boundary || ends_header) part = begin;
+    in_header = kind == Parts::Line::opens || (in_header && !ends_header);
+  }
+  const std::string_view rest = body.substr(part);
+  return in_header ? parts.take_header(rest) : parts.take_text(rest);
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,138 @@
+// What a log says of the daemon's decisions, counted. Its memory is bounded whatever the log is: some MiB for the
+// domains, and less for the rest. A value that one thread fills, then plain to read.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/log/daemon_line.hpp"
+#include "filter/log/decision_line.hpp"
+#include "filter/log/log_times.hpp"
+#include "filter/report/space_saving.hpp"
+#include "filter/report/time_counts.hpp"
+#include "filter/report/unasked_line.hpp"
+
+namespace bloomgate {
+
+// One line that counts: of the daemon, or of the mail server that could not ask a milter. The texts are parts of a
+// block.
+struct ReportEvent {
+  LogTime time;
+  DaemonLevel level = DaemonLevel::info;
+  std::string_view text = {};
+  std::optional<DecisionLine> decision = {};
+  std::optional<SampleLine> sample = {};
+  std::optional<UnaskedLine> unasked = {};
+};
+
+// What the daemon's line says.
+ReportEvent event_of(const DaemonLine& line, LogTime time) noexcept;
+
+// What a word of Figures::child_signers says. "mg shop.example": mg.shop.example has signed for shop.example.
+struct ChildSigner {
+  std::string signer;
+  std::string domain;
+};
+ChildSigner child_signer_of(const std::string& word);
+
+// What a word of Figures::needed_signers says. "esp.example billing@bank.example": that sender, domain entry or mailing
+// list is listed, and needs a good signature of esp.example.
+struct NeededSigner {
+  std::string signer;
+  std::string entry;
+};
+NeededSigner needed_signer_of(const std::string& word);
+
+// Sessions of the mail server that could not ask a milter.
+struct UnaskedMilter {
+  std::uint64_t sessions = 0;
+  LogTime first;
+  LogTime last;
+  std::string why;  // of the last one
+};
+
+using OutcomeCounts = std::array<std::uint64_t, kOutcomes>;  // messages, by Outcome
+
+// A decision that took long.
+struct SlowDecision {
+  double seconds = 0;
+  LogTime time;
+  std::string queue_id;
+  std::string reason;
+};
+
+struct Figures {
+  // Names that the operator or the daemon has given are few; whatever a log makes of them.
+  static constexpr std::size_t kMostNames = 200;
+  static constexpr std::size_t kMostDomains = 10'000;
+  static constexpr std::size_t kMostSenders = 1000;
+  static constexpr std::size_t kMostWarnings = 500;
+  static constexpr std::size_t kMostHours = 24 * 400;
+  static constexpr std::size_t kMostSlow = 5;
+
+  std::uint64_t messages = 0;
+  OutcomeCounts outcomes = {};
+  SpaceSaving reasons{kMostNames};     // "check not-listed"
+  SpaceSaving identities{kMostNames};  // of delivered messages, as the next two
+  SpaceSaving authentications{kMostNames};
+  SpaceSaving whitelists{kMostNames};
+  SpaceSaving confirmations{kMostNames};       // what stores have said
+  SpaceSaving listed_domains{kMostDomains};    // of delivered messages
+  SpaceSaving unlisted_domains{kMostDomains};  // of those that no list has
+  SpaceSaving child_signers{kMostDomains};     // that sign for listed domains: see child_signer_of()
+  SpaceSaving needed_signers{kMostDomains};    // of checked messages: see needed_signer_of()
+  std::uint64_t without_domain = 0;            // of both
+
+  std::uint64_t forging_messages = 0;
+  std::uint64_t forged_fields = 0;
+  SpaceSaving forging_domains{kMostDomains};
+
+  TimeCounts decision_times;
+  TimeCounts confirm_times;
+  std::vector<SlowDecision> slowest;  // the slowest first
+
+  SpaceSaving checks{kMostNames};  // the checkers' answers
+  TimeCounts check_times;          // of answers
+  TimeCounts failed_check_times;
+
+  // Of delivered messages that were sampled.
+  SpaceSaving samples{kMostNames};         // the checkers' answers
+  SpaceSaving spam_senders{kMostSenders};  // listed, and what the checker called spam; the note: whitelist and score
+
+  SpaceSaving warnings{kMostWarnings};           // without numbers and queue IDs; the note is the last one as it is
+  std::map<std::string, UnaskedMilter> unasked;  // by the milter; of more than kMostNames, "(others)"
+  std::uint64_t starts = 0;
+  std::uint64_t lost_lines = 0;  // the daemon has said that its log lacks so many
+
+  std::map<std::int64_t, OutcomeCounts> hours;  // since 1970, in UTC
+  std::uint64_t without_hour = 0;               // messages of more different hours than kMostHours
+  std::optional<LogTime> first;                 // line of the daemon
+  std::optional<LogTime> last;
+
+  // Throws std::bad_alloc.
+  void add(const ReportEvent& event);
+
+  std::uint64_t count(Outcome outcome) const noexcept { return outcomes[static_cast<std::size_t>(outcome)]; }
+  // Delivered messages that no checker had to see.
+  std::uint64_t spared_messages() const noexcept;
+  // What the checkers would have been busy for with them, each as long as they took for an answer on average. Nothing
+  // where the log has no answer.
+  std::optional<double> spared_seconds() const noexcept;
+
+ private:
+  void add_message(const DecisionLine& line, LogTime time);
+  void add_domains(const DecisionLine& line);
+  void add_child_signer(const DecisionLine& line);
+  void add_needed_signer(const DecisionLine& line);
+  void add_times(const DecisionLine& line, LogTime time);
+  void add_sample(const SampleLine& line);
+  void add_unasked(const UnaskedLine& line, LogTime time);
+  void add_other(const ReportEvent& event);
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,69 @@
+// The header of a store: its fields in memory, its bytes on disk, and the checks between the two. FORMAT.md, "The
+// store", is the normative description. Used by StoreWriter and StoreFile; pure functions over bytes, safe from any
+// thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "filter/address/address_profile.hpp"
+#include "filter/file/file_format.hpp"
+#include "filter/file/sections.hpp"
+#include "filter/hash/hash.hpp"
+#include "filter/store/store_page.hpp"
+
+namespace bloomgate {
+
+// A chunk of checked bytes has whole pages.
+inline constexpr std::size_t kStorePagesInChunk = kChecksumChunkBytes / kStorePageBytes;
+
+// How hashes are made from text.
+struct StoreShape {
+  HashFamily hash_family = HashFamily::xxh3;
+  std::uint64_t seed = 0;
+  AddressProfile profile = {};
+
+  friend bool operator==(const StoreShape&, const StoreShape&) = default;
+};
+
+struct StoreHeader {
+  StoreShape shape;
+  unsigned low_bits = 0;        // of a coded hash, see store_page.hpp
+  std::uint64_t pages = 0;      // 0 if there are no addresses
+  std::uint64_t addresses = 0;  // each once
+  std::uint64_t domains = 0;    // domain entries, and pairs with a domain, each once
+  KindsHeld kinds = {};         // of these
+  // The domains of the senders of all addresses, and maybe of some that are no longer there. 0: the store does not have
+  // them, or has no addresses.
+  std::uint64_t sender_domains = 0;
+
+  // Whether a filter that is made from the store can have them. Each pair has something in common with its neighbours,
+  // so a store of pairs has them if it was made to.
+  bool knows_sender_domains() const noexcept { return sender_domains != 0 || (addresses == 0 && !kinds.any_pairs()); }
+
+  friend bool operator==(const StoreHeader&, const StoreHeader&) = default;
+};
+
+// The sections of a store with that header, each in its place, without their checksums. Throws
+// BloomgateError{size_overflow}.
+Sections sections_of(const StoreHeader& header);
+
+// Puts the header, checksum included, into `out`, and returns the store's identity: a number of everything in it, by
+// which a filter names it; never 0. `sections` are those of sections_of(), with their checksums.
+std::uint64_t encode_store_header(const StoreHeader& header, const Sections& sections,
+                                  std::span<std::byte, kHeaderBytes> out) noexcept;
+
+struct DecodedStoreHeader {
+  StoreHeader header;
+  Sections sections;
+  std::uint64_t identity = 0;
+};
+
+// Reads and checks a header. Throws BloomgateError with the offending field's offset. `path` is for the message.
+DecodedStoreHeader decode_store_header(std::span<const std::byte, kHeaderBytes> bytes, const std::string& path);
+
+}  // namespace bloomgate

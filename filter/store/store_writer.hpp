@@ -1,0 +1,89 @@
+// Writes a store: the exact set of the entries of a filter, as sorted hashes in coded pages (store_page.hpp).
+//
+// Used by the builder and by `bloomgate update`, in one thread. Call order: constructor, add*, add_domains*,
+// add_sender_domains*, complete, stage, publish. Destroyed before stage, it leaves nothing behind. How the hashes are
+// cut into calls, and the number of threads, makes no difference to the bytes.
+//
+// The filter that names a store and the store itself are two files, and only one can be renamed at a time. So the store
+// is first staged beside the old one, then the filter is published, and then the store. open_store() finds the store of
+// either filter at each of these moments.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filter/file/new_file.hpp"
+#include "filter/file/section_stream.hpp"
+#include "filter/hash/hash_run.hpp"
+#include "filter/store/store_cut.hpp"
+#include "filter/store/store_format.hpp"
+
+namespace bloomgate {
+
+class StoreWriter {
+ public:
+  // The three numbers are upper bounds, for which space is reserved; the first also chooses the coding. Throws as
+  // NewFile does.
+  StoreWriter(const std::string& path, const StoreShape& shape, std::uint64_t most_addresses,
+              std::uint64_t most_domains, unsigned threads, std::uint64_t most_sender_domains = 0);
+  ~StoreWriter();
+
+  // Hashes of addresses in strictly ascending order, greater than those before. Throws BloomgateError{cannot_write}.
+  void add(std::span<const KeyHash> hashes);
+
+  // The same in steps (store_cut.hpp), for those who have threads of their own; not together with add().
+  std::vector<StoreChunk> cut(const HashRun& run) { return cut_.cut(run); }
+  std::vector<StoreChunk> cut_rest() { return cut_.cut_rest(); }
+  std::span<const std::byte> make(const StoreChunk& chunk,
+                                  std::span<std::byte, kChecksumChunkBytes> memory) const noexcept {
+    return cut_.make(chunk, memory);
+  }
+  // Instead of cut() for what another process has cut; not together with add().
+  void add_made(std::span<const KeyHash> index, std::uint64_t hashes) { cut_.add_made(index, hashes); }
+  // Several threads may call it at once, for different chunks. Throws BloomgateError{cannot_write}.
+  void write(std::uint64_t first_page, std::span<const std::byte> made);
+
+  // For a FilePart elsewhere that writes pages (NewFile::mark() and note_made()).
+  NewFile& file() noexcept { return *file_; }
+
+  // Hashes of domain entries in ascending order; one that is equal to the one before it is left out. Once there are no
+  // more addresses. Throws BloomgateError{cannot_write}.
+  void add_domains(std::span<const KeyHash> hashes);
+  // The same for the domains of all addresses, once there are no more domain entries.
+  void add_sender_domains(std::span<const KeyHash> hashes);
+
+  // Of all that is added, what are pairs. Before complete().
+  void set_kinds(const KindsHeld& kinds) noexcept { header_.kinds = kinds; }
+
+  // Completes the file, reads it back and checks it. Returns its identity. Throws as NewFile::complete().
+  std::uint64_t complete();
+
+  // See above. Throw BloomgateError{cannot_write}.
+  void stage() { file_->stage(); }
+  void publish(unsigned kept = 0) { file_->publish(kept); }
+
+  // As completed.
+  const StoreHeader& header() const noexcept { return header_; }
+  std::uint64_t file_bytes() const;
+
+ private:
+  void write_chunks(const std::vector<StoreChunk>& chunks);
+  void finish_pages();
+  void finish_domains();
+
+  StoreHeader header_;
+  unsigned threads_;
+  std::uint64_t most_domains_;
+  std::uint64_t most_sender_domains_;
+  StoreCut cut_;
+  std::unique_ptr<NewFile> file_;
+  std::unique_ptr<SectionStream> domains_;
+  std::unique_ptr<SectionStream> sender_domains_;
+  bool pages_are_finished_ = false;
+  bool domains_are_finished_ = false;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,14 @@
+// How much memory this process can have: what is free, and what its limits leave (ulimit -v, the memory limits of
+// systemd and containers). Safe from any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace bloomgate {
+
+// In bytes; the largest number if nothing says. An estimate, since other programs take and free memory all the time.
+// `root` is where /proc and /sys are, for tests.
+std::uint64_t available_memory(const std::string& root = "");
+
+}  // namespace bloomgate

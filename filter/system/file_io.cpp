@@ -1,0 +1,62 @@
+#include "filter/system/file_io.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "filter/base/error.hpp"
+#include "filter/system/file_descriptor.hpp"
+
+namespace bloomgate {
+
+int write_at(int file, std::span<const std::byte> bytes, std::uint64_t offset) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    if (written == 0) return ENOSPC;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+  return 0;
+}
+
+int read_at(int file, std::span<std::byte> bytes, std::uint64_t offset) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t count = pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    if (count == 0) return EIO;
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+  return 0;
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw system_error(ErrorCode::cannot_open, "open", path, errno);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || file.bad()) throw system_error(ErrorCode::cannot_read, "read", path, errno);
+  return std::move(text).str();
+}
+
+int sync_folder(const std::string& folder) noexcept {
+  const FileDescriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return file.is_open() && fsync(file.get()) == 0 ? 0 : errno;
+}
+
+void sync_folder_or_throw(const std::string& folder) {
+  if (const int error = sync_folder(folder)) throw system_error(ErrorCode::cannot_write, "sync", folder, error);
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,75 @@
+// Writes in threads of its own what others make, so that these need not wait for the disk, and the disk has several
+// requests at a time. Used by BodyWriter and SortedBuild.
+//
+// It has some pieces of memory. Whoever makes something waits for a free one, fills it, and goes on; the piece is free
+// again once it is written. add() is safe from any thread, finish() for one while nobody adds.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "filter/system/anonymous_memory.hpp"
+
+namespace bloomgate {
+
+class WriteBehind {
+ public:
+  // Fills the memory, whose bytes may be anything, and gives the part of it that is to be written.
+  using Make = std::function<std::span<const std::byte>(std::span<std::byte>)>;
+  using Write = std::function<void(std::span<const std::byte>)>;
+
+  // Writers for so many threads that make things: one for one, and else four at least, as disks need several requests
+  // at a time to be as fast as they can.
+  static constexpr unsigned writers_for(unsigned threads) noexcept { return threads == 1 ? 1 : std::max(threads, 4U); }
+
+  // There may be no pieces, where all is made already. Throws BloomgateError{out_of_memory}, and std::system_error
+  // where there is no thread at all; with fewer than it should have it is slower.
+  WriteBehind(std::size_t piece_bytes, unsigned pieces, unsigned writers);
+  // What is not yet begun to be written is not written.
+  ~WriteBehind();
+  WriteBehind(const WriteBehind&) = delete;
+  WriteBehind& operator=(const WriteBehind&) = delete;
+
+  // Calls `make` here, and `write` in another thread. Throws what `make` throws, and what an earlier `write` threw;
+  // then nothing more is made or written.
+  void add(const Make& make, Write write);
+
+  // The same for what is made already, and stays where it is until it is written, or until this throws: then nobody
+  // uses any of it any more.
+  void add(std::span<const std::byte> made, Write write);
+
+  // Waits until everything is written. Throws what a `write` threw.
+  void finish();
+
+ private:
+  struct Work {
+    std::span<std::byte> memory;  // empty: it has none of the pieces
+    std::span<const std::byte> made;
+    Write write;
+  };
+
+  void write_until_closed();
+  void give_back(std::span<std::byte> memory);
+
+  std::optional<AnonymousMemory> memory_;
+  std::mutex mutex_;
+  std::condition_variable piece_is_free_;  // or everything is written
+  std::condition_variable work_is_there_;
+  std::vector<std::span<std::byte>> free_;
+  std::deque<Work> waiting_;
+  std::size_t unfinished_ = 0;  // of what was added
+  std::exception_ptr failure_;
+  bool is_closed_ = false;
+  std::vector<std::jthread> writers_;  // the last member: they end before the rest goes
+};
+
+}  // namespace bloomgate

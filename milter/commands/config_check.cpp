@@ -1,0 +1,112 @@
+#include "milter/commands/config_check.hpp"
+
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "config/config_error.hpp"
+#include "filter/base/error.hpp"
+#include "filter/base/printable.hpp"
+#include "milter/daemon/served_options.hpp"
+#include "milter/glue/listening_socket.hpp"
+#include "milter/health/file_facts.hpp"
+#include "milter/health/rules.hpp"
+#include "milter/judge/policy_of_options.hpp"
+#include "milter/lists/exact_list_file.hpp"
+#include "milter/lists/whitelist_files.hpp"
+#include "milter/lookup/learned_answers.hpp"
+#include "milter/serving/local_socket.hpp"
+
+namespace bloomgate {
+namespace {
+
+void show_exact_list(std::string_view name, const std::string& path, ListOf of, std::ostream& out) {
+  if (path.empty()) return;
+  out << name << ' ' << printable(path) << ": " << load_exact_list(path, of).list.size() << " entries\n";
+}
+
+void show_whitelist(const WhitelistSource& source, std::ostream& out) {
+  for (const NamedFilter& each : load_whitelist_files(source, false, FilterCheck::header)) {
+    const LoadedFilter& whitelist = *each.filter;
+    out << "whitelist " << printable(whitelist.path()) << ": " << entries_of(whitelist.header())
+        << " entries; its header is good (all of it is checked when it is loaded)\n";
+    if (whitelist.store() == nullptr) continue;
+    out << "confirm " << printable(source.store) << ": the store of this whitelist; its header and index are good\n";
+  }
+}
+
+void show_lists(const DaemonOptions& options, std::ostream& out) {
+  for (const WhitelistSource& source : options.whitelists) {
+    try {
+      show_whitelist(source, out);
+    } catch (const BloomgateError& error) {
+      if (!options.allow_missing_whitelist) throw;
+      out << "whitelist: none can be used, which is allowed: " << printable(error.what()) << '\n';
+    }
+  }
+  show_exact_list("revoked", options.revoked, ListOf::senders, out);
+  show_exact_list("extra", options.extra, ListOf::senders, out);
+  show_exact_list("opt-out", options.opt_out, ListOf::recipients, out);
+}
+
+// What stands in the way of the sockets and of the folder of the deeper check.
+std::vector<ConfigError> faults_of_places(const DaemonCommand& command) {
+  const DaemonOptions& options = command.options;
+  std::vector<ConfigError> faults;
+  const auto look_at = [&](const std::string& option, const auto& require) {
+    try {
+      require();
+    } catch (const BloomgateError& error) {
+      const std::string place = command.config_path + ": " + (option.empty() ? "" : option + ": ");
+      faults.emplace_back(error.code(), place + error.what(), ConfigPlace{command.config_path});
+    }
+  };
+  look_at("", [&] { require_temporary_folder(options); });
+  look_at("socket", [&] { require_place_for_socket(options.socket, options.socket_group); });
+  look_at("lookup-socket", [&] {
+    if (options.lookup_socket) require_place_for_socket(*options.lookup_socket, options.socket_group);
+  });
+  look_at("metrics", [&] {
+    if (options.metrics) require_place_for_socket(*options.metrics, {});
+  });
+  return faults;
+}
+
+}  // namespace
+
+std::string look_ups_of_learned(const DaemonOptions& started_with, const DaemonOptions& options) {
+  return started_with.lookup_socket ? learned_answers_text(*started_with.lookup_socket, options) : "";
+}
+
+void check_config(const DaemonCommand& command, std::ostream& out) {
+  const DaemonOptions& options = command.options;
+  gate_rules(command);
+  const std::vector<HealthFinding> findings = findings_of(facts_of_files(command));
+  const auto show_findings = [&] {
+    for (const HealthFinding& each : findings) out << text_of(each);
+  };
+  if (const std::vector<ConfigError> faults = faults_of_places(command); !faults.empty()) {
+    show_findings();
+    throw ConfigErrors(faults);
+  }
+  std::ostringstream lists;
+  try {
+    show_lists(options, lists);
+  } catch (const BloomgateError&) {
+    show_findings();
+    throw;
+  }
+  out << "configuration " << printable(command.config_path)
+      << (findings.empty() ? ": good\n" : ": the daemon can use it; what needs action is below\n") << lists.str();
+  for (const DeepCheckServer& server : options.deep_check.servers) {
+    out << "deep-check " << printable(to_string(server))
+        << (options.mode == Mode::observe ? ": not asked while the mode is observe\n" : "\n");
+  }
+  for (const std::string& text : {who_teaches_text(options), look_ups_of_learned(options, options)}) {
+    if (!text.empty()) out << text << '\n';
+  }
+  show_findings();
+}
+
+}  // namespace bloomgate

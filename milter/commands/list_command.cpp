@@ -1,0 +1,130 @@
+#include "milter/commands/list_command.hpp"
+
+#include <sysexits.h>
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include "filter/address/list_id.hpp"
+#include "filter/address/pair.hpp"
+#include "filter/base/json.hpp"
+#include "filter/base/printable.hpp"
+#include "milter/fields/alignment.hpp"
+#include "milter/lists/list_file_edit.hpp"
+
+namespace bloomgate {
+namespace {
+
+const std::string& option_of(ListName list, const DaemonOptions& options) {
+  switch (list) {
+    case ListName::extra:
+      return options.extra;
+    case ListName::opt_out:
+      return options.opt_out;
+    case ListName::revoked:
+      break;
+  }
+  return options.revoked;
+}
+
+const std::string& path_of(const DaemonCommand& command) {
+  const ListName list = command.list.spec->list;
+  const std::string& path = option_of(list, command.options);
+  if (!path.empty()) return path;
+  const std::string name(list_option(list));
+  throw config_error({command.config_path}, name,
+                     "no file is set for this list; write '" + name + " = /etc/bloomgate/" + name +
+                         ".txt' there, make the file (install -m 644 /dev/null /etc/bloomgate/" + name +
+                         ".txt), and restart the daemon");
+}
+
+std::string sentence(const ListCommand& command, const EditedEntry& edited) {
+  const std::string list(list_option(command.spec->list));
+  std::string text = edited.entry;
+  if (!command.spec->takes_out) {
+    text += edited.has_changed ? ": is in the list " + list + " now" : ": was in the list " + list + " already";
+  } else {
+    text += edited.has_changed ? ": is no longer in the list " + list : ": was not in the list " + list;
+  }
+  if (!edited.covered_by.empty()) text += ", but " + edited.covered_by + " is, and covers it";
+  return printable(text);
+}
+
+// What an entry that was put in may mean otherwise than it was meant; empty: nothing. `bloomgate build` warns of more.
+std::string warning_of(const Entry& entry, ListName list) {
+  std::string_view key = entry.key();
+  if (is_mailing_list_key(key)) return {};
+  if (entry.is_pair()) key = sides_of_pair(key).sender;
+  if (entry.kind() == EntryKind::with_signer) key = sides_of_signer_key(key).entry;
+  std::string_view domain = key.substr(key.rfind('@') + 1);
+  if (domain.starts_with('.')) domain.remove_prefix(1);
+  if (domain.starts_with('[')) return {};
+  if (domain.find('.') == std::string_view::npos) {
+    return "its domain has no dot, as only a network of its own has; if it was cut short, write it whole";
+  }
+  const bool lists_domain = list == ListName::extra && key.starts_with('@');
+  if (lists_domain && organizational_domain(domain).empty()) {
+    return "it is a public suffix: anybody can have a domain below it; list single domains";
+  }
+  return {};
+}
+
+std::string warning_of(const ListCommand& command, const Entry& entry) {
+  return command.spec->takes_out ? std::string() : warning_of(entry, command.spec->list);
+}
+
+std::string json_of(const ListCommand& command, const std::string& path, std::span<const Entry> given,
+                    const EditedList& edited) {
+  Json entries = Json::array();
+  for (std::size_t i = 0; i < edited.entries.size(); ++i) {
+    const EditedEntry& entry = edited.entries[i];
+    entries.push_back({{"given", printable(command.entries[i])},
+                       {"entry", entry.entry},
+                       {"changed", entry.has_changed},
+                       {"covered_by", entry.covered_by},
+                       {"warning", warning_of(command, given[i])}});
+  }
+  const Json all = {{"command", command.spec->name},
+                    {"list", list_option(command.spec->list)},
+                    {"file", path},
+                    {"size", edited.size},
+                    {"entries", entries}};
+  return all.dump(2);
+}
+
+// As the daemon looks an address up (exact_list.hpp). What the separators of the filters are is not known here.
+TagSeparators separators_of(ListName list, const DaemonOptions& options) {
+  if (list == ListName::extra) return {};
+  const TagSeparators plus = *TagSeparators::parse("+");
+  if (list == ListName::revoked) return plus;
+  return plus | TagSeparators::parse(options.recipient_delimiter).value_or(TagSeparators());
+}
+
+}  // namespace
+
+int edit_list(const DaemonCommand& command, std::ostream& out) {
+  const ListCommand& asked = command.list;
+  const std::string& path = path_of(command);
+  const ListOf of = asked.spec->list == ListName::opt_out ? ListOf::recipients : ListOf::senders;
+  const std::vector<Entry> entries = entries_of_words(asked.entries, of);
+  const EditedList edited =
+      edit_list_file(path, entries, asked.spec->takes_out ? ListChange::take_out : ListChange::put_in,
+                     separators_of(asked.spec->list, command.options), of);
+  if (asked.json) {
+    out << json_of(asked, path, entries, edited) << '\n';
+  } else {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      out << sentence(asked, edited.entries[i]) << '\n';
+      if (const std::string warning = warning_of(asked, entries[i]); !warning.empty()) {
+        out << "  warning: " << warning << '\n';
+      }
+    }
+    out << printable(path) << ": " << edited.size << (edited.size == 1 ? " entry\n" : " entries\n");
+  }
+  const bool some_stay =
+      std::ranges::any_of(edited.entries, [](const EditedEntry& each) { return !each.covered_by.empty(); });
+  return some_stay ? 1 : EX_OK;
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,178 @@
+#include "milter/glue/libmilter_input.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+
+#include "filter/base/error.hpp"
+#include "filter/system/file_descriptor.hpp"
+#include "milter/glue/connection_watch.hpp"
+#include "milter/glue/packet_check.hpp"
+
+namespace bloomgate {
+namespace {
+
+// One for each descriptor that a connection may have. It is used by the thread that reads the connection, which
+// libmilter hands from one to the next.
+struct Stream {
+  std::atomic<bool> is_open{false};
+  PacketCheck packets;
+};
+
+class Guard {
+ public:
+  Guard(int listener, int descriptors, ConnectionWatch& watch)
+      : listener_(listener),
+        limit_(descriptors - std::min(kMostSpare, descriptors / 4)),
+        streams_(std::make_unique<Stream[]>(static_cast<std::size_t>(limit_))),
+        watch_(watch),
+        reserve_(fcntl(listener, F_DUPFD_CLOEXEC, 0)) {}
+
+  bool is_listener(int descriptor) const noexcept { return descriptor == listener_; }
+
+  Stream* stream(int descriptor) noexcept {
+    if (descriptor < 0 || descriptor >= limit_) return nullptr;
+    Stream& found = streams_[static_cast<std::size_t>(descriptor)];
+    return found.is_open.load(std::memory_order_acquire) ? &found : nullptr;
+  }
+
+  // A connection that was accepted, or -1 with errno. Returns the same, but for one that is ended here: then -1, and
+  // libmilter waits for the next one.
+  int admit(int socket) noexcept {
+    if (socket < 0 && (errno == EMFILE || errno == ENFILE)) return end_without_descriptor();
+    if (socket < 0) return socket;
+    // The lowest free number is taken: all below it are in use. What is left is for what messages need.
+    if (socket >= limit_) return end(socket);
+    Stream& stream = streams_[static_cast<std::size_t>(socket)];
+    stream.packets = PacketCheck();
+    stream.is_open.store(true, std::memory_order_release);
+    return socket;
+  }
+
+  void refuse(int socket) noexcept {
+    shutdown(socket, SHUT_RDWR);
+    watch_.note_unpaired_macros();
+  }
+
+ private:
+  static constexpr int kMostSpare = 64;
+  static constexpr int kPauseMilliseconds = 100;
+
+  int end(int socket) noexcept {
+    close(socket);
+    watch_.note_without_descriptor();
+    errno = EAGAIN;
+    return -1;
+  }
+
+  int end_without_descriptor() noexcept {
+    reserve_.reset();
+    const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (socket >= 0) {
+      end(socket);
+    } else {
+      poll(nullptr, 0, kPauseMilliseconds);  // another thread has taken it
+    }
+    reserve_.reset(fcntl(listener_, F_DUPFD_CLOEXEC, 0));
+    errno = EAGAIN;
+    return -1;
+  }
+
+  const int listener_;
+  const int limit_;  // of the numbers of connections
+  const std::unique_ptr<Stream[]> streams_;
+  ConnectionWatch& watch_;
+  FileDescriptor reserve_;  // the listener once more, given up for a connection that is to be ended
+};
+
+constexpr rlim_t kMostDescriptors = 1 << 16;
+
+std::atomic<Guard*> guard = nullptr;  // never destroyed: libmilter's threads use it until the process ends
+thread_local int current = -1;
+
+// The C library's function of that name, or a sanitizer's.
+template <class Function>
+Function* next(const char* name) noexcept {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+int socket_of_callback() noexcept {
+  return current;
+}
+
+void set_socket_of_callback(int socket) noexcept {
+  current = socket;
+}
+
+// Their names for the linker are those of the C library's functions, of which <unistd.h> may have inline variants.
+extern "C" {
+
+__attribute__((visibility("default"))) int bloomgate_accept(int listener, sockaddr* address,
+                                                            socklen_t* bytes) __asm__("accept");
+__attribute__((visibility("default"))) ssize_t bloomgate_read(int descriptor, void* into,
+                                                              std::size_t bytes) __asm__("read");
+__attribute__((visibility("default"))) ssize_t bloomgate_read_chk(int descriptor, void* into, std::size_t bytes,
+                                                                  std::size_t room) __asm__("__read_chk");
+__attribute__((visibility("default"))) int bloomgate_close(int descriptor) __asm__("close");
+
+int bloomgate_accept(int listener, sockaddr* address, socklen_t* bytes) {
+  static auto* const real = next<int(int, sockaddr*, socklen_t*)>("accept");
+  const int socket = real(listener, address, bytes);
+  Guard* const found = guard.load(std::memory_order_acquire);
+  return found != nullptr && found->is_listener(listener) ? found->admit(socket) : socket;
+}
+
+ssize_t bloomgate_read(int descriptor, void* into, std::size_t bytes) {
+  static auto* const real = next<ssize_t(int, void*, std::size_t)>("read");
+  const ssize_t got = real(descriptor, into, bytes);
+  Guard* const found = guard.load(std::memory_order_acquire);
+  Stream* const stream = found == nullptr ? nullptr : found->stream(descriptor);
+  if (stream == nullptr) return got;
+  current = descriptor;
+  if (got <= 0) return got;
+  if (stream->packets.take({static_cast<const unsigned char*>(into), static_cast<std::size_t>(got)})) return got;
+  found->refuse(descriptor);
+  return 0;  // as if the mail server had ended it
+}
+
+// What a library that was compiled with _FORTIFY_SOURCE may call instead.
+ssize_t bloomgate_read_chk(int descriptor, void* into, std::size_t bytes, std::size_t room) {
+  if (bytes > room) std::abort();
+  return bloomgate_read(descriptor, into, bytes);
+}
+
+int bloomgate_close(int descriptor) {
+  static auto* const real = next<int(int)>("close");
+  Guard* const found = guard.load(std::memory_order_acquire);
+  if (Stream* const stream = found == nullptr ? nullptr : found->stream(descriptor)) {
+    stream->is_open.store(false, std::memory_order_release);
+  }
+  return real(descriptor);
+}
+}
+
+void guard_libmilter(int listener, ConnectionWatch& watch) {
+  // The linker makes a function visible to libmilter unless it is told otherwise.
+  if (dlsym(RTLD_DEFAULT, "read") != reinterpret_cast<void*>(&bloomgate_read)) {
+    throw BloomgateError(ErrorCode::library_failed,
+                         "libmilter does not read through this program: it was linked wrongly");
+  }
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = kMostDescriptors;
+  const auto descriptors = static_cast<int>(std::min(limit.rlim_cur, kMostDescriptors));
+  guard.store(new Guard(listener, descriptors, watch), std::memory_order_release);
+}
+
+}  // namespace bloomgate

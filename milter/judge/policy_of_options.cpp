@@ -1,0 +1,155 @@
+#include "milter/judge/policy_of_options.hpp"
+
+#include <utility>
+
+#include "config/config_error.hpp"
+#include "filter/address/address.hpp"
+#include "filter/address/tag_separators.hpp"
+#include "filter/base/printable.hpp"
+
+namespace bloomgate {
+namespace {
+
+using Options = DaemonOptions;
+
+IdentityRule identity_rule(Options::Identity identity) noexcept {
+  switch (identity) {
+    case Options::Identity::envelope:
+      return IdentityRule::envelope;
+    case Options::Identity::header_from:
+      return IdentityRule::header_from;
+    case Options::Identity::either:
+      return IdentityRule::either;
+    case Options::Identity::both:
+      break;
+  }
+  return IdentityRule::both;
+}
+
+AuthenticationRule authentication_rule(Options::Authentication authentication) noexcept {
+  switch (authentication) {
+    case Options::Authentication::preferred:
+      return AuthenticationRule::preferred;
+    case Options::Authentication::off:
+      return AuthenticationRule::off;
+    case Options::Authentication::required:
+      break;
+  }
+  return AuthenticationRule::required;
+}
+
+Alignment alignment(Options::Alignment alignment) noexcept {
+  switch (alignment) {
+    case Options::Alignment::strict:
+      return Alignment::strict;
+    case Options::Alignment::relaxed:
+      return Alignment::relaxed;
+    case Options::Alignment::parent:
+      break;
+  }
+  return Alignment::parent;
+}
+
+SpfProves spf_proves(Options::SpfProves proves) noexcept {
+  switch (proves) {
+    case Options::SpfProves::address:
+      return SpfProves::address;
+    case Options::SpfProves::domain:
+      return SpfProves::domain;
+    case Options::SpfProves::no:
+      break;
+  }
+  return SpfProves::no;
+}
+
+// The list entry for a domain of an option: `@example.org` for `example.org`, `@.example.org` for `.example.org`.
+Entry domain_entry(std::string_view option, const std::string& domain, const std::string& config_path) {
+  const Entry entry = canonicalize_line("@" + domain);
+  if (entry.is_key()) return entry;
+  throw config_error({config_path}, std::string(option),
+                     "expected a domain, got '" + printable(domain) + "': " + reject_text(entry));
+}
+
+TagSeparators recipient_delimiter(const std::string& characters, const std::string& config_path) {
+  if (const auto separators = TagSeparators::parse(characters)) return *separators;
+  throw config_error({config_path}, "recipient-delimiter",
+                     "expected characters out of " + std::string(TagSeparators::kCharacters) + ", got '" +
+                         printable(characters) + "'");
+}
+
+}  // namespace
+
+Policy policy_of(const DaemonOptions& options, const std::string& config_path) {
+  Policy policy;
+  policy.identity = identity_rule(options.identity);
+  policy.authentication = authentication_rule(options.authentication);
+  policy.alignment = alignment(options.alignment);
+  policy.spf_proves = spf_proves(options.spf_proves);
+  policy.dmarc_fail_vetoes = options.dmarc_fail_veto;
+  policy.trust_arc = options.trust_arc;
+  policy.undo_batv = options.undo_batv;
+  policy.verify_signatures = verifies_signatures(options);
+  for (const std::string& domain : options.trusted_forwarders) {
+    policy.trusted_forwarders.emplace_back(domain_entry("trusted-forwarders", domain, config_path).domain());
+  }
+  policy.recipient_delimiter = recipient_delimiter(options.recipient_delimiter, config_path);
+  std::string own_domains;
+  for (const std::string& domain : options.own_domains) {
+    own_domains.append(domain_entry("own-domains", domain, config_path).key()).append("\n");
+  }
+  policy.own_domains = std::move(read_exact_list(own_domains).list);
+  policy.exempt_networks = options.exempt_networks;
+  policy.exempt_daemons = options.exempt_daemons;
+  policy.exempt_logged_in = options.exempt_authenticated;
+  policy.exempt_action =
+      options.exempt_action == Options::ExemptAction::deliver ? ExemptAction::deliver : ExemptAction::none;
+  return policy;
+}
+
+LearnRules learn_rules(const DaemonOptions& options) {
+  const bool is_on = options.learn == Options::Learn::outbound;
+  return {.path = is_on ? options.learn_file : "",
+          .keep = options.learn_keep,
+          .lesson = {.most_recipients = options.learn_max_recipients, .from_exempt = options.learn_from_exempt},
+          .per_hour = options.learn_rate,
+          .exempt_per_hour = options.learn_exempt_rate};
+}
+
+std::string who_teaches_text(const DaemonOptions& options) {
+  if (options.learn == Options::Learn::none) return {};
+  const std::string begin = "learn: users who have logged in teach";
+  if (options.exempt_networks.empty()) return begin;
+  if (!options.learn_from_exempt) return begin + ", clients of exempt-networks do not (learn-from-exempt = no)";
+  return begin + ", and so do clients of exempt-networks (learn-from-exempt = yes): a program there can list anybody " +
+         "for any user, at most " + std::to_string(options.learn_exempt_rate) +
+         " new entries an hour for each client (learn-exempt-rate)";
+}
+
+CheckMark check_mark(const DaemonOptions& options) noexcept {
+  return options.mark_tells_why ? CheckMark::tells_why : CheckMark::plain;
+}
+
+VerifyRules verify_rules(const DaemonOptions& options) {
+  WatchedFieldSet required;
+  for (const std::string& name : options.require_signed) required.add(watched_field(name).value());
+  return {.alignment = alignment(options.alignment),
+          .require_oversigned = options.require_oversigned,
+          .required_fields = required,
+          .max_age = options.max_signature_age,
+          .dns_timeout = options.dns_timeout};
+}
+
+GateRules gate_rules(const DaemonCommand& command) {
+  const bool trusts_mta_name = command.options.verify_dkim == Options::VerifyDkim::no;
+  const VerifyRules verify = verify_rules(command.options);
+  return {.policy = policy_of(command.options, command.config_path),
+          .trusted_authserv_ids = command.options.trusted_authserv_ids,
+          .trusts_mta_name = trusts_mta_name,
+          .trusted_fields = command.options.trusted_fields,
+          .cover = {.require_oversigned = verify.require_oversigned,
+                    .required = verify.required_fields,
+                    .max_age = verify.max_age},
+          .confirm_timeout = command.options.confirm_timeout};
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,51 @@
+#include "filter/system/regular_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "filter/base/error.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate::test {
+namespace {
+
+TEST_CASE_METHOD(InFolder,
+                 "a regular file is opened for reading, also through a link, and is closed in started programs") {
+  std::ofstream(folder.file("file")) << "12345";
+  REQUIRE(symlink("file", folder.file("link").c_str()) == 0);
+  for (const char* const name : {"file", "link"}) {
+    struct stat status = {};
+    const FileDescriptor file = open_regular_file(folder.file(name), "a file", status);
+    CHECK(status.st_size == 5);
+    CHECK((fcntl(file.get(), F_GETFL) & O_ACCMODE) == O_RDONLY);
+    CHECK(fcntl(file.get(), F_GETFD) == FD_CLOEXEC);
+  }
+}
+
+TEST_CASE_METHOD(InFolder, "a file that is not regular is refused without waiting, with the reason") {
+  REQUIRE(mkfifo(folder.file("pipe").c_str(), 0600) == 0);
+  struct Case {
+    std::string path;
+    ErrorCode want;
+    std::string words;
+  };
+  const Case cases[] = {{folder.file("missing"), ErrorCode::cannot_open, "No such file"},
+                        {folder.file("pipe"), ErrorCode::not_a_regular_file, "not a regular file; name a list of ours"},
+                        {folder.file("."), ErrorCode::not_a_regular_file, "not a regular file; name a list of ours"},
+                        {"/dev/null", ErrorCode::not_a_regular_file, "not a regular file; name a list of ours"}};
+  for (const Case& c : cases) {
+    INFO(c.path);
+    struct stat status = {};
+    const BloomgateError error = error_of([&] { open_regular_file(c.path, "a list of ours", status); });
+    CHECK(error.code() == c.want);
+    CHECK_THAT(error.what(), Contains(c.path) && Contains(c.words));
+  }
+}
+
+}  // namespace
+}  // namespace bloomgate::test
