@@ -64,7 +64,7 @@ std::string_view mode_name(Mode mode) noexcept {
 
 // A faulty configuration is refused here, where the file and the line can be told, and the daemon is not asked.
 int reload(const DaemonCommand& command) {
-  gate_rules(command);
+  judge_rules(command);
   require_temporary_folder(command.options);
   const std::string folder = runtime_folder();
   if (folder.empty()) {
@@ -78,7 +78,7 @@ int reload(const DaemonCommand& command) {
 }
 
 int doctor(const DaemonCommand& command) {
-  gate_rules(command);
+  judge_rules(command);
   const std::vector<DoctorFinding> findings = examine(command);
   std::cout << (command.doctor.json ? findings_json(findings) + "\n" : findings_text(findings));
   return doctor_exit_status(findings);
@@ -86,16 +86,19 @@ int doctor(const DaemonCommand& command) {
 
 // Everything that libmilter's threads use. It lives until the process ends, as they do.
 struct Daemon {
-  Daemon(std::vector<std::string> words, const DaemonCommand& command, const GateRules& rules,
+  Daemon(std::vector<std::string> words, const DaemonCommand& command, const JudgeRules& rules,
          std::shared_ptr<spdlog::logger> logger)
       : arguments(std::move(words)),
         started_with(command.options),
         log(std::move(logger)),
         learner(learn_rules(started_with), log),
         monitor(make_monitor(command)),
-        gate(rules, slot, results, log,
-             {[this] { wakeup.post(Wakeup::kDamage); }, [this] { wakeup.post(Wakeup::kResults); }}, monitor.get(),
-             &learner),
+        record(log, monitor.get()),
+        judge(rules, slot, results, record,
+              {.on_damage = [this] { wakeup.post(Wakeup::kDamage); },
+               .on_results = [this] { wakeup.post(Wakeup::kResults); },
+               .before_waiting = [this] { common.before_waiting(); }},
+              &learner),
         common(common_parts()),
         supervisor(
             list_sources(started_with, rules.policy), slot, wakeup, results, log, [this] { return read_settings(); },
@@ -146,7 +149,8 @@ struct Daemon {
   ConnectionParts common_parts() {
     ConnectionParts made;
     made.watch = &watch;
-    made.gate = &gate;
+    made.judge = &judge;
+    made.record = &record;
     made.in_progress = &in_progress;
     made.monitor = monitor.get();
     made.log = log;
@@ -167,7 +171,7 @@ struct Daemon {
   // As this process was told to at its start, from the file as it is now.
   NewSettings read_settings() {
     const DaemonCommand command = read_daemon_command(arguments);
-    auto rules = std::make_shared<const GateRules>(gate_rules(command));
+    auto rules = std::make_shared<const JudgeRules>(judge_rules(command));
     auto next = make_served_options(command.options, common, served.get());
     NewSettings settings = {.sources = list_sources(command.options, rules->policy),
                             .put_into_use = nullptr,
@@ -176,7 +180,7 @@ struct Daemon {
                              monitored = monitored_settings(command)]() mutable {
       set_log_level(*log, next->options.log_level);
       parts.set(parts_of(next));
-      gate.set_rules(rules);
+      judge.set_rules(rules);
       learner.set_rules(learn_rules(next->options));
       watch.set_limits(connection_limits(next->options));
       results.begin_again();  // what was missing may be asked for no more
@@ -206,7 +210,8 @@ struct Daemon {
   MessagesInProgress in_progress;
   Learner learner;
   const std::unique_ptr<Monitor> monitor;  // null: nobody watches
-  Gate gate;
+  const Record record;
+  Judge judge;
   ConnectionParts common;  // what no option changes
   std::shared_ptr<const ServedOptions> served;
   PartsSlot parts;
@@ -287,8 +292,8 @@ class SenderLookups {
  private:
   static SenderStanding standing(const Daemon& daemon, const SenderQuestion& question,
                                  std::chrono::steady_clock::time_point deadline) {
-    const auto ask_learned = daemon.answers_for_learned ? Gate::AskLearned::yes : Gate::AskLearned::no;
-    const Decision decision = daemon.gate.look_up(question.sender, question.recipient, deadline, ask_learned);
+    const auto ask_learned = daemon.answers_for_learned ? Judge::AskLearned::yes : Judge::AskLearned::no;
+    const Decision decision = daemon.judge.look_up(question.sender, question.recipient, deadline, ask_learned);
     if (decision.verdict == Verdict::deliver) return SenderStanding::listed;
     return decision.reason == Reason::revoked ? SenderStanding::revoked : SenderStanding::neither;
   }
@@ -354,7 +359,7 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
 
 int run(const DaemonCommand& command, const std::vector<std::string>& arguments) {
   const DaemonOptions& options = command.options;
-  const GateRules rules = gate_rules(command);
+  const JudgeRules rules = judge_rules(command);
   require_temporary_folder(options);
   const LogTarget target = usable_log_target(options.log_target);
   const auto log = make_logger(target, options.log_level);

@@ -81,7 +81,7 @@ std::string look_ups_of_learned(const DaemonOptions& started_with, const DaemonO
 
 void check_config(const DaemonCommand& command, std::ostream& out) {
   const DaemonOptions& options = command.options;
-  gate_rules(command);
+  judge_rules(command);
   const std::vector<HealthFinding> findings = findings_of(facts_of_files(command));
   const auto show_findings = [&] {
     for (const HealthFinding& each : findings) out << text_of(each);

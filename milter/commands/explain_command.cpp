@@ -166,7 +166,7 @@ std::unique_ptr<LearnedInFile> learned_of(const DaemonOptions& options) {
 }
 
 // Takes the steps again with each reply of a store, as the daemon does; `trace` has those of the last time.
-Decision decided(Facts& facts, const LoadedLists& loaded, const LearnedSenders* learned, const GateRules& rules,
+Decision decided(Facts& facts, const LoadedLists& loaded, const LearnedSenders* learned, const JudgeRules& rules,
                  const Trace& first_steps, Trace& trace) {
   Lists lists = loaded.lists();
   lists.learned = learned;
@@ -214,7 +214,7 @@ struct Explained {
 };
 
 void explain_into(Explained& explained, const DaemonCommand& command, std::istream* message) {
-  const GateRules rules = gate_rules(command);
+  const JudgeRules rules = judge_rules(command);
   const LoadedLists lists = loaded_lists(command.options);
   const std::unique_ptr<LearnedInFile> learned = learned_of(command.options);
   auto& [recorder, name, facts, trace, decision, rule, is_from_assumed] = explained;

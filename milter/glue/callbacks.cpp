@@ -45,9 +45,9 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
     const DeepCheck* const deep = parts.deep_check;
     const MilterUse use = {.mode = parts.mode,
                            .deep_check = deep != nullptr,
-                           .recipients = parts.gate->wants_recipients(),
+                           .recipients = parts.judge->wants_recipients(),
                            .verify = parts.verifier != nullptr,
-                           .learn = parts.gate->is_learning(),
+                           .learn = parts.judge->is_learning(),
                            .quarantine = deep != nullptr && may_quarantine(deep->options())};
     const MilterRequest request = milter_request({actions, steps}, use);
     if (!request.missing.empty()) {

@@ -1,10 +1,7 @@
-// One connection of the mail server. It records the current message, has it decided once its header is complete, and
-// answers at its end with what to do. The straight line of a message:
+// One connection of the mail server. It records the current message, and puts it before the judge once its header is
+// complete, and at its end. The straight line of a message:
 //
-//     callbacks.cpp -> MessageRecorder (facts) -> Gate -> decide() -> Decision -> Answer -> callbacks.cpp
-//
-// A decision that needs signatures is made twice: with the header, and with what the verifier found at the end of the
-// message. In between the body goes to the verifier, and to the text for a checker too.
+//     callbacks.cpp -> MessageRecorder (facts) -> Hearing -> Answer -> callbacks.cpp
 //
 // Knows nothing of libmilter, which keeps the object and gives it to callbacks.cpp. One thread at a time. Legal order
 // of calls, including those of the recorder:
@@ -17,51 +14,25 @@
 
 #include <spdlog/fwd.h>
 
-#include <functional>
 #include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
 
-#include "config/daemon_options.hpp"
-#include "milter/deep_check/deep_check.hpp"
-#include "milter/deep_check/delivery_sampler.hpp"
-#include "milter/dkim/verifier.hpp"
-#include "milter/glue/answer.hpp"
 #include "milter/glue/connection_watch.hpp"
 #include "milter/glue/messages_in_progress.hpp"
-#include "milter/judge/gate.hpp"
-#include "milter/learning/pending_lesson.hpp"
+#include "milter/judge/hearing.hpp"
 #include "milter/lists/slot.hpp"
 #include "milter/message/message_recorder.hpp"
 #include "milter/monitoring/monitor.hpp"
-#include "milter/policy/header_field.hpp"
 
 namespace bloomgate {
 
 // What connections share. A connection keeps the parts that it began with, since the mail server was asked for what
-// they need; a reload makes others for those that follow. But the gate's rules are for all of them at once.
-struct ConnectionParts {
-  const Gate* gate = nullptr;
-  const DeepCheck* deep_check = nullptr;  // null: no checker is asked; always so if `mode` is observe
-  DeliverySampler* sampler = nullptr;     // null: no delivered message is shown to the checker
-  Verifier* verifier = nullptr;           // null: no signature is verified; a decision that needs one stays `check`
+// they need; a reload makes others for those that follow. But the judge's rules are for all of them at once.
+struct ConnectionParts : HearingParts {
   MessagesInProgress* in_progress = nullptr;
   Monitor* monitor = nullptr;        // null: nobody watches
   ConnectionWatch* watch = nullptr;  // null: connections are not bounded
   std::shared_ptr<spdlog::logger> log;
-  Mode mode = Mode::enforce;
-  CheckMark check_mark = CheckMark::plain;
-  std::string host_name;      // put into the header field; empty: the mail server's macro j
-  std::string fallback_host;  // if neither gives one
-  // Called by a thread that is about to wait for a checker, a name server or the disk of a store; may be empty, must
-  // not throw.
-  std::function<void()> before_waiting = nullptr;
-
-  // Whether recipients of messages make a difference now.
-  bool want_recipients() const { return deep_check != nullptr || gate->wants_recipients(); }
-  // Whether their bodies do.
-  bool want_body() const { return deep_check != nullptr || verifier != nullptr || gate->is_learning(); }
 };
 
 using PartsSlot = Slot<ConnectionParts>;
@@ -112,31 +83,13 @@ class Connection {
   const ConnectionParts& parts() const noexcept { return parts_; }
 
  private:
-  void decide(std::string_view mta_name);
-  void begin_verification();
-  void end_verification();
-  bool is_drawn() const noexcept;
-  void take_sample(const EndOfMessage& end) noexcept;
-  Answer conclude(const EndOfMessage& end);
-  Answer conclude_without_memory() const noexcept;
-  std::optional<Refusal> refusal_for_forged_fields(bool exempt) const noexcept;
-  std::string_view host(std::string_view mta_name) const noexcept;
-
   const std::shared_ptr<const ConnectionParts> kept_parts_;
   const ConnectionParts& parts_;
   ConnectionWatch::Place place_;
   MessageRecorder message_;
   Conversation conversation_;
   bool is_in_progress_ = false;
-  LearnedBegin began_;
-  std::optional<Judgement> judgement_;  // once the message is decided; with a need, for now
-  PendingLesson lesson_;                // from then on
-  std::unique_ptr<Verification> verification_;
-  bool is_drawn_ = false;                 // for the sampler, if it is delivered
-  std::optional<DeliverySample> sample_;  // once it is
-  // The targets of the answer's views.
-  DeepOutcome deep_outcome_;
-  std::string mark_;
+  Hearing hearing_{parts_, message_};
 };
 
 // For functions that let no exception out; the log may throw one.

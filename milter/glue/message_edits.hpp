@@ -4,7 +4,7 @@
 // This is glue.
 #pragma once
 
-#include "milter/glue/answer.hpp"
+#include "milter/judge/answer.hpp"
 
 struct smfi_str;
 

@@ -139,7 +139,7 @@ VerifyRules verify_rules(const DaemonOptions& options) {
           .dns_timeout = options.dns_timeout};
 }
 
-GateRules gate_rules(const DaemonCommand& command) {
+JudgeRules judge_rules(const DaemonCommand& command) {
   const bool trusts_mta_name = command.options.verify_dkim == Options::VerifyDkim::no;
   const VerifyRules verify = verify_rules(command.options);
   return {.policy = policy_of(command.options, command.config_path),

@@ -3,7 +3,7 @@
 
 #include "config/daemon_options.hpp"
 #include "milter/dkim/verifier.hpp"
-#include "milter/judge/gate.hpp"
+#include "milter/judge/judge.hpp"
 #include "milter/policy/header_field.hpp"
 #include "milter/policy/policy.hpp"
 
@@ -14,7 +14,7 @@ namespace bloomgate {
 Policy policy_of(const DaemonOptions& options, const std::string& config_path);
 
 // The same, and the names whose results are trusted.
-GateRules gate_rules(const DaemonCommand& command);
+JudgeRules judge_rules(const DaemonCommand& command);
 
 // What is learned from outgoing mail, and where it is kept.
 LearnRules learn_rules(const DaemonOptions& options);

@@ -60,8 +60,11 @@ struct World {
   World() {
     install_bus_fault_handler();
     slot.set(whitelist.load_alone());
-    parts = {
-        .gate = &gate, .in_progress = &in_progress, .log = log, .host_name = "mx.example.net", .fallback_host = ""};
+    parts.judge = &judge;
+    parts.record = &record;
+    parts.host_name = "mx.example.net";
+    parts.in_progress = &in_progress;
+    parts.log = log;
   }
 
   void set_deep(bool is_asked) {
@@ -88,8 +91,8 @@ struct World {
             .on_failure = CheckFailureAction::tag};
   }
 
-  static GateRules rules() {
-    GateRules rules;
+  static JudgeRules rules() {
+    JudgeRules rules;
     rules.policy.exempt_logged_in = true;
     rules.trusted_authserv_ids = {"mx.example.net"};
     return rules;
@@ -100,7 +103,8 @@ struct World {
   test::WhitelistFile whitelist{{"joe@example.org", "@corp.example"}};
   ListSlot slot;
   ResultsWatch results;
-  Gate gate{rules(), slot, results, log, {[] {}, [] {}}};
+  Record record{log};
+  Judge judge{rules(), slot, results, record, {[] {}, [] {}}};
   MessagesInProgress in_progress;
   DeepCheck deep{deep_options(), [this](const auto&, const auto& text) { return answer(text); }};
   int asked = 0;

@@ -39,7 +39,7 @@ struct Answers {
 // A checker that says what it is told to say, and keeps what it was asked; and a mail server with a session.
 class Checked : public Parts {
  public:
-  explicit Checked(DeepCheckOptions options = {}, GateRules rules = envelope_rules())
+  explicit Checked(DeepCheckOptions options = {}, JudgeRules rules = envelope_rules())
       : Parts(std::move(rules)), deep_check(std::move(options), [this](const auto& envelope, const auto& text) {
           envelopes.push_back(envelope);
           texts.push_back(bytes_of(text));
@@ -411,7 +411,7 @@ TEST_CASE("the log names a failed checker even if another answered, and says wha
 // The checker of the samples is another one; its answers come when it is asked for them.
 class Sampled : public Checked {
  public:
-  explicit Sampled(DeepCheckOptions options = {}, GateRules rules = envelope_rules(), double share = 1)
+  explicit Sampled(DeepCheckOptions options = {}, JudgeRules rules = envelope_rules(), double share = 1)
       : Checked(std::move(options), std::move(rules)),
         sampler(
             share,

@@ -20,9 +20,9 @@ TEST_CASE_METHOD(Session, "new rules hold from the next message on, also on open
     return server.edits().back();
   };
   CHECK_THAT(decision(), Contains("deliver; reason=listed;"));
-  auto strict = std::make_shared<GateRules>(envelope_rules());
+  auto strict = std::make_shared<JudgeRules>(envelope_rules());
   strict->policy.authentication = AuthenticationRule::required;
-  gate.set_rules(strict);
+  judge.set_rules(strict);
   CHECK_THAT(decision(), StartsWith("insert 0 check; "));
 }
 

@@ -198,9 +198,9 @@ TEST_CASE_METHOD(Session,
 
 TEST_CASE_METHOD(Session, "an exception makes the message check with internal-error, and the message is still marked") {
   // The report of the damage is the one thing on the way that a test can make throw.
-  const Gate throwing(envelope_rules(), slot, results, log.logger(),
-                      {[] { throw std::runtime_error("made up\nby a test"); }, [] {}});
-  shared.gate = &throwing;
+  const Judge throwing(envelope_rules(), slot, results, record,
+                       {[] { throw std::runtime_error("made up\nby a test"); }, [] {}});
+  shared.judge = &throwing;
   whitelist.truncate();
   server.mail("<joe@example.org>");
   server.header("X-Bloomgate");
@@ -211,10 +211,10 @@ TEST_CASE_METHOD(Session, "an exception makes the message check with internal-er
 
 TEST_CASE("client, login, listener, From and results from the mail server reach the decision") {
   const std::string id = "mx.example.net";
-  const GateRules rules = {.policy = {.exempt_networks = {*parse_ip_network("192.0.2.0/24")},
-                                      .exempt_daemons = {"MSA"},
-                                      .exempt_logged_in = true},
-                           .trusted_authserv_ids = {id}};
+  const JudgeRules rules = {.policy = {.exempt_networks = {*parse_ip_network("192.0.2.0/24")},
+                                       .exempt_daemons = {"MSA"},
+                                       .exempt_logged_in = true},
+                            .trusted_authserv_ids = {id}};
   Session session(rules);
   FakeMailServer& server = session.server;
   server.connect("198.51.100.1");
@@ -269,7 +269,7 @@ bool is_delivered(FakeMailServer& server, const std::string& results, std::size_
 }
 
 TEST_CASE("results in the mail server's own name are believed unless the configuration names others") {
-  Session session(GateRules{.policy = {.spf_proves = SpfProves::address}});
+  Session session(JudgeRules{.policy = {.spf_proves = SpfProves::address}});
   const std::string results = "MX.example.net; spf=pass smtp.mailfrom=joe@example.org";
   CHECK_FALSE(is_delivered(session.server, results));
   session.server.context().macros["j"] = "mx.example.net";
@@ -279,7 +279,7 @@ TEST_CASE("results in the mail server's own name are believed unless the configu
 }
 
 TEST_CASE("mail that is not incoming is not marked, and its forged fields are removed") {
-  GateRules rules = envelope_rules();
+  JudgeRules rules = envelope_rules();
   rules.policy.exempt_logged_in = true;
   Session session(rules);
   FakeMailServer& server = session.server;

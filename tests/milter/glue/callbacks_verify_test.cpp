@@ -19,8 +19,8 @@ namespace {
 
 using Edits = std::vector<std::string>;
 
-GateRules verifying_rules() {
-  GateRules rules = envelope_rules();
+JudgeRules verifying_rules() {
+  JudgeRules rules = envelope_rules();
   rules.policy.authentication = AuthenticationRule::required;
   rules.policy.dmarc_fail_vetoes = false;
   rules.policy.verify_signatures = true;
@@ -31,7 +31,7 @@ GateRules verifying_rules() {
 // A verifier that says what it is told to say, and keeps what it was given.
 class Verifying : public Verifier, public Parts {
  public:
-  explicit Verifying(const GateRules& rules = verifying_rules()) : Parts(rules) {
+  explicit Verifying(const JudgeRules& rules = verifying_rules()) : Parts(rules) {
     shared.verifier = this;
     shared.before_waiting = [this] { ++waits; };
     REQUIRE(server.negotiate() == SMFIS_CONTINUE);
@@ -108,7 +108,7 @@ TEST_CASE_METHOD(Verifying,
 }
 
 TEST_CASE("a good signature that the owner's rule keeps out is named in the log, with the rule as its outcome") {
-  GateRules rules = verifying_rules();
+  JudgeRules rules = verifying_rules();
   rules.policy.alignment = Alignment::relaxed;
   Verifying verifying(rules);
   verifying.outcome = {

@@ -128,7 +128,7 @@ inline std::string false_positive_of(const LoadedFilter& filter) {
 }
 
 // Senders need not be authenticated: for tests of what else there is.
-inline GateRules envelope_rules() {
+inline JudgeRules envelope_rules() {
   return {.policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off},
           .trusted_authserv_ids = {}};
 }
@@ -136,12 +136,12 @@ inline GateRules envelope_rules() {
 // The parts that session threads use, with `joe@example.org` and `@corp.example` listed.
 class Parts {
  public:
-  explicit Parts(GateRules rules = envelope_rules())
-      : gate(std::move(rules), slot, results, log.logger(),
-             {[this] { ++damage_reports; }, [this] { ++results_reports; }}) {
+  explicit Parts(JudgeRules rules = envelope_rules())
+      : judge(std::move(rules), slot, results, record, {[this] { ++damage_reports; }, [this] { ++results_reports; }}) {
     install_bus_fault_handler();
     slot.set(whitelist.load_alone());
-    shared.gate = &gate;
+    shared.judge = &judge;
+    shared.record = &record;
     shared.in_progress = &in_progress;
     shared.log = log.logger();
     shared.fallback_host = "fallback.example";
@@ -152,7 +152,7 @@ class Parts {
   Decision decide(const std::string& path) {
     MessageRecorder message;
     message.begin_message(path);
-    return gate.judge(message, "").decision;
+    return judge.judge(message, "").decision;
   }
 
   void set_lists(ListParts lists) { slot.set(std::make_shared<const LoadedLists>(std::move(lists))); }
@@ -182,7 +182,8 @@ class Parts {
   ResultsWatch results;
   std::atomic<int> damage_reports = 0;
   std::atomic<int> results_reports = 0;
-  Gate gate;
+  Record record{log.logger()};
+  Judge judge;
   MessagesInProgress in_progress;
   ConnectionParts shared;
   // What connections are served by; tests may change `shared`.
@@ -191,7 +192,7 @@ class Parts {
 
 // These, and a mail server whose connection has been negotiated.
 struct Session : Parts {
-  explicit Session(GateRules rules = envelope_rules()) : Parts(std::move(rules)) {
+  explicit Session(JudgeRules rules = envelope_rules()) : Parts(std::move(rules)) {
     REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   }
 

@@ -1,4 +1,4 @@
-// The pages are made from the real parts of the daemon: lists in a slot, a gate that decides messages.
+// The pages are made from the real parts of the daemon: lists in a slot, a judge that decides messages.
 #include "milter/monitoring/pages.hpp"
 
 #include <regex>
@@ -40,7 +40,8 @@ struct Watched {
 
   void send(const std::string& sender, const char* from = nullptr, int forged_marks = 0) {
     ConnectionParts shared = parts.shared;
-    shared.gate = &gate;
+    shared.judge = &judge;
+    shared.record = &record;
     Connection connection(std::make_shared<const ConnectionParts>(shared));
     connection.begin_message(sender, {});
     for (int i = 0; i < forged_marks; ++i) connection.message().add_header("X-Bloomgate", "deliver");
@@ -56,7 +57,8 @@ struct Watched {
   Monitor monitor{{.lists = parts.slot,
                    .results_missing = [this] { return parts.results.missing(); },
                    .lost_log_lines = [this] { return lost; }}};
-  Gate gate{envelope_rules(), parts.slot, parts.results, parts.log.logger(), {[] {}, [] {}}, &monitor};
+  Record record{parts.log.logger(), &monitor};
+  Judge judge{envelope_rules(), parts.slot, parts.results, record, {[] {}, [] {}}};
 };
 
 TEST_CASE_METHOD(Watched, "the figures count each message under its decision, reason, identity and whitelist") {

@@ -1,4 +1,4 @@
-// What the mail server is to do with a message at its end: edits, or a refusal. Connection makes it, and
+// What the mail server is to do with a message at its end: edits, or a refusal. Hearing makes it, and
 // message_edits.cpp passes it on. Plain views; their targets belong to the connection and outlive its message.
 #pragma once
 

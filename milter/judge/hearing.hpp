@@ -1,0 +1,100 @@
+// One message before the judge, from its MAIL command to the answer that the mail server gets. It is decided with its
+// header, and once more with what the verifier found where its decision needs signatures; it may be shown to the deeper
+// check; then it goes into the record, and may teach. In between the body goes to the verifier, and to the text for a
+// checker too.
+//
+//     Connection -> Hearing -> Judge -> decide() -> Decision -> Record -> Answer -> Connection
+//
+// One thread at a time. Legal order of calls, beside those of the recorder:
+//
+//     (begin_message end_of_header? add_body* end_of_message? forget_message)*
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "config/daemon_options.hpp"
+#include "milter/deep_check/deep_check.hpp"
+#include "milter/deep_check/delivery_sampler.hpp"
+#include "milter/dkim/verifier.hpp"
+#include "milter/judge/answer.hpp"
+#include "milter/judge/judge.hpp"
+#include "milter/learning/pending_lesson.hpp"
+#include "milter/message/message_recorder.hpp"
+#include "milter/policy/header_field.hpp"
+#include "milter/record/record.hpp"
+
+namespace bloomgate {
+
+// Who takes part, and how messages are marked.
+struct HearingParts {
+  const Judge* judge = nullptr;
+  const Record* record = nullptr;
+  const DeepCheck* deep_check = nullptr;  // null: no checker is asked; always so if `mode` is observe
+  DeliverySampler* sampler = nullptr;     // null: no delivered message is shown to the checker
+  Verifier* verifier = nullptr;           // null: no signature is verified; a decision that needs one stays `check`
+  Mode mode = Mode::enforce;
+  CheckMark check_mark = CheckMark::plain;
+  std::string host_name = {};      // put into the header field; empty: the mail server's macro j
+  std::string fallback_host = {};  // if neither gives one
+  // Called by a thread that is about to wait for a checker or a name server; may be empty, must not throw.
+  std::function<void()> before_waiting = nullptr;
+
+  // Whether recipients of messages make a difference now.
+  bool want_recipients() const { return deep_check != nullptr || judge->wants_recipients(); }
+  // Whether their bodies do.
+  bool want_body() const { return deep_check != nullptr || verifier != nullptr || judge->is_learning(); }
+};
+
+class Hearing {
+ public:
+  // Both must outlive the object. `message` is the recorder of the connection's messages.
+  Hearing(const HearingParts& parts, MessageRecorder& message) noexcept : parts_(parts), message_(message) {}
+
+  void begin_message() noexcept { began_ = parts_.judge->begin_message(); }
+
+  // All header fields are there: decides the message, and whether its body is wanted. If the mail server skips this
+  // step, the end of the message follows, and no signature is verified. Throws.
+  void end_of_header(std::string_view mta_name);
+
+  // The next bytes of the body. Returns whether more of it is wanted.
+  bool add_body(std::string_view bytes) noexcept;
+
+  // If signatures are verified or a checker is asked, takes as long as they do. The answer is valid until the message
+  // is forgotten. Throws.
+  Answer end_of_message(const EndOfMessage& end);
+
+  // The answer where the other one could not be made: the message is not checked, so its deeper check has failed.
+  Answer answer_after_exception() const noexcept;
+
+  // The message is over, or was given up. One that was delivered may go to the sampler now.
+  void forget_message() noexcept;
+
+ private:
+  void begin_verification();
+  void end_verification();
+  void wait() const;
+  bool is_drawn() const noexcept;
+  void take_sample(const EndOfMessage& end) noexcept;
+  bool check_deeply(const EndOfMessage& end);
+  Edits edits(std::string_view mta_name, bool exempt);
+  std::optional<Refusal> refusal_for_forged_fields(bool exempt) const noexcept;
+  std::string_view host(std::string_view mta_name) const noexcept;
+
+  const HearingParts& parts_;
+  MessageRecorder& message_;
+  LearnedBegin began_;
+  std::optional<Judgement> judgement_;  // once the message is decided; with a need, for now
+  PendingLesson lesson_;                // from then on
+  std::unique_ptr<Verification> verification_;
+  bool is_drawn_ = false;                 // for the sampler, if it is delivered
+  std::optional<DeliverySample> sample_;  // once it is
+  // The targets of the answer's views.
+  DeepOutcome deep_outcome_;
+  std::string mark_;
+};
+
+}  // namespace bloomgate
