@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "filter/log/line_keys.hpp"
+
 namespace bloomgate {
 namespace {
 
@@ -39,68 +41,33 @@ std::optional<Outcome> outcome_of(std::string_view decision, std::string_view re
   return std::nullopt;
 }
 
-// The words of the line that are taken over as they are.
+// The words of the line, by their keys.
 struct Words {
-  DecisionLine line;
-  std::string_view forged, decision_us, confirm_us, check_ms, sample, score, repeats;
+  std::array<std::string_view, kLineKeys.size()> values;
+  decltype(DecisionLine::signed_by) signed_by;  // the only key that a line may have more than once
+
+  std::string_view operator[](LineKey key) const noexcept { return values[key.index()]; }
+
+  void add(LineKey key, std::string_view value) noexcept {
+    std::string_view& first = values[key.index()];
+    if (first.empty()) first = value;
+    if (key != "signed_by") return;
+    if (auto* const free = std::ranges::find_if(signed_by, &std::string_view::empty); free != signed_by.end()) {
+      *free = value;
+    }
+  }
 };
 
-std::string_view* place_of(std::string_view name, Words& words) noexcept {
-  struct Place {
-    std::string_view name;
-    std::string_view* value;
-  };
-  DecisionLine& line = words.line;
-  const std::array places = {Place{"sender", &line.sender},
-                             Place{"header_from", &line.header_from},
-                             Place{"decision", &line.decision},
-                             Place{"reason", &line.reason},
-                             Place{"identity", &line.identity},
-                             Place{"authentication", &line.authentication},
-                             Place{"whitelist", &line.whitelist},
-                             Place{"time_us", &words.decision_us},
-                             Place{"confirmed", &line.confirmed},
-                             Place{"confirm_us", &words.confirm_us},
-                             Place{"forged_headers", &words.forged},
-                             Place{"deep_check", &line.deep_check},
-                             Place{"check_ms", &words.check_ms},
-                             Place{"sample", &words.sample},
-                             Place{"score", &words.score},
-                             Place{"repeats", &words.repeats},
-                             Place{"child_signer", &line.child_signer},
-                             Place{"child_of", &line.child_of},
-                             Place{"entry", &line.entry},
-                             Place{"signer", &line.signer},
-                             Place{"proof", &line.proof},
-                             Place{"fault", &line.fault},
-                             Place{"dkim", &line.dkim},
-                             Place{"domain", &line.domain},
-                             Place{"selector", &line.selector},
-                             Place{"recipients", &line.recipients},
-                             Place{"listed_for", &line.listed_for}};
-  for (const Place& place : places) {
-    if (place.name == name) return place.value;
-  }
-  // The only one that a line may have more than once.
-  if (name == "signed_by") {
-    auto* const free = std::ranges::find_if(line.signed_by, &std::string_view::empty);
-    return free == line.signed_by.end() ? nullptr : free;
-  }
-  return nullptr;
-}
-
 std::optional<Words> words_of(std::string_view text) noexcept {
-  constexpr std::string_view kFirst = "queue_id=";
-  if (!text.starts_with(kFirst)) return std::nullopt;
+  constexpr std::string_view kFirst = LineKey("queue_id").name();
+  if (!text.starts_with(kFirst) || !text.substr(kFirst.size()).starts_with('=')) return std::nullopt;
   Words words;
-  words.line.queue_id = text.substr(kFirst.size(), text.find(' ') - kFirst.size());
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
     text.remove_prefix(word.size() == text.size() ? word.size() : word.size() + 1);
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos) continue;
-    std::string_view* const value = place_of(word.substr(0, equals), words);
-    if (value != nullptr && value->empty()) *value = word.substr(equals + 1);
+    if (const auto key = LineKey::find(word.substr(0, equals))) words.add(*key, word.substr(equals + 1));
   }
   return words;
 }
@@ -122,29 +89,51 @@ std::string_view outcome_name(Outcome outcome) noexcept {
 }
 
 std::optional<DecisionLine> read_decision_line(std::string_view text) noexcept {
-  std::optional<Words> words = words_of(text);
-  if (!words) return std::nullopt;
-  DecisionLine& line = words->line;
-  const std::optional<Outcome> outcome = outcome_of(line.decision, line.reason);
-  if (!outcome || line.reason.empty()) return std::nullopt;
-  line.outcome = *outcome;
-  line.forged_fields = number_of(words->forged);
-  line.decision_seconds = seconds_of(words->decision_us, kMicro);
-  line.confirm_seconds = seconds_of(words->confirm_us, kMicro);
-  line.check_seconds = seconds_of(words->check_ms, kMilli);
-  return line;
+  const std::optional<Words> found = words_of(text);
+  if (!found) return std::nullopt;
+  const Words& words = *found;
+  const std::optional<Outcome> outcome = outcome_of(words["decision"], words["reason"]);
+  if (!outcome || words["reason"].empty()) return std::nullopt;
+  return DecisionLine{.outcome = *outcome,
+                      .decision = words["decision"],
+                      .queue_id = words["queue_id"],
+                      .sender = words["sender"],
+                      .header_from = words["header_from"],
+                      .reason = words["reason"],
+                      .identity = words["identity"],
+                      .authentication = words["authentication"],
+                      .whitelist = words["whitelist"],
+                      .confirmed = words["confirmed"],
+                      .deep_check = words["deep_check"],
+                      .child_signer = words["child_signer"],
+                      .child_of = words["child_of"],
+                      .entry = words["entry"],
+                      .signer = words["signer"],
+                      .proof = words["proof"],
+                      .fault = words["fault"],
+                      .dkim = words["dkim"],
+                      .domain = words["domain"],
+                      .selector = words["selector"],
+                      .recipients = words["recipients"],
+                      .listed_for = words["listed_for"],
+                      .signed_by = words.signed_by,
+                      .forged_fields = number_of(words["forged_headers"]),
+                      .decision_seconds = seconds_of(words["time_us"], kMicro),
+                      .confirm_seconds = seconds_of(words["confirm_us"], kMicro),
+                      .check_seconds = seconds_of(words["check_ms"], kMilli)};
 }
 
 std::optional<SampleLine> read_sample_line(std::string_view text) noexcept {
-  const std::optional<Words> words = words_of(text);
-  if (!words || words->sample.empty()) return std::nullopt;
-  return SampleLine{.answer = words->sample,
-                    .sender = words->line.sender,
-                    .header_from = words->line.header_from,
-                    .identity = words->line.identity,
-                    .whitelist = words->line.whitelist,
-                    .score = words->score,
-                    .samples = 1 + number_of(words->repeats)};
+  const std::optional<Words> found = words_of(text);
+  if (!found || (*found)["sample"].empty()) return std::nullopt;
+  const Words& words = *found;
+  return SampleLine{.answer = words["sample"],
+                    .sender = words["sender"],
+                    .header_from = words["header_from"],
+                    .identity = words["identity"],
+                    .whitelist = words["whitelist"],
+                    .score = words["score"],
+                    .samples = 1 + number_of(words["repeats"])};
 }
 
 std::string_view domain_of(std::string_view sender) noexcept {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "filter/base/printable.hpp"
+#include "filter/log/line_keys.hpp"
 
 namespace bloomgate {
 namespace {
@@ -81,10 +82,11 @@ DeepOutcome outcome_of(const DeepResult& result, const DeepCheckOptions& options
   outcome.fields = result_fields(result);
   outcome.reply = reply_to(result, outcome.action);
   outcome.quarantine_reason = fmt::format("spam, score {:.1f} of {:.1f}", result.score, result.spam_threshold);
-  outcome.log =
-      fmt::format("deep_check={} score={:.1f}/{:.1f} action={} server={} check_ms={}",
-                  deep_verdict_name(result.verdict), result.score, result.spam_threshold,
-                  spam_action_name(outcome.action), printable_word(result.server, kMaxLoggedServerBytes), took.count());
+  add_word(outcome.log, "deep_check", deep_verdict_name(result.verdict));
+  add_word(outcome.log, "score", fmt::format("{:.1f}/{:.1f}", result.score, result.spam_threshold));
+  add_word(outcome.log, "action", spam_action_name(outcome.action));
+  add_word(outcome.log, "server", printable_word(result.server, kMaxLoggedServerBytes));
+  add_word(outcome.log, "check_ms", fmt::to_string(took.count()));
   return outcome;
 }
 
@@ -94,7 +96,9 @@ DeepOutcome outcome_of_failure(const DeepCheckOptions& options, std::chrono::mil
   outcome.action = options.on_failure == CheckFailureAction::tag ? SpamAction::tag : SpamAction::tempfail;
   outcome.fields = failure_fields(kFailureWords);
   outcome.reply = "The message cannot be checked for spam at the moment, try again later";
-  outcome.log = fmt::format("deep_check=failed action={} check_ms={}", spam_action_name(outcome.action), took.count());
+  add_word(outcome.log, "deep_check", "failed");
+  add_word(outcome.log, "action", spam_action_name(outcome.action));
+  add_word(outcome.log, "check_ms", fmt::to_string(took.count()));
   return outcome;
 }
 

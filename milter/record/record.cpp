@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "filter/base/printable.hpp"
+#include "filter/log/line_keys.hpp"
 #include "milter/learning/logger.hpp"
 #include "milter/message/envelope.hpp"
 
@@ -19,6 +20,10 @@ std::string word_or_dash(std::string_view value, std::size_t max_bytes) {
   return value.empty() ? "-" : printable_word(value, max_bytes);
 }
 
+std::string tenths(double value) {
+  return fmt::format("{:.1f}", value);
+}
+
 // The signature that the decision is about: one with its outcome, or else one that passed, which it then did in vain,
 // or else the first. Null if there is none.
 const Signature* shown_signature(const std::vector<Signature>& all, std::optional<SignatureOutcome> outcome) noexcept {
@@ -30,28 +35,28 @@ const Signature* shown_signature(const std::vector<Signature>& all, std::optiona
 }
 
 // What the verifier found, for the sender that the decision is about.
-std::string logged_signature(const Facts& facts, const Decision& decision) {
-  if (!facts.signatures) return {};
+void add_signature(std::string& line, const Facts& facts, const Decision& decision) {
+  if (!facts.signatures) return;
   const Signatures& signatures = *facts.signatures;
   const Signature* const shown = shown_signature(signatures.all, decision.signature);
   const SignatureOutcome outcome = decision.signature ? *decision.signature
                                    : shown != nullptr ? shown->outcome
                                                       : signatures.fault;
-  std::string text = " dkim=" + std::string(signature_outcome_name(outcome));
+  add_word(line, "dkim", signature_outcome_name(outcome));
   if (shown == nullptr) {
     // Whose signatures there are, which may not speak for the sender.
     if (outcome != SignatureOutcome::no_signature || facts.grounds == nullptr || !decision.child_signer.is_none())
-      return text;
+      return;
     for (const std::string_view signer : facts.grounds->signers()) {
-      text += " signed_by=" + printable_word(signer, kMaxDomainBytes);
+      add_word(line, "signed_by", printable_word(signer, kMaxDomainBytes));
     }
-    return text;
+    return;
   }
-  text += fmt::format(" domain={} selector={}", shown->domain, word_or_dash(shown->selector, kMaxDomainBytes));
-  if (shown->key_bits != 0) text += fmt::format(" key_bits={}", shown->key_bits);
-  if (shown->key_milliseconds != 0) text += fmt::format(" key_ms={:.1f}", shown->key_milliseconds);
-  if (shown->has_secure_key) text += " dnssec=secure";
-  return text;
+  add_word(line, "domain", shown->domain);
+  add_word(line, "selector", word_or_dash(shown->selector, kMaxDomainBytes));
+  if (shown->key_bits != 0) add_word(line, "key_bits", fmt::to_string(shown->key_bits));
+  if (shown->key_milliseconds != 0) add_word(line, "key_ms", tenths(shown->key_milliseconds));
+  if (shown->has_secure_key) add_word(line, "dnssec", "secure");
 }
 
 std::string logged_sender(const Facts& facts) {
@@ -71,38 +76,44 @@ void Record::message(const DecidedMessage& made, std::string_view queue_id, std:
     for (const std::string& warning : deep_check->warnings) log_->warn("{}", warning);
   }
   if (!log_->should_log(spdlog::level::info)) return;
-  std::string extra;
-  if (!decision.entry.view().empty()) extra += " entry=" + printable_word(decision.entry.view(), kMaxKeyBytes);
-  if (!decision.signer.view().empty()) extra += " signer=" + printable_word(decision.signer.view(), kMaxDomainBytes);
-  if (decision.sender_fault != RejectReason::none) {
-    extra.append(" fault=").append(reject_reason_name(decision.sender_fault));
-  }
-  if (forged_marks != 0) extra += " forged_headers=" + std::to_string(forged_marks);
+  std::string line = sampled_message(made, queue_id);
+  const auto add = [&line](LineKey key, std::string_view value) { add_word(line, key, value); };
+  add("decision", verdict_name(decision.verdict));
+  add("reason", reason_name(decision.reason));
+  add("time_us", tenths(microseconds));
+  add("identity", identity_kind_name(decision.identity));
+  add("authentication", method_name(decision.method));
+  add("whitelist", word_or_dash(decision.list.view(), kMaxListNameBytes));
+  add("header_from", word_or_dash(facts.header_from.address, kMaxLoggedSenderBytes));
+  if (!decision.entry.view().empty()) add("entry", printable_word(decision.entry.view(), kMaxKeyBytes));
+  if (!decision.signer.view().empty()) add("signer", printable_word(decision.signer.view(), kMaxDomainBytes));
+  if (decision.sender_fault != RejectReason::none) add("fault", reject_reason_name(decision.sender_fault));
+  if (forged_marks != 0) add("forged_headers", fmt::to_string(forged_marks));
   if (const ForRecipients& each = decision.for_recipients; each.recipients != 0) {
-    extra += fmt::format(" recipients={} listed_for={}", each.recipients, each.listed);
+    add("recipients", fmt::to_string(each.recipients));
+    add("listed_for", fmt::to_string(each.listed));
   }
   if (decision.confirmation) {
-    extra +=
-        fmt::format(" confirmed={} confirm_us={:.1f}", confirmation_name(*decision.confirmation), confirm_microseconds);
+    add("confirmed", confirmation_name(*decision.confirmation));
+    add("confirm_us", tenths(confirm_microseconds));
   }
-  if (const std::string_view proof = told_proof(decision); !proof.empty()) extra.append(" proof=").append(proof);
-  extra += logged_signature(facts, decision);
+  if (const std::string_view proof = told_proof(decision); !proof.empty()) add("proof", proof);
+  add_signature(line, facts, decision);
   if (const ChildSigner& child = decision.child_signer; !child.is_none()) {
-    extra += " child_signer=" + printable_word(child.domain.view(), kMaxDomainBytes) +
-             " child_of=" + printable_word(child.parent(), kMaxDomainBytes);
+    add("child_signer", printable_word(child.domain.view(), kMaxDomainBytes));
+    add("child_of", printable_word(child.parent(), kMaxDomainBytes));
   }
-  if (deep_check != nullptr) extra.append(" ").append(deep_check->log);
-  log_->info("{} decision={} reason={} time_us={:.1f} identity={} authentication={} whitelist={} header_from={}{}",
-             sampled_message(made, queue_id), verdict_name(decision.verdict), reason_name(decision.reason),
-             microseconds, identity_kind_name(decision.identity), method_name(decision.method),
-             word_or_dash(decision.list.view(), kMaxListNameBytes),
-             word_or_dash(facts.header_from.address, kMaxLoggedSenderBytes), extra);
+  if (deep_check != nullptr) line.append(" ").append(deep_check->log);
+  log_->info("{}", line);
 }
 
 void Record::refusal(const DecidedMessage& made, std::string_view queue_id, std::size_t forged_fields) const {
   if (monitor_ != nullptr) monitor_->note_refusal(made.facts, made.decision);
-  log_->warn("{} decision=refuse reason=forged-fields forged_headers={}", sampled_message(made, queue_id),
-             forged_fields);
+  std::string line = sampled_message(made, queue_id);
+  add_word(line, "decision", "refuse");
+  add_word(line, "reason", "forged-fields");
+  add_word(line, "forged_headers", fmt::to_string(forged_fields));
+  log_->warn("{}", line);
 }
 
 void Record::confirmation(std::string_view whitelist, Confirmation answer, double seconds) const noexcept {
@@ -118,13 +129,18 @@ void Record::learning_error(std::string_view what) const noexcept {
 }
 
 std::string sampled_message(const DecidedMessage& made, std::string_view queue_id) {
-  return fmt::format("queue_id={} sender={}", logged_queue_id(queue_id), logged_sender(made.facts));
+  std::string words;
+  add_word(words, "queue_id", logged_queue_id(queue_id));
+  add_word(words, "sender", logged_sender(made.facts));
+  return words;
 }
 
 std::string why_delivered(const DecidedMessage& made) {
-  return fmt::format("identity={} whitelist={} header_from={}", identity_kind_name(made.decision.identity),
-                     word_or_dash(made.decision.list.view(), kMaxListNameBytes),
-                     word_or_dash(made.facts.header_from.address, kMaxLoggedSenderBytes));
+  std::string words;
+  add_word(words, "identity", identity_kind_name(made.decision.identity));
+  add_word(words, "whitelist", word_or_dash(made.decision.list.view(), kMaxListNameBytes));
+  add_word(words, "header_from", word_or_dash(made.facts.header_from.address, kMaxLoggedSenderBytes));
+  return words;
 }
 
 }  // namespace bloomgate

@@ -1,8 +1,11 @@
 #include "milter/record/record.hpp"
 
 #include <regex>
+#include <sstream>
 #include <variant>
 
+#include "filter/log/decision_line.hpp"
+#include "filter/log/line_keys.hpp"
 #include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
 
@@ -92,6 +95,43 @@ TEST_CASE_METHOD(Parts, "the log line names what a store has said of a hit") {
   CHECK_THAT(log_line(*this, "<" + false_positive_of(filter) + ">"),
              Contains(" reason=not-listed ") && Contains(" whitelist=- header_from=- confirmed=no "));
   CHECK_THAT(log_line(*this, "<" + stranger_of(filter, false) + ">"), !Contains("confirm"));
+}
+
+TEST_CASE_METHOD(Parts, "a line with all that there can be of a message is read whole") {
+  Judgement made;
+  made.facts.envelope_sender = "<joe@example.org>";
+  made.facts.signatures = Signatures{.all = {{.outcome = SignatureOutcome::pass,
+                                              .domain = "example.org",
+                                              .selector = "s1",
+                                              .key_bits = 2048,
+                                              .key_milliseconds = 12.34,
+                                              .has_secure_key = true}}};
+  made.decision.sender_fault = RejectReason::missing_at_sign;
+  made.decision.for_recipients = {.recipients = 3, .listed = 2};
+  made.decision.confirmation = Confirmation::yes;
+  const DeepOutcome deep = outcome_of({.verdict = DeepVerdict::spam, .score = 12.3, .server = "rspamd:a"}, {}, {});
+  record.message(made, "Q1", 4, &deep);
+  const std::string text = log.text();
+  const std::string line = text.substr(text.find("queue_id="), text.find('\n') - text.find("queue_id="));
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    INFO(word);
+    CHECK(LineKey::find(word.substr(0, word.find('='))));
+  }
+  const auto read = read_decision_line(line);
+  REQUIRE(read);
+  CHECK(read->queue_id == "Q1");
+  CHECK(read->sender == "<joe@example.org>");
+  CHECK(read->forged_fields == 4);
+  CHECK(read->recipients == "3");
+  CHECK(read->listed_for == "2");
+  CHECK(read->confirmed == "yes");
+  CHECK(read->domain == "example.org");
+  CHECK(read->selector == "s1");
+  CHECK(read->deep_check == "spam");
+  CHECK_THAT(line, Contains(" fault=missing-at-sign forged_headers=4 recipients=3 listed_for=2 confirmed=yes "
+                            "confirm_us=0.0 dkim=pass domain=example.org selector=s1 key_bits=2048 key_ms=12.3 "
+                            "dnssec=secure deep_check=spam score=12.3/0.0 action=tag server=rspamd:a check_ms=0"));
 }
 
 TEST_CASE("the log line names a signer below the sender's domain, and the domain") {
