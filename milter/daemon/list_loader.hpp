@@ -1,0 +1,103 @@
+// Loads all lists that are configured as one set: whitelists, and the exact lists beside them. The first load, a reload
+// and a change of files are the same call, which differs in what is wanted, what is in use, and which whitelists are
+// read. It changes nothing that is in use, but for damage that it notes there. For the supervisor's thread.
+#pragma once
+
+#include <spdlog/fwd.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/daemon_options.hpp"
+#include "filter/system/file_stamp.hpp"
+#include "milter/lists/loaded_lists.hpp"
+#include "milter/policy/policy.hpp"
+
+namespace bloomgate {
+
+// Where the lists come from.
+struct ListSources {
+  std::vector<WhitelistSource> whitelists;
+  std::string revoked = {};                  // a path; empty: none
+  std::string extra = {};                    // a path; empty: none
+  std::string opt_out = {};                  // a path; empty: none
+  bool lock_memory = false;                  // see LoadedFilter
+  bool allow_missing = false;                // start even if a whitelist cannot be used
+  bool allow_shrunken = false;               // take one of less than a tenth of the entries of that in use
+  std::uint64_t recheck_bytes_per_hour = 0;  // see FilterGuard
+  // For the rate that log and status tell.
+  IdentityRule identity = IdentityRule::either;
+
+  std::vector<std::string> exact_list_paths() const;
+  std::vector<std::string> all_paths() const;
+};
+
+// Which whitelists are read; the others stay as they are in use. Exact lists are always read.
+enum class ReadWhitelists : std::uint8_t {
+  all,
+  replaced,  // those of which other files are there than at the last attempt; of a folder the layers that are new
+  none,
+};
+
+class ListLoader {
+ public:
+  struct Request {
+    const ListSources& wanted;
+    ReadWhitelists whitelists = ReadWhitelists::all;
+    // What is in use, and where it came from. Null: nothing is yet.
+    const ListSources* known = nullptr;
+    ListParts in_use = {};
+  };
+
+  // A line of the log about lists that were read: for when they are in use, since who reads it relies on it.
+  struct Line {
+    bool is_warning = false;
+    std::string text;
+  };
+
+  struct Loaded {
+    ListParts lists;
+    bool are_usable = true;                 // if not, a list that is new in the configuration cannot be used
+    bool tried_whitelists = false;          // at least one was read
+    std::vector<std::string> refused = {};  // why lists were not loaded
+    std::vector<std::string> lost = {};     // why exact lists in use are not used any more
+    std::vector<Line> lines = {};
+  };
+
+  explicit ListLoader(std::shared_ptr<spdlog::logger> log) : log_(std::move(log)) {}
+
+  // If nothing is in use yet, throws if a list cannot be used, but for a whitelist that may be missing.
+  //
+  // Otherwise: of a whitelist that cannot be used, and that was in use, its filters stay. It is damaged if the file
+  // that is refused is the very file in use. An exact list that was in use and cannot be read any more is lost.
+  Loaded load(const Request& request);
+
+  // Whether there are other files of the whitelist than when it was last to be loaded; so a file that was refused is
+  // not read again and again.
+  bool is_replaced(const WhitelistSource& source) const;
+
+ private:
+  // What there is of a whitelist: its filter, and its store. Nothing where there is no file.
+  struct Files {
+    std::optional<FileStamp> filter;
+    std::optional<FileStamp> store;
+    std::vector<std::pair<std::string, std::optional<FileStamp>>> layers;  // instead of them: of a folder
+    bool are_there() const noexcept { return filter || !layers.empty(); }
+    friend bool operator==(const Files&, const Files&) = default;
+  };
+  static Files files_of(const WhitelistSource& source);
+
+  void load_whitelist(const Request& request, const WhitelistSource& source, Loaded& loaded);
+  std::vector<NamedFilter> read_whitelist(const Request& request, const WhitelistSource& source,
+                                          const std::vector<NamedFilter>& in_use, std::vector<Line>& lines);
+
+  const std::shared_ptr<spdlog::logger> log_;
+  std::map<std::string, Files> tried_;  // by the path of the filter: what was there when it was last to be loaded
+};
+
+}  // namespace bloomgate
