@@ -36,6 +36,7 @@
 #include "milter/dkim/verifier_child.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/glue/milter_server.hpp"
+#include "milter/glue/pool_waker.hpp"
 #include "milter/health/alerts.hpp"
 #include "milter/judge/policy_of_options.hpp"
 #include "milter/learning/logger.hpp"
@@ -93,17 +94,17 @@ struct Daemon {
         log(std::move(logger)),
         learner(learn_rules(started_with), log),
         monitor(make_monitor(command)),
+        watch(connection_limits(started_with), log, monitor ? &monitor->tally() : nullptr),
         record(log, monitor.get()),
         judge(rules, slot, results, record,
               {.on_damage = [this] { wakeup.post(Wakeup::kDamage); },
                .on_results = [this] { wakeup.post(Wakeup::kResults); },
-               .before_waiting = [this] { common.before_waiting(); }},
+               .before_waiting = waker.before_waiting()},
               &learner),
         common(common_parts()),
         supervisor(
             list_sources(started_with, rules.policy), slot, wakeup, results, log, [this] { return read_settings(); },
-            monitor.get()),
-        watch(connection_limits(started_with), log, monitor ? &monitor->tally() : nullptr) {
+            monitor.get()) {
     supervisor.set_learning_fault([this] { return learner.status().fault; });
   }
 
@@ -151,6 +152,7 @@ struct Daemon {
     made.watch = &watch;
     made.judge = &judge;
     made.record = &record;
+    made.before_waiting = waker.before_waiting();
     made.in_progress = &in_progress;
     made.monitor = monitor.get();
     made.log = log;
@@ -210,13 +212,14 @@ struct Daemon {
   MessagesInProgress in_progress;
   Learner learner;
   const std::unique_ptr<Monitor> monitor;  // null: nobody watches
+  ConnectionWatch watch;
+  const PoolWaker waker{watch.connections()};
   const Record record;
   Judge judge;
   ConnectionParts common;  // what no option changes
   std::shared_ptr<const ServedOptions> served;
   PartsSlot parts;
   Supervisor supervisor;
-  ConnectionWatch watch;
   std::atomic<bool> answers_for_learned{false};  // at the socket for look-ups
   std::string told_of_learned;                   // the log's last line about that
   std::atomic<bool> libmilter_failed{false};
@@ -326,13 +329,7 @@ int serve(Daemon& daemon, const DaemonOptions& options) {
         "unit, ulimit -n), or lower max-connections",
         options.max_connections, room == 0 ? "" : fmt::format(", and enough for {}", room));
   }
-  // libmilter's pool may wake one thread for two sessions, since it counts a thread as idle until that thread runs
-  // (worker.c). The other session waits for the next event of any session. If the thread then waits for a checker, or
-  // for the rest of a step, a listed message could wait with it; a call at our own socket is an event, for which
-  // libmilter starts a thread.
-  const auto call = [descriptor = socket->descriptor()] { knock(descriptor); };
-  daemon.common.before_waiting = call;
-  daemon.watch.set_reminder(call);
+  daemon.watch.set_on_quiet([&daemon] { daemon.waker.wake_forgotten(); });
   daemon.watch.set_pulse(notify_alive);
   daemon.watch.listen_on(socket->descriptor());
   daemon.watch.start();

@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,9 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -31,28 +27,6 @@ constexpr std::uint32_t kSecondsBetweenLines = 60;
 constexpr std::size_t kDescriptorsOfConnection = 2;
 constexpr std::size_t kOtherDescriptors = 200;
 
-// What all connections to one socket have in common: the family with the port, or the path. Empty: it is no such
-// socket.
-std::string own_address(int descriptor) {
-  sockaddr_storage address = {};
-  socklen_t bytes = sizeof address;
-  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return {};
-  if (address.ss_family == AF_INET) {
-    return fmt::format("4:{}", reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
-  }
-  if (address.ss_family == AF_INET6) {
-    return fmt::format("6:{}", reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port);
-  }
-  if (address.ss_family != AF_UNIX || bytes <= sizeof(sa_family_t)) return {};
-  return {reinterpret_cast<const char*>(&address), std::min<std::size_t>(bytes, sizeof address)};
-}
-
-bool listens(int descriptor) noexcept {
-  int value = 0;
-  socklen_t bytes = sizeof value;
-  return getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &value, &bytes) == 0 && value != 0;
-}
-
 }  // namespace
 
 std::size_t make_room_for_connections(std::size_t connections) noexcept {
@@ -67,7 +41,7 @@ std::size_t make_room_for_connections(std::size_t connections) noexcept {
 }
 
 ConnectionWatch::Place::Place(ConnectionWatch* watch, int socket)
-    : watch_(watch), socket_(watch != nullptr && watch->is_ours(socket) ? socket : -1) {
+    : watch_(watch), socket_(watch != nullptr && watch->connections_.is_one(socket) ? socket : -1) {
   if (watch_ == nullptr) return;
   heard();
   is_within_limit_ = watch_->enter(*this);
@@ -91,7 +65,7 @@ bool ConnectionWatch::Place::hang_up() noexcept {
 }
 
 ConnectionWatch::ConnectionWatch(const Limits& limits, std::shared_ptr<spdlog::logger> log, Tally* tally)
-    : log_(std::move(log)), tally_(tally), folder_(nullptr, closedir), limits_(limits) {
+    : log_(std::move(log)), tally_(tally), limits_(limits) {
   if (tally_ != nullptr) tally_->set_session_limit(limits.connections);
 }
 
@@ -104,17 +78,15 @@ ConnectionWatch::~ConnectionWatch() {
   if (thread_.joinable()) thread_.join();
 }
 
-// The folder and a descriptor are opened while there are some: connections that say nothing may take all others.
+// A descriptor is taken while there are some: connections that say nothing may take all others.
 void ConnectionWatch::listen_on(int listener) {
-  address_ = own_address(listener);
-  listener_ = listener;
   reserve_.reset(fcntl(listener, F_DUPFD_CLOEXEC, 0));
   if (!reserve_.is_open()) {
     throw BloomgateError(ErrorCode::no_system_resource,
                          "cannot duplicate the socket: " + std::generic_category().message(errno));
   }
-  folder_.reset(opendir("/proc/self/fd"));
-  if (!folder_) log_->warn("connections that say nothing are not ended: /proc/self/fd: {}", std::strerror(errno));
+  if (connections_.listen_on(listener)) return;
+  log_->warn("connections that say nothing are not ended: /proc/self/fd: {}", std::strerror(errno));
 }
 
 void ConnectionWatch::start() {
@@ -135,14 +107,6 @@ void ConnectionWatch::set_limits(const Limits& limits) {
   limits_ = limits;
   limits_.longest_work = std::max(before, limits.longest_work);
   if (tally_ != nullptr) tally_->set_session_limit(limits.connections);
-}
-
-bool ConnectionWatch::is_ours(int descriptor) const noexcept {
-  try {
-    return descriptor >= 0 && !address_.empty() && own_address(descriptor) == address_ && !listens(descriptor);
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
 }
 
 bool ConnectionWatch::enter(Place& place) {
@@ -174,18 +138,16 @@ void ConnectionWatch::note_unpaired_macros() noexcept {
 void ConnectionWatch::end_second() noexcept {
   try {
     const std::uint32_t second = second_.fetch_add(1, std::memory_order_relaxed) + 1;
-    std::size_t forgotten = 0;
+    if (on_quiet_ && was_quiet()) on_quiet_();
     bool has_hung = false;
     {
       const std::lock_guard lock(mutex_);
       has_hung = hangs();
-      if (remind_ && folder_ && was_quiet()) forgotten = count_unread();
       cut_off_late();
-      if (second % kSecondsBetweenLooks == 0 && folder_) cut_off_silent();
+      if (second % kSecondsBetweenLooks == 0 && connections_.can_be_found()) cut_off_silent();
     }
     if (!has_hung && pulse_) pulse_();
     say_whether_it_hangs(has_hung);
-    for (; forgotten > 0; --forgotten) remind_();
     say_all();
   } catch (const std::exception&) {
     // There is no memory for it now; the next second tries again.
@@ -193,7 +155,8 @@ void ConnectionWatch::end_second() noexcept {
 }
 
 // In the second that has just ended. The daemon's own work is no step.
-bool ConnectionWatch::was_quiet() const noexcept {
+bool ConnectionWatch::was_quiet() noexcept {
+  const std::lock_guard lock(mutex_);
   const std::uint32_t ended = second_.load(std::memory_order_relaxed) - 1;
   return std::none_of(places_.begin(), places_.end(), [ended](const Place* place) {
     const std::uint32_t heard = place->heard_.load(std::memory_order_relaxed);
@@ -218,17 +181,6 @@ void ConnectionWatch::say_whether_it_hangs(bool hangs) {
   hang_was_said_ = hangs;
 }
 
-// A connection of which libmilter awaits the rest of a step has been read empty. One at work may count, which costs an
-// event.
-std::size_t ConnectionWatch::count_unread() const {
-  std::size_t count = 0;
-  for_each_descriptor([this, &count](int descriptor) {
-    int bytes = 0;
-    if (is_ours(descriptor) && ioctl(descriptor, FIONREAD, &bytes) == 0 && bytes > 0) ++count;
-  });
-  return count;
-}
-
 // A place is left before libmilter closes its socket, so the descriptor is still that connection's.
 void ConnectionWatch::cut_off_late() {
   const std::uint32_t now = second_.load(std::memory_order_relaxed);
@@ -243,32 +195,21 @@ void ConnectionWatch::cut_off_late() {
 }
 
 void ConnectionWatch::cut_off_silent() {
-  std::unordered_set<int> known = {listener_, reserve_.get(), dirfd(folder_.get())};
+  std::unordered_set<int> known = {reserve_.get()};
   for (const Place* const place : places_) known.insert(place->socket_);
   std::unordered_map<ino_t, Silent> seen;
-  for_each_descriptor([&](int descriptor) {
-    if (!known.contains(descriptor) && is_ours(descriptor)) look_at(descriptor, seen);
+  connections_.for_each([&](int descriptor) {
+    if (!known.contains(descriptor)) look_at(descriptor, seen);
   });
-  dup3(dirfd(folder_.get()), reserve_.get(), O_CLOEXEC);  // lets the last connection go
+  dup3(connections_.folder_descriptor(), reserve_.get(), O_CLOEXEC);  // lets the last connection go
   silent_ = std::move(seen);
-}
-
-// Of the process. Any of them may be closed meanwhile.
-template <class Use>
-void ConnectionWatch::for_each_descriptor(Use use) const {
-  rewinddir(folder_.get());
-  while (const dirent* const entry = readdir(folder_.get())) {
-    const std::string_view name = entry->d_name;
-    int descriptor = -1;
-    if (std::from_chars(name.data(), name.data() + name.size(), descriptor).ec == std::errc()) use(descriptor);
-  }
 }
 
 // libmilter may close the descriptor at any time, and the system give its number to another file: what is ended is a
 // duplicate, which is looked at once more.
 void ConnectionWatch::look_at(int descriptor, std::unordered_map<ino_t, Silent>& seen) {
   struct stat status = {};
-  if (dup3(descriptor, reserve_.get(), O_CLOEXEC) < 0 || !is_ours(reserve_.get())) return;
+  if (dup3(descriptor, reserve_.get(), O_CLOEXEC) < 0 || !connections_.is_one(reserve_.get())) return;
   if (fstat(reserve_.get(), &status) != 0) return;
   const std::uint32_t now = second_.load(std::memory_order_relaxed);
   const auto before = silent_.find(status.st_ino);

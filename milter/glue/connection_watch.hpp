@@ -10,13 +10,9 @@
 // A thread that hangs while it decides a message is noticed by the time that this takes. Each second in which none
 // hangs is told (set_pulse()), so that systemd's watchdog starts the daemon again where one does.
 //
-// libmilter may also forget a connection until the next event of another (main.cpp says how). After a second without a
-// step on any connection, the thread asks for an event for each connection that has sent what nobody has read.
-//
 // Knows nothing of libmilter. Safe from any thread, but for start().
 #pragma once
 
-#include <dirent.h>
 #include <spdlog/fwd.h>
 #include <sys/types.h>
 
@@ -28,13 +24,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "filter/system/file_descriptor.hpp"
+#include "milter/glue/own_connections.hpp"
 #include "milter/monitoring/tally.hpp"
 
 namespace bloomgate {
@@ -95,10 +91,12 @@ class ConnectionWatch {
   // The connections are those to `listener`, which must stay open. Before the first one. Throws
   // BloomgateError{no_system_resource}.
   void listen_on(int listener);
-  // Called for each connection that seems forgotten. Must neither throw nor wait. Before start().
-  void set_reminder(std::function<void()> remind) { remind_ = std::move(remind); }
+  // Called after each second without a step on any connection (PoolWaker). Must neither throw nor wait. Before start().
+  void set_on_quiet(std::function<void()> on_quiet) { on_quiet_ = std::move(on_quiet); }
   // Called at the end of each second in which no thread hangs. Must neither throw nor wait. Before start().
   void set_pulse(std::function<void()> pulse) { pulse_ = std::move(pulse); }
+  // Those to the listener.
+  const OwnConnections& connections() const noexcept { return connections_; }
   // Calls end_second() once a second. Throws std::system_error.
   void start();
 
@@ -124,17 +122,13 @@ class ConnectionWatch {
     bool is_cut_off = false;
   };
 
-  bool is_ours(int descriptor) const noexcept;
   bool enter(Place& place);
   void leave(Place& place) noexcept;
-  bool was_quiet() const noexcept;
+  bool was_quiet() noexcept;
   bool hangs() const noexcept;
   void say_whether_it_hangs(bool hangs);
-  std::size_t count_unread() const;
   void cut_off_late();
   void cut_off_silent();
-  template <class Use>
-  void for_each_descriptor(Use use) const;
   void look_at(int descriptor, std::unordered_map<ino_t, Silent>& seen);
   void say_all();
   template <class... Values>
@@ -142,12 +136,10 @@ class ConnectionWatch {
 
   const std::shared_ptr<spdlog::logger> log_;
   Tally* const tally_;
-  int listener_ = -1;
-  std::string address_;                         // of the listener, as getsockname(2) has it
-  std::unique_ptr<DIR, int (*)(DIR*)> folder_;  // /proc/self/fd; null: connections without a place are not found
-  std::function<void()> remind_;                // may be null
-  std::function<void()> pulse_;                 // may be null
-  FileDescriptor reserve_;                      // where a duplicate goes when no descriptor is left
+  OwnConnections connections_;
+  std::function<void()> on_quiet_;  // may be null
+  std::function<void()> pulse_;     // may be null
+  FileDescriptor reserve_;          // where a duplicate goes when no descriptor is left
 
   std::mutex mutex_;
   Limits limits_;

@@ -182,13 +182,4 @@ ListeningSocket::OwnPath::~OwnPath() {
   if (status.st_dev == device_ && status.st_ino == inode_) unlink(path_.c_str());
 }
 
-void knock(int descriptor) noexcept {
-  sockaddr_storage address = {};
-  socklen_t bytes = sizeof address;
-  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return;
-  const FileDescriptor caller(socket(address.ss_family, kSocketType, 0));
-  // The socket does not block: a network connection is still under way here, and the listener sees it come and go.
-  if (caller.is_open()) static_cast<void>(connect(caller.get(), reinterpret_cast<const sockaddr*>(&address), bytes));
-}
-
 }  // namespace bloomgate

@@ -52,8 +52,4 @@ class ListeningSocket {
   OwnPath path_;
 };
 
-// Connects to the socket that listens on `descriptor`, and hangs up at once. Never waits; if it cannot connect, nothing
-// happens. Safe from any thread.
-void knock(int descriptor) noexcept;
-
 }  // namespace bloomgate

@@ -393,7 +393,7 @@ def test_a_mail_server_that_vanishes_at_each_step_leaves_nothing_behind(gateway)
 
 
 def test_connections_that_say_nothing_or_a_byte_hold_up_no_other(gateway):
-    # Several times: libmilter forgets a session only now and then (milter/main.cpp).
+    # Several times: libmilter forgets a session only now and then (milter/glue/pool_waker.hpp).
     for _ in range(5):
         with closing_all([MilterConnection(gateway.daemon.address) for _ in range(100)]) as silent:
             for number, connection in enumerate(silent):

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "milter/glue/listening_socket.hpp"
+#include "milter/glue/pool_waker.hpp"
 #include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/milter/glue/fake_libmilter.hpp"
 #include "tests/support/catch.hpp"
@@ -232,8 +233,9 @@ TEST_CASE_METHOD(WatchTest, "silent connections are found when no descriptor is 
 
 TEST_CASE_METHOD(WatchTest,
                  "a connection with unread bytes is reported once a second while no step comes on any connection") {
-  int reminders = 0;
-  watch.set_reminder([&reminders] { ++reminders; });
+  const PoolWaker waker(watch.connections());
+  std::size_t reminders = 0;
+  watch.set_on_quiet([&] { reminders += waker.wake_forgotten(); });
   const auto reminders_in = [&](int seconds) {
     reminders = 0;
     let_pass(seconds);

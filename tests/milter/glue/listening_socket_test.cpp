@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "filter/base/error.hpp"
+#include "milter/glue/pool_waker.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -162,7 +163,9 @@ TEST_CASE_METHOD(InFolder, "a client that connects and closes is noticed as such
   for (const std::string& text : {"unix:" + folder.file("milter.sock"), "inet:" + free_port() + "@127.0.0.1"}) {
     INFO(text);
     const ListeningSocket listening(*parse_socket_address(text), 0600, "");
-    knock(listening.descriptor());
+    OwnConnections connections;
+    REQUIRE(connections.listen_on(listening.descriptor()));
+    PoolWaker(connections).before_waiting()();
     pollfd waiting = {.fd = listening.descriptor(), .events = POLLIN, .revents = 0};
     REQUIRE(poll(&waiting, 1, 10'000) == 1);
     const FileDescriptor caller(accept(listening.descriptor(), nullptr, nullptr));
@@ -171,7 +174,7 @@ TEST_CASE_METHOD(InFolder, "a client that connects and closes is noticed as such
     CHECK(read(caller.get(), &byte, 1) <= 0);
     CHECK(poll(&waiting, 1, 0) == 0);
   }
-  knock(-1);
+  PoolWaker(OwnConnections()).wake();
 }
 
 }  // namespace
