@@ -75,10 +75,6 @@ std::vector<ConfigError> faults_of_places(const DaemonCommand& command) {
 
 }  // namespace
 
-std::string look_ups_of_learned(const DaemonOptions& started_with, const DaemonOptions& options) {
-  return started_with.lookup_socket ? learned_answers_text(*started_with.lookup_socket, options) : "";
-}
-
 void check_config(const DaemonCommand& command, std::ostream& out) {
   const DaemonOptions& options = command.options;
   judge_rules(command);
@@ -103,7 +99,9 @@ void check_config(const DaemonCommand& command, std::ostream& out) {
     out << "deep-check " << printable(to_string(server))
         << (options.mode == Mode::observe ? ": not asked while the mode is observe\n" : "\n");
   }
-  for (const std::string& text : {who_teaches_text(options), look_ups_of_learned(options, options)}) {
+  const std::string look_ups_of_learned =
+      options.lookup_socket ? learned_answers_text(*options.lookup_socket, options) : "";
+  for (const std::string& text : {who_teaches_text(options), look_ups_of_learned}) {
     if (!text.empty()) out << text << '\n';
   }
   show_findings();

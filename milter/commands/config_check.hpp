@@ -10,7 +10,4 @@ namespace bloomgate {
 // Writes what it finds for a person. Throws BloomgateError for what the daemon would refuse.
 void check_config(const DaemonCommand& command, std::ostream& out);
 
-// What is to be said of learning at the look-up socket that the daemon was started with; empty: nothing.
-std::string look_ups_of_learned(const DaemonOptions& started_with, const DaemonOptions& options);
-
 }  // namespace bloomgate

@@ -1,0 +1,293 @@
+#include "milter/daemon/daemon.hpp"
+
+#include <sysexits.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "config/restart_options.hpp"
+#include "filter/base/error.hpp"
+#include "filter/base/printable.hpp"
+#include "milter/daemon/machine_name.hpp"
+#include "milter/daemon/monitoring_server.hpp"
+#include "milter/daemon/sender_lookups.hpp"
+#include "milter/daemon/served_options.hpp"
+#include "milter/daemon/supervisor.hpp"
+#include "milter/glue/milter_server.hpp"
+#include "milter/glue/pool_waker.hpp"
+#include "milter/judge/policy_of_options.hpp"
+#include "milter/learning/logger.hpp"
+#include "milter/monitoring/service_status.hpp"
+#include "milter/record/logging.hpp"
+
+namespace bloomgate {
+namespace {
+
+// How long a stop waits for messages that are under way, and then for libmilter to send its last answers: it does so
+// after our callback has returned, and there is no way to know when.
+constexpr std::chrono::seconds kLongestFarewell{3};
+constexpr std::chrono::milliseconds kLastAnswers{50};
+
+// Until a message that takes longer than it may wait counts as hung: a busy machine is slow.
+constexpr std::chrono::minutes kSlackOfMessage{2};
+
+std::string_view mode_name(Mode mode) noexcept {
+  return mode == Mode::enforce ? "enforce" : "observe";
+}
+
+ListSources list_sources(const DaemonOptions& options, const Policy& policy) {
+  return {options.whitelists,
+          options.revoked,
+          options.extra,
+          options.opt_out,
+          options.lock_memory,
+          options.allow_missing_whitelist,
+          options.allow_shrunken_whitelist,
+          options.recheck_bytes_per_hour,
+          policy.identity};
+}
+
+ConnectionWatch::Limits connection_limits(const DaemonOptions& options) {
+  // A message waits for stores, for keys and for a checker, and for each at most so long.
+  const auto waits = options.confirm_timeout + options.dns_timeout + options.deep_check.timeout;
+  return {.connections = options.max_connections,
+          .timeout = options.connection_timeout,
+          .longest_work = std::chrono::ceil<std::chrono::seconds>(waits) + kSlackOfMessage};
+}
+
+// Everything that libmilter's threads use. It lives until the process ends, as they do.
+class Daemon {
+ public:
+  Daemon(std::vector<std::string> arguments, const DaemonCommand& command, JudgeRules rules,
+         std::shared_ptr<spdlog::logger> log);
+
+  // Returns the exit status.
+  int serve();
+
+ private:
+  std::unique_ptr<Monitor> make_monitor(const DaemonCommand& command);
+  MonitoredSettings monitored_settings(const DaemonCommand& command) const;
+  ConnectionParts common_parts();
+  void listen(const ListeningSocket& socket);
+  void begin_to_serve();
+  std::unique_ptr<MonitoringServer> begin_to_show();
+  std::unique_ptr<SenderLookups> begin_to_answer();
+  NewSettings read_settings();
+  void show_sample_share() const noexcept;
+  void say_farewell();
+
+  const std::vector<std::string> arguments_;
+  const DaemonOptions started_with_;
+  const std::shared_ptr<spdlog::logger> log_;
+  Wakeup wakeup_;
+  ListSlot slot_;
+  ResultsWatch results_;
+  MessagesInProgress in_progress_;
+  Learner learner_;
+  const std::unique_ptr<Monitor> monitor_;  // null: nobody watches
+  ConnectionWatch watch_;
+  const PoolWaker waker_{watch_.connections()};
+  const Record record_;
+  Judge judge_;
+  LearnedLookUps learned_look_ups_;
+  ConnectionParts common_;  // what no option changes
+  std::shared_ptr<const ServedOptions> served_;
+  PartsSlot parts_;
+  Supervisor supervisor_;
+  std::atomic<bool> libmilter_failed_{false};
+};
+
+Daemon::Daemon(std::vector<std::string> arguments, const DaemonCommand& command, JudgeRules rules,
+               std::shared_ptr<spdlog::logger> log)
+    : arguments_(std::move(arguments)),
+      started_with_(command.options),
+      log_(std::move(log)),
+      learner_(learn_rules(started_with_), log_),
+      monitor_(make_monitor(command)),
+      watch_(connection_limits(started_with_), log_, monitor_ ? &monitor_->tally() : nullptr),
+      record_(log_, monitor_.get()),
+      judge_(rules, slot_, results_, record_,
+             {.on_damage = [this] { wakeup_.post(Wakeup::kDamage); },
+              .on_results = [this] { wakeup_.post(Wakeup::kResults); },
+              .before_waiting = waker_.before_waiting()},
+             &learner_),
+      learned_look_ups_(started_with_, log_),
+      common_(common_parts()),
+      supervisor_(
+          list_sources(started_with_, rules.policy), slot_, wakeup_, results_, log_, [this] { return read_settings(); },
+          monitor_.get()) {
+  supervisor_.set_learning_fault([this] { return learner_.status().fault; });
+}
+
+std::unique_ptr<Monitor> Daemon::make_monitor(const DaemonCommand& command) {
+  if (!command.options.metrics) return nullptr;
+  auto made = std::make_unique<Monitor>(Monitor::Sources{.lists = slot_,
+                                                         .results_missing = [this] { return results_.missing(); },
+                                                         .learning = [this] { return learner_.status(); },
+                                                         .lost_log_lines = [this] { return lost_lines(*log_); }});
+  made->set_settings(monitored_settings(command));
+  return made;
+}
+
+// Its addresses are those that it listens on, whatever the file says since.
+MonitoredSettings Daemon::monitored_settings(const DaemonCommand& command) const {
+  MonitoredSettings settings = {command.config_path, command.options, command.given};
+  settings.options.socket = started_with_.socket;
+  settings.options.metrics = started_with_.metrics;
+  settings.options.lookup_socket = started_with_.lookup_socket;
+  return settings;
+}
+
+ConnectionParts Daemon::common_parts() {
+  ConnectionParts made;
+  made.judge = &judge_;
+  made.record = &record_;
+  made.fallback_host = machine_name();
+  made.before_waiting = waker_.before_waiting();
+  made.in_progress = &in_progress_;
+  made.monitor = monitor_.get();
+  made.watch = &watch_;
+  made.log = log_;
+  return made;
+}
+
+int Daemon::serve() {
+  log_->info("bloomgate-milter " BLOOMGATE_VERSION " starting, mode {}", mode_name(started_with_.mode));
+  supervisor_.load_first();
+  auto socket =
+      std::make_unique<ListeningSocket>(started_with_.socket, started_with_.socket_mode, started_with_.socket_group);
+  route_signals(wakeup_);
+  hold_signals();
+  listen(*socket);
+  learner_.start([this] { wakeup_.post(Wakeup::kLearning); });
+  begin_to_serve();
+  const auto shown = begin_to_show();
+  const auto answered = begin_to_answer();
+  const MilterServer server(parts_, std::move(socket), watch_, [this](bool all_was_well) {
+    libmilter_failed_ = !all_was_well;
+    wakeup_.post(Wakeup::kMilterEnded);
+  });
+  log_->info("listening on {}", printable(to_string(started_with_.socket)));
+  release_signals();
+  const bool told_to_stop = supervisor_.run();
+
+  log_->info("stopping");
+  if (told_to_stop) say_farewell();
+  if (served_->sampler) served_->sampler->stop();
+  learner_.stop();
+  if (libmilter_failed_) log_->error("libmilter failed; its reason is in the system log");
+  log_->info("stopped");
+  return libmilter_failed_ ? EX_SOFTWARE : EX_OK;
+}
+
+void Daemon::listen(const ListeningSocket& socket) {
+  const std::size_t wanted = started_with_.max_connections;
+  if (const std::size_t room = make_room_for_connections(wanted); room < wanted) {
+    log_->warn(
+        "max-connections: there are too few descriptors for {} connections{}: raise their limit (LimitNOFILE= of the "
+        "unit, ulimit -n), or lower max-connections",
+        wanted, room == 0 ? "" : fmt::format(", and enough for {}", room));
+  }
+  watch_.set_on_quiet([this] { waker_.wake_forgotten(); });
+  watch_.set_pulse(notify_alive);
+  watch_.listen_on(socket.descriptor());
+  watch_.start();
+}
+
+void Daemon::begin_to_serve() {
+  served_ = make_served_options(started_with_, common_, nullptr);
+  parts_.set(parts_of(served_));
+  show_sample_share();
+}
+
+// Mail goes on without it, so that it keeps no mail server waiting.
+std::unique_ptr<MonitoringServer> Daemon::begin_to_show() {
+  if (!started_with_.metrics) return nullptr;
+  try {
+    return std::make_unique<MonitoringServer>(*started_with_.metrics, *monitor_, log_);
+  } catch (const BloomgateError& error) {
+    log_->error("metrics: nothing is shown: {}; mail is served all the same", printable(error.what()));
+    return nullptr;
+  }
+}
+
+// Mail goes on without it, too.
+std::unique_ptr<SenderLookups> Daemon::begin_to_answer() {
+  if (!started_with_.lookup_socket) return nullptr;
+  learned_look_ups_.set_options(started_with_);
+  try {
+    return std::make_unique<SenderLookups>(started_with_, judge_, learned_look_ups_, log_);
+  } catch (const BloomgateError& error) {
+    log_->error("lookup-socket: nobody is answered: {}; mail is served all the same", printable(error.what()));
+    return nullptr;
+  }
+}
+
+// As this process was told to at its start, from the file as it is now.
+NewSettings Daemon::read_settings() {
+  const DaemonCommand command = read_daemon_command(arguments_);
+  auto rules = std::make_shared<const JudgeRules>(judge_rules(command));
+  auto next = make_served_options(command.options, common_, served_.get());
+  NewSettings settings = {.sources = list_sources(command.options, rules->policy),
+                          .put_into_use = nullptr,
+                          .wait_for_restart = changed_restart_options(started_with_, command.options)};
+  settings.put_into_use = [this, rules = std::move(rules), next = std::move(next),
+                           monitored = monitored_settings(command)]() mutable {
+    set_log_level(*log_, next->options.log_level);
+    parts_.set(parts_of(next));
+    judge_.set_rules(rules);
+    learner_.set_rules(learn_rules(next->options));
+    watch_.set_limits(connection_limits(next->options));
+    results_.begin_again();  // what was missing may be asked for no more
+    served_ = next;
+    show_sample_share();
+    if (monitor_) monitor_->set_settings(std::move(monitored));
+    log_->info("configuration loaded, mode {}", mode_name(next->options.mode));
+    learned_look_ups_.set_options(next->options);
+  };
+  return settings;
+}
+
+void Daemon::show_sample_share() const noexcept {
+  if (monitor_) monitor_->tally().set_sample_share(served_->sampler ? served_->sampler->share() : 0);
+}
+
+// Lets the messages that are under way come to their end. Mail is served as before meanwhile.
+void Daemon::say_farewell() {
+  const std::size_t cut_off = in_progress_.wait_for_none(kLongestFarewell);
+  if (cut_off != 0) log_->warn("{} messages were being handled and are cut off", cut_off);
+  std::this_thread::sleep_for(kLastAnswers);
+}
+
+}  // namespace
+
+void run_daemon(const DaemonCommand& command, const std::vector<std::string>& arguments) {
+  const DaemonOptions& options = command.options;
+  JudgeRules rules = judge_rules(command);
+  require_temporary_folder(options);
+  const LogTarget target = usable_log_target(options.log_target);
+  const auto log = make_logger(target, options.log_level);
+  if (target != options.log_target)
+    log->warn("log-target = syslog, but there is no /dev/log: this log is on standard error");
+  // Never destroyed: see Daemon.
+  static auto* const daemon = new Daemon(arguments, command, std::move(rules), log);
+  try {
+    const int status = daemon->serve();
+    log->flush();
+    // Without static destructors: session threads are still running.
+    std::_Exit(status);
+  } catch (const std::exception& error) {
+    // For those who read the log only; main() tells standard error.
+    if (target != LogTarget::standard_error) log->critical("{}", printable(error.what()));
+    log->flush();
+    throw;
+  }
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,16 @@
+// The daemon as a whole: its parts, put together, and its life from the start to the end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/daemon_options.hpp"
+
+namespace bloomgate {
+
+// Serves until it is told to stop, and then ends the process with the exit status. `arguments` are those of the command
+// line, from which a reload reads the configuration again. Throws what keeps the daemon from starting, after it is in
+// the log.
+[[noreturn]] void run_daemon(const DaemonCommand& command, const std::vector<std::string>& arguments);
+
+}  // namespace bloomgate

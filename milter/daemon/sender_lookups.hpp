@@ -1,0 +1,48 @@
+// Answers other programs at the address of the option `lookup-socket`.
+#pragma once
+
+#include <spdlog/fwd.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "config/daemon_options.hpp"
+#include "milter/glue/listening_socket.hpp"
+#include "milter/judge/judge.hpp"
+#include "milter/lookup/lookup_server.hpp"
+
+namespace bloomgate {
+
+// Whether it answers for what was learned, by the options in force.
+class LearnedLookUps {
+ public:
+  // `started_with` must outlive the object: its address is that of the socket.
+  LearnedLookUps(const DaemonOptions& started_with, std::shared_ptr<spdlog::logger> log)
+      : started_with_(started_with), log_(std::move(log)) {}
+
+  // At the start and at a reload; logs what has changed.
+  void set_options(const DaemonOptions& options);
+
+  Judge::AskLearned rule() const noexcept { return rule_; }
+
+ private:
+  const DaemonOptions& started_with_;
+  const std::shared_ptr<spdlog::logger> log_;
+  std::atomic<Judge::AskLearned> rule_{Judge::AskLearned::no};
+  std::string told_;  // the log's last line about that
+};
+
+class SenderLookups {
+ public:
+  // Answers until the end of the object; the references must outlive it. Throws what ListeningSocket and LookupServer
+  // throw.
+  SenderLookups(const DaemonOptions& options, const Judge& judge, const LearnedLookUps& learned,
+                const std::shared_ptr<spdlog::logger>& log);
+
+ private:
+  ListeningSocket socket_;
+  LookupServer server_;
+};
+
+}  // namespace bloomgate
