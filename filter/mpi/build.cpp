@@ -11,12 +11,13 @@
 #include <string>
 
 #include "filter/base/error.hpp"
-#include "filter/cli/commands/build_arguments.hpp"
+#include "filter/cli/commands/build_options.hpp"
 #include "filter/cli/commands/build_report.hpp"
-#include "filter/cli/progress.hpp"
+#include "filter/cli/job_progress.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/ingest/input_files.hpp"
 #include "filter/jobs/add_entries.hpp"
+#include "filter/jobs/build_plan.hpp"
 #include "filter/jobs/change_lock.hpp"
 #include "filter/mpi/counting_lanes.hpp"
 #include "filter/mpi/failure.hpp"
@@ -42,35 +43,39 @@ constexpr HelpText kBuildHelp = {
     .examples = "  mpirun -n 4 --host a,b,c,d bloomgate-mpi build --output whitelist.bloom /shared/lists/*.txt\n"};
 
 // What `bloomgate build` can and this cannot.
-void require_supported(const BuildArguments& command) {
+void require_supported(const BuildPlan& plan) {
   const auto refuse = [](const std::string& what) {
     throw UsageError(what + " does not go with several ranks; 'bloomgate build' takes it");
   };
-  if (!command.stores->empty()) refuse("a store among the inputs");
-  if (!SharedArray::suits(command.options.layout)) refuse("--layout " + command.shape.layout);
-  for (const std::string& input : command.inputs) {
+  if (!plan.stores->empty()) refuse("a store among the inputs");
+  if (const Layout layout = plan.options.layout; !SharedArray::suits(layout)) {
+    refuse("--layout " + std::string(layout_rules(layout).name()));
+  }
+  for (const std::string& input : plan.inputs) {
     if (input == "-") refuse("standard input");
   }
 }
 
 class Job {
  public:
-  Job(const Communicator& communicator, const BuildArguments& command, const RankOptions& rank_options)
+  Job(const Communicator& communicator, const BuildPlan& plan, const RankOptions& rank_options, JobObserver& observer)
       : communicator_(communicator),
-        command_(command),
+        plan_(plan),
         rank_options_(rank_options),
-        options_(command.options),
-        exceptions_(list_files(command.exceptions), command.options.profile, stop_flag()),
+        observer_(observer),
+        options_(plan.options),
+        exceptions_(list_files(plan.exceptions), plan.options.profile, stop_flag()),
         reading_(communicator, rank_options.local_lists) {
     options_.seed = communicator_.of_first(options_.seed);
     if (options_.store_seed) options_.store_seed = communicator_.of_first(*options_.store_seed);
   }
 
-  int run();
+  // At rank 0, what it has made, and what is to be said of the ranks.
+  std::optional<std::pair<BuildResult, std::string>> run();
 
  private:
   bool is_first() const noexcept { return communicator_.rank() == 0; }
-  void show(std::string_view line) { progress_->show(line); }
+  void show(std::string_view line) { observer_.warn(line); }
   void open_lists();
   void require_same_lists() const;
   void choose_size();
@@ -81,41 +86,41 @@ class Job {
   std::uint64_t memory_bytes() const;
 
   const Communicator& communicator_;
-  const BuildArguments& command_;
+  const BuildPlan& plan_;
   const RankOptions& rank_options_;
+  JobObserver& observer_;
   BuildOptions options_;
   ExceptList exceptions_;
   ListReading reading_;
   OpenLists* lists_ = nullptr;  // that were opened last
-  std::optional<Progress> progress_;
   std::optional<RejectLog> rejects_;
   std::optional<BroadDomains> broad_domains_;
   std::optional<std::uint64_t> estimate_;
 };
 
 void Job::open_lists() {
-  lists_ = &reading_.open(command_.inputs, command_.format, *rejects_);
+  lists_ = &reading_.open(plan_.inputs, plan_.format, *rejects_);
 }
 
 void Job::require_same_lists() const {
   std::string seen = reading_.seen(*lists_);
-  for (const std::string& list : command_.strangers) seen += "--not " + list + '\n';
-  for (const std::string& list : command_.exceptions) seen += "--except " + list + '\n';
+  for (const std::string& list : plan_.strangers) seen += "--not " + list + '\n';
+  for (const std::string& list : plan_.exceptions) seen += "--except " + list + '\n';
   reading_.require_same(seen, "--not or --except");
 }
 
 // For hashes that wait for their bits to be set.
 std::uint64_t Job::memory_bytes() const {
   constexpr std::uint64_t kByDefault = std::uint64_t{256} << 20;
-  if (command_.memory.empty()) return kByDefault;
-  return command_.strangers.empty() ? options_.memory_bytes : options_.memory_bytes / 2;
+  if (!plan_.memory_bytes) return kByDefault;
+  return plan_.strangers.empty() ? options_.memory_bytes : options_.memory_bytes / 2;
 }
 
 // As `bloomgate build` does, so that the same file comes of it: by the option, an estimate, or the number of addresses.
 // An estimate is one of all lists, which no rank has where each has its own.
 void Job::choose_size() {
   if (!options_.expected_entries && !rank_options_.local_lists) {
-    if (is_first()) estimate_ = estimate_of_inputs(*lists_, *command_.stores, options_.profile);
+    if (is_first()) estimate_ = estimate_of_inputs(*lists_, *plan_.stores, options_.profile);
     // An estimate of no address is as good as none: the lists are counted.
     const std::uint64_t estimate = communicator_.of_first(estimate_.value_or(0));
     estimate_.reset();
@@ -137,12 +142,13 @@ void Job::count_addresses() {
 
 OwnPart Job::read_lists() {
   reading_.take_share(*lists_);
-  OwnPart part = begin_part(communicator_, options_,
-                            {.strangers = command_.strangers,
-                             .is_strict = command_.strict,
-                             .memory_bytes = memory_bytes(),
-                             .scratch_folder = scratch_folder_of(communicator_, options_, !command_.scratch.empty()),
-                             .show = [this](std::string_view line) { show(line); }});
+  OwnPart part =
+      begin_part(communicator_, options_,
+                 {.strangers = plan_.strangers,
+                  .is_strict = plan_.is_strict,
+                  .memory_bytes = memory_bytes(),
+                  .scratch_folder = scratch_folder_of(communicator_, options_, plan_.scratch_folder.has_value()),
+                  .show = [this](std::string_view line) { show(line); }});
   HashExchange exchange(
       communicator_, part.shape, *part.array, options_.threads, reading_.read_bytes(),
       [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); }, options_.sender_domains);
@@ -170,7 +176,7 @@ void Job::check_lists(const OwnPart& part) {
                           .advice = lists_->format->advice()};
   const std::uint64_t entries = part.addresses + communicator_.sum(part.own_domains.size());
   // The first rank decides for all: only there the old filter may be.
-  const auto refusal = refusal_of_lists(command_, read, entries);
+  const auto refusal = refusal_of_lists(plan_, read, entries);
   if (communicator_.of_first(refusal ? 1 : 0) == 0) return;
   rejects_->keep();
   communicator_.sum(0);  // All have kept theirs, before one of them ends the job.
@@ -180,28 +186,29 @@ void Job::check_lists(const OwnPart& part) {
 // No other rank looks at these, so none would end by itself.
 void Job::require_outputs() {
   try {
-    refuse_to_overwrite_inputs(command_);
-    require_output(command_, options_);
+    refuse_to_overwrite_inputs(plan_);
+    require_output(plan_, options_);
   } catch (...) {
     communicator_.abort(report_failure(communicator_));
   }
 }
 
-int Job::run() {
+std::optional<std::pair<BuildResult, std::string>> Job::run() {
   const auto start = std::chrono::steady_clock::now();
-  const Progress::Style style =
-      command_.quiet || !is_first() ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
-  progress_.emplace(style, [this] { return reading_.look(); }, Progress::interval_of(style));
-  const auto show_line = [this](std::string_view line) { show(line); };
-  const std::string& reject_file = command_.reject_file;
-  rejects_.emplace(reject_file.empty() ? "" : reject_file + '.' + std::to_string(communicator_.rank()), command_.inputs,
+  std::optional<ObservedWork> work;
+  work.emplace(observer_, [this] { return reading_.look(); });
+  const auto show_line = observer_.warns();
+  const std::string& reject_file = plan_.reject_file;
+  rejects_.emplace(reject_file.empty() ? "" : reject_file + '.' + std::to_string(communicator_.rank()), plan_.inputs,
                    [this](std::string_view line) { show(reading_.named(line)); });
-  broad_domains_.emplace(usual_broad_domains(command_.broad_files, show_line));
+  broad_domains_.emplace(usual_broad_domains(plan_.broad_files, show_line));
   if (is_first()) require_outputs();
   open_lists();
   require_same_lists();
   choose_size();
-  if (const std::string cost = cost_of_sender_domains(command_, options_); is_first() && !cost.empty()) show(cost);
+  if (const std::string cost = cost_of_sender_domains(plan_, options_); is_first() && !cost.empty()) {
+    observer_.note(cost);
+  }
   OwnPart part = read_lists();
   if (estimate_ && is_estimate_off(*estimate_, part.addresses)) {
     // The samples were not like the rest. Now the number is known, and only a second run can size the filter as asked.
@@ -214,7 +221,7 @@ int Job::run() {
   check_lists(part);
   std::optional<ChangeLock> lock;
   if (is_first()) lock = ChangeLock::if_there(options_.store_path);
-  const Written written = write_output(communicator_, {command_.output, command_.keep}, options_, part,
+  const Written written = write_output(communicator_, {plan_.output, plan_.keep}, options_, part,
                                        rank_options_.only_first_writes, show_line);
   rejects_->keep();
   const BroadCounts& own = rejects_->broad_counts();
@@ -223,29 +230,41 @@ int Job::run() {
                              communicator_.sum(own.dotless_domains)};
   const std::uint64_t rejected = communicator_.sum(rejects_->count());
   const std::uint64_t excepted = communicator_.sum(rejects_->excepted());
-  progress_->stop();
-  if (!is_first()) return EX_OK;
+  work.reset();
+  if (!is_first()) return std::nullopt;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  print_report(command_, {command_.output, written.header, rejected, excepted, broad, part.strangers->review(), 0,
-                          elapsed.count(), options_.store_path});
-  if (!command_.json) std::cout << ranks_text(communicator_, written, part, elapsed.count());
-  return EX_OK;
+  return std::pair(BuildResult{.output = plan_.output,
+                               .header = written.header,
+                               .rejected = rejected,
+                               .excepted = excepted,
+                               .broad = broad,
+                               .strangers = part.strangers->review(),
+                               .seconds = elapsed.count(),
+                               .store_path = options_.store_path,
+                               .is_over_expected = plan_.options.expected_entries &&
+                                                   written.header.addresses > written.header.expected_entries},
+                   ranks_text(communicator_, written, part, elapsed.count()));
 }
 
 }  // namespace
 
 int run_build(Communicator& communicator, const Arguments& arguments) {
   // Rank 0 speaks for all about the command line, which is the same for all.
-  std::optional<BuildArguments> command;
   if (communicator.rank() != 0) std::cout.setstate(std::ios::failbit);
   RankOptions rank_options;
-  command = parse_build_arguments(arguments, kBuildHelp, rank_options.described());
+  std::optional<BuildCommand> command = parse_build_command(arguments, kBuildHelp, rank_options.described());
   std::cout.clear();
   if (!command) return EX_OK;
-  require_supported(*command);
+  JobProgress progress(command->quiet || communicator.rank() != 0);
+  const BuildPlan plan(std::move(command->request), progress.warns());
+  require_supported(plan);
   communicator.stop_at(stop_flag());
   std::signal(SIGPIPE, SIG_IGN);  // the work goes on if nobody reads the progress or the report
-  return Job(communicator, *command, rank_options).run();
+  if (const auto made = Job(communicator, plan, rank_options, progress).run()) {
+    print_report(made->first, command->json);
+    if (!command->json) std::cout << made->second;
+  }
+  return EX_OK;
 }
 
 }  // namespace bloomgate::mpi

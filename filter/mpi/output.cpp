@@ -11,13 +11,13 @@
 #include "filter/base/error.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/parallel.hpp"
-#include "filter/cli/commands/kept_output.hpp"
 #include "filter/engine/excluded_section.hpp"
 #include "filter/engine/known_strangers.hpp"
 #include "filter/engine/publish_pair.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
 #include "filter/gather/sender_domains_section.hpp"
+#include "filter/jobs/kept_output.hpp"
 #include "filter/layout/filter_view.hpp"
 #include "filter/mpi/failure.hpp"
 #include "filter/mpi/hash_lists.hpp"
@@ -221,7 +221,7 @@ Written Output::write(const std::function<void(std::string_view)>& show) {
   header_.kinds = limited(part_.kinds, header_.addresses, header_.domains);
   unsigned kept = 0;
   if (is_first()) {
-    kept = cli::generations_to_keep(place_.path, options_.store_path, place_.keep, options_.threads, show);
+    kept = generations_to_keep(place_.path, options_.store_path, place_.keep, options_.threads, show);
     open(domains.size(), sender_domains.size());
   }
   write_bits();

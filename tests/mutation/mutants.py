@@ -26,6 +26,7 @@ PROGRAMS = (
     ("config", ("config_tests", "milter_tests")),
     ("filter/library", ("library_tests",)),
     ("filter/mpi", ("mpi_tests", "ctest: the ranks of a job")),
+    ("filter/jobs", ("filter_tests", "ctest: the program bloomgate|folders of layers")),
     ("filter/cli", ("filter_tests", "ctest: the program bloomgate|folders of layers")),
     ("filter", ("filter_tests",)),
 )

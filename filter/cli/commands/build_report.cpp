@@ -1,6 +1,8 @@
 #include "filter/cli/commands/build_report.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 
 #include "filter/base/json.hpp"
@@ -8,13 +10,21 @@
 #include "filter/cli/commands/known_strangers_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
-#include "filter/domains/domain_coding.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate::cli {
 namespace {
 
-void print_build(const BuildReport& report) {
+double entries_per_second(const BuildResult& report) {
+  return static_cast<double>(entries_of(report.header)) / std::max(report.seconds, 1e-9);
+}
+
+// Of an address; infinite if there are none.
+double bits_per_entry(const BuildResult& report) {
+  return static_cast<double>(body_bytes(report.header.shape)) * 8 / static_cast<double>(report.header.addresses);
+}
+
+void print_build(const BuildResult& report) {
   const FilterHeader& header = report.header;
   std::cout << "built     " << report.output << '\n' << entries_text(header);
   std::cout << "\nrejected  " << format_count(report.rejected);
@@ -39,22 +49,23 @@ void print_build(const BuildReport& report) {
     std::cout << "\ndistinct  " << format_count(distinct_entries_of(header)) << " (estimated from the fill)";
   }
   std::cout << "\nsize      " << format_bytes(file_bytes(header));
-  if (header.addresses != 0) std::cout << ", " << format_decimal(report.bits_per_entry(), 2) << " bits per entry";
+  if (header.addresses != 0) std::cout << ", " << format_decimal(bits_per_entry(report), 2) << " bits per entry";
   std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       " << format_rate(fpr)
             << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses") << ')'
             << scope_of_rate(header) << "\nmessages  " << message_rates_text(fpr_of_sender(header)) << '\n';
   if (!report.store_path.empty()) {
-    std::cout << "store     " << report.store_path << ", " << format_bytes(report.store_bytes()) << ", seed "
+    std::cout << "store     " << report.store_path << ", "
+              << format_bytes(std::filesystem::file_size(report.store_path)) << ", seed "
               << format_seed(*header.shape.store_seed) << '\n';
   }
   if (report.spilled_bytes != 0) {
     std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
   }
-  std::cout << "time      " << format_decimal(report.seconds, 2) << " s, " << format_count(report.entries_per_second())
+  std::cout << "time      " << format_decimal(report.seconds, 2) << " s, " << format_count(entries_per_second(report))
             << " entries per second\n";
 }
 
-void print_build_json(const BuildReport& report) {
+void print_build_json(const BuildResult& report) {
   const FilterHeader& header = report.header;
   const double distinct = distinct_entries_of(header);
   const double fpr = expected_fpr_of(header);
@@ -78,17 +89,17 @@ void print_build_json(const BuildReport& report) {
       {"known_strangers", strangers},
       {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
       {"file_bytes", file_bytes(header)},
-      {"bits_per_entry", header.addresses != 0 ? Json(report.bits_per_entry()) : Json(nullptr)},
+      {"bits_per_entry", header.addresses != 0 ? Json(bits_per_entry(report)) : Json(nullptr)},
       {"seed", format_seed(header.shape.seed)},
       {"fpr", fpr},
       {"fpr_either", either_fpr(fpr_of_sender(header))},
       {"fpr_both", fpr_of_sender(header)},
       {"store", report.store_path.empty() ? Json(nullptr) : Json(report.store_path)},
       {"store_seed", header.shape.store_seed ? Json(format_seed(*header.shape.store_seed)) : Json(nullptr)},
-      {"store_bytes", report.store_path.empty() ? Json(nullptr) : Json(report.store_bytes())},
+      {"store_bytes", report.store_path.empty() ? Json(nullptr) : Json(std::filesystem::file_size(report.store_path))},
       {"spilled_bytes", report.spilled_bytes},
       {"seconds", report.seconds},
-      {"entries_per_second", std::round(report.entries_per_second())},
+      {"entries_per_second", std::round(entries_per_second(report))},
   };
   add_sender_domains(json, header);
   print_report(json);
@@ -96,33 +107,11 @@ void print_build_json(const BuildReport& report) {
 
 }  // namespace
 
-std::optional<BloomgateError> refusal_of_lists(const BuildArguments& arguments, const LinesRead& read,
-                                               std::uint64_t entries) {
-  if (arguments.strict && read.rejected != 0) {
-    return BloomgateError(ErrorCode::bad_input, format_count(read.rejected) +
-                                                    " lines were rejected and --strict was given; no filter was built");
-  }
-  if (auto refusal = arguments.limits.refusal_of(read)) return refusal;
-  return arguments.limits.refusal_of(entries, arguments.replaced());
-}
-
-std::string cost_of_sender_domains(const BuildArguments& arguments, const BuildOptions& options) {
-  constexpr std::uint64_t kMuch = std::uint64_t{256} << 20;
-  if (arguments.quiet || !options.sender_domains || !options.expected_entries) return {};
-  const std::uint64_t domains = std::min(*options.expected_entries, kMostSenderDomains);
-  const std::uint64_t most = DomainCoding(domains).section_bytes();
-  if (most < kMuch) return {};
-  const std::string of_store =
-      options.store_path.empty() ? "" : " and " + format_bytes(domains * sizeof(KeyHash)) + " of the store";
-  return "the domains of all addresses take up to " + format_bytes(most) + " of the filter" + of_store +
-         ", if each address has one of its own; --no-sender-domains leaves them out";
-}
-
-void print_report(const BuildArguments& arguments, const BuildReport& report) {
-  if (arguments.options.expected_entries && report.header.addresses > report.header.expected_entries) {
+void print_report(const BuildResult& report, bool json) {
+  if (report.is_over_expected) {
     std::cerr << "warning: the lists hold more addresses than expected, so the false-positive rate is higher\n";
   }
-  (arguments.json ? print_build_json : print_build)(report);
+  (json ? print_build_json : print_build)(report);
 }
 
 }  // namespace bloomgate::cli

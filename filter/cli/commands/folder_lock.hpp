@@ -1,26 +1,14 @@
-// Of two commands that change what is in a folder, layers or lists, one waits for the other.
+// The lock of a folder for a command: a signal ends the wait for it.
 #pragma once
 
-#include <functional>
-#include <string>
-
-#include "filter/system/file_descriptor.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/jobs/folder_lock.hpp"
 
 namespace bloomgate::cli {
 
-// Held as long as the object lives; a killed process leaves none.
-class FolderLock {
- public:
-  // Waits, after a call of `on_wait`, which may be empty. Throws BloomgateError{cannot_open, cannot_write}, and
-  // {interrupted} if the process was told to stop.
-  explicit FolderLock(const std::string& folder, const std::function<void()>& on_wait = {});
-
-  // Makes the names in the folder durable. Throws BloomgateError{cannot_write}.
-  void sync() const;
-
- private:
-  std::string folder_;
-  FileDescriptor file_;
+struct FolderLock : bloomgate::FolderLock {
+  explicit FolderLock(const std::string& folder, const std::function<void()>& on_wait = {})
+      : bloomgate::FolderLock(folder, stop_flag(), on_wait) {}
 };
 
 }  // namespace bloomgate::cli

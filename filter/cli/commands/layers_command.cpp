@@ -111,7 +111,9 @@ struct PassedOptions {
         all.push_back("--" + std::string(each.name) + "=" + values[each.name].as<std::string>());
       }
     }
-    for (const std::string& limit : limits.given()) all.push_back(limit);
+    if (limits.empty.is_lifted) all.emplace_back("--allow-empty");
+    if (limits.rejects.is_lifted) all.emplace_back("--allow-rejects");
+    if (limits.shrink.is_lifted) all.emplace_back("--allow-shrink");
     for (const std::string& list : exceptions) all.push_back("--except=" + list);
     for (const std::string& list : strangers) all.push_back("--not=" + list);
     return all;
@@ -332,8 +334,8 @@ int run_append(const Arguments& arguments) {
     rate = next_rate(folder, filters, bound_of(filters));
   }
   // An empty layer would take one of the places that a folder has; none is made of lists that may be empty.
-  const bool may_be_none = passed.limits.allow_empty && !layers.empty();
-  if (may_be_none) passed.limits.allow_empty = false;
+  const bool may_be_none = passed.limits.empty.is_lifted && !layers.empty();
+  if (may_be_none) passed.limits.empty.is_lifted = false;
   Arguments build = passed.arguments(*values);
   add_shape(build, *values, rate, filters);
   add_sign_key(build, passed);

@@ -1,46 +1,17 @@
-// What keeps a whitelist from vanishing by a slip: a file of another format, a folder that is empty, the lists of
-// yesterday. Commands that make a filter of lists, or put another one in its place, ask before they write.
+// The options that lift the limits of what may get lost (filter/jobs/loss_limits.hpp).
 #pragma once
 
 #include <boost/program_options.hpp>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "filter/base/error.hpp"
-#include "filter/ingest/format.hpp"
-#include "filter/ingest/reject_log.hpp"
+#include "filter/jobs/loss_limits.hpp"
 
 namespace bloomgate::cli {
 
-// The lines of lists that were read.
-struct LinesRead {
-  std::uint64_t lines = 0;     // entries, and rejected ones
-  std::uint64_t rejected = 0;  // of these
-  std::string kinds = {};      // RejectLog::kinds()
-  std::string advice = {};     // Format::advice()
-
-  static LinesRead of(const RejectLog& rejects, const Format& format);
-};
-
-struct LossLimits {
-  bool allow_empty = false;
-  bool allow_rejects = false;
-  bool allow_shrink = false;
-
+struct LossLimits : bloomgate::LossLimits {
   // Each its option, stored in here by the parser.
   void add_reading_to(boost::program_options::options_description& options);
   void add_empty_to(boost::program_options::options_description& options);
   void add_shrink_to(boost::program_options::options_description& options);
-  // Those that were given, for another command line.
-  std::vector<std::string> given() const;
-
-  // Why nothing is to be made of those lines: too many of them were rejected. Nothing: it may be.
-  std::optional<BloomgateError> refusal_of(const LinesRead& read) const;
-  // The same for a filter of so many entries: it has none, or the filter at `path`, of which it takes the place, has
-  // more than twice as many. What is no filter there, or cannot be read, has none to lose.
-  std::optional<BloomgateError> refusal_of(std::uint64_t entries, const std::string& path) const;
 };
 
 }  // namespace bloomgate::cli

@@ -6,13 +6,13 @@
 #include <filesystem>
 
 #include "filter/base/error.hpp"
-#include "filter/cli/commands/bits_of_filter.hpp"
 #include "filter/cli/commands/kept_output.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/ingest/input_files.hpp"
+#include "filter/jobs/bits_of_filter.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/store/store_format.hpp"
 #include "filter/system/file_paths.hpp"

@@ -1,10 +1,10 @@
 // The bits per entry of a filter that is there: those that it was asked to have, so that one made like it has its size.
-#include "filter/cli/commands/bits_of_filter.hpp"
+#include "filter/jobs/bits_of_filter.hpp"
 
 #include "filter/layout/sizing.hpp"
 #include "tests/support/catch.hpp"
 
-namespace bloomgate::cli {
+namespace bloomgate {
 namespace {
 
 FilterHeader sized_for(std::uint64_t entries, double bits, std::uint32_t block_bytes) {
@@ -47,4 +47,4 @@ TEST_CASE("a filter without entries, or of an odd size, has bits per entry withi
 }
 
 }  // namespace
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

@@ -1,9 +1,9 @@
-#include "filter/cli/commands/bits_of_filter.hpp"
+#include "filter/jobs/bits_of_filter.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace bloomgate::cli {
+namespace bloomgate {
 
 double bits_per_entry_of(const FilterHeader& header) noexcept {
   constexpr double kUsual = 8;
@@ -22,4 +22,4 @@ double bits_per_entry_of(const FilterHeader& header) noexcept {
   return std::clamp(most, kLeast, kMost);
 }
 
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

@@ -3,10 +3,10 @@
 
 #include "filter/file/file_format.hpp"
 
-namespace bloomgate::cli {
+namespace bloomgate {
 
 // The roundest number of bits per entry, in [1, 64], that gives so many blocks to a filter that was sized for so many
 // entries. So it does not grow where one filter after the other is made like the one before.
 double bits_per_entry_of(const FilterHeader& header) noexcept;
 
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

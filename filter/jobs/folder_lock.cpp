@@ -1,4 +1,4 @@
-#include "filter/cli/commands/folder_lock.hpp"
+#include "filter/jobs/folder_lock.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -8,10 +8,9 @@
 #include <cerrno>
 
 #include "filter/base/error.hpp"
-#include "filter/cli/stop_signal.hpp"
 #include "filter/system/file_stamp.hpp"
 
-namespace bloomgate::cli {
+namespace bloomgate {
 namespace {
 
 // While it was waited for, `rollback` may have put another folder in its place.
@@ -23,7 +22,8 @@ bool is_still_at(const std::string& folder, int file) {
 
 }  // namespace
 
-FolderLock::FolderLock(const std::string& folder, const std::function<void()>& on_wait) : folder_(folder) {
+FolderLock::FolderLock(const std::string& folder, const std::atomic<bool>& stop, const std::function<void()>& on_wait)
+    : folder_(folder) {
   do {
     file_.reset(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!file_.is_open()) throw system_error(ErrorCode::cannot_open, "open the folder", folder, errno);
@@ -34,7 +34,7 @@ FolderLock::FolderLock(const std::string& folder, const std::function<void()>& o
     if (on_wait && errno == EWOULDBLOCK) on_wait();
     while (flock(file_.get(), LOCK_EX) != 0) {
       if (errno != EINTR) fail();
-      if (stop_flag()) throw BloomgateError(ErrorCode::interrupted, "interrupted while another command had " + folder);
+      if (stop) throw BloomgateError(ErrorCode::interrupted, "interrupted while another command had " + folder);
     }
   } while (!is_still_at(folder, file_.get()));
 }
@@ -43,4 +43,4 @@ void FolderLock::sync() const {
   if (fsync(file_.get()) != 0) throw system_error(ErrorCode::cannot_write, "sync", folder_, errno);
 }
 
-}  // namespace bloomgate::cli
+}  // namespace bloomgate

@@ -1,0 +1,185 @@
+#include "filter/jobs/build_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "filter/base/error.hpp"
+#include "filter/base/number_text.hpp"
+#include "filter/base/printable.hpp"
+#include "filter/base/usage_error.hpp"
+#include "filter/domains/domain_coding.hpp"
+#include "filter/file/mapped_filter.hpp"
+#include "filter/file/output_check.hpp"
+#include "filter/ingest/dated_lists.hpp"
+#include "filter/ingest/input_files.hpp"
+#include "filter/jobs/add_entries.hpp"
+#include "filter/jobs/kept_output.hpp"
+#include "filter/layout/layout.hpp"
+#include "filter/layout/sizing.hpp"
+#include "filter/store/store_format.hpp"
+#include "filter/system/available_memory.hpp"
+#include "filter/system/file_paths.hpp"
+
+namespace bloomgate {
+namespace {
+
+// A list of a day to come stays in use for longer than `newest` says. A clock may have been wrong when it was made, or
+// is now.
+void warn_of_days_to_come(const std::vector<std::string>& lists, const std::function<void(std::string_view)>& show) {
+  const Day now = today();
+  for (const std::string& list : lists) {
+    if (day_of_list(list).value_or(now) <= now + std::chrono::days(1)) continue;
+    show("warning: " + printable(list) + " is of a day to come, as today is " + format_day(now) +
+         " by this machine's clock; rename it if its day is wrong");
+  }
+}
+
+// Stores among the inputs decide how hashes are made. Throws UsageError where that was asked for otherwise.
+void follow_stores(BuildPlan& plan) {
+  const StoreFile& store = *plan.stores->stores().front();
+  const StoreShape& shape = store.header().shape;
+  const auto require = [&](bool is_same, const std::string& asked) {
+    if (!is_same) throw UsageError(asked + " is another than that of the store " + store.path() + "; leave it out");
+  };
+  BuildOptions& options = plan.options;
+  require(plan.store_seed.value_or(shape.seed) == shape.seed, plan.names.store_seed);
+  require(!options.profile.keep_local_part_case || shape.profile.keep_local_part_case, plan.names.keep_case);
+  require(plan.tag_separators.value_or(shape.profile.tag_separators) == shape.profile.tag_separators,
+          plan.names.tag_separators);
+  require(plan.hash_family.value_or(shape.hash_family) == shape.hash_family, plan.names.hash);
+  options.store_seed = shape.seed;
+  options.profile = shape.profile;
+  options.hash_family = shape.hash_family;
+}
+
+void choose_seeds(BuildPlan& plan) {
+  BuildOptions& options = plan.options;
+  std::optional<FilterShape> other;
+  if (plan.seed_from) other = MappedFilter(*plan.seed_from).header().shape;
+  options.seed = other ? other->seed : plan.seed ? *plan.seed : random_seed();
+  if (!plan.stores->empty()) return follow_stores(plan);
+  if (options.store_path.empty()) {
+    if (plan.store_seed) throw UsageError(plan.names.store_seed + " goes with " + plan.names.store);
+  } else if (plan.store_seed) {
+    options.store_seed = plan.store_seed;
+  } else if (other) {
+    options.store_seed = other->store_seed.value_or(other->seed);
+  } else {
+    options.store_seed = plan.seed ? *plan.seed : random_seed();
+  }
+}
+
+// Divides the available memory: one part to work with, the rest for the bit array, which is made in parts if it is
+// larger.
+void share_memory(BuildPlan& plan) {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kMostByDefault = 1024 * kMiB;
+  BuildOptions& options = plan.options;
+  // Code, stacks, text, and what a thread needs at least for the domains of senders.
+  const std::uint64_t of_thread = options.sender_domains ? 22 : 16;
+  const std::uint64_t kept = (64 + of_thread * options.threads) * kMiB;
+  const std::uint64_t available = available_memory();
+  const std::uint64_t usable = available > kept ? available - kept : 0;
+  // Where all hashes must be kept, there is no use for memory that is left.
+  const std::uint64_t by_default = keeps_all_hashes(options) ? usable / 4 * 3 : std::min(kMostByDefault, usable / 4);
+  options.memory_bytes = plan.memory_bytes.value_or(by_default);
+  options.body_memory_bytes = usable > options.memory_bytes ? usable - options.memory_bytes : 0;
+}
+
+}  // namespace
+
+BuildPlan::BuildPlan(BuildRequest request, const std::function<void(std::string_view)>& show)
+    : BuildRequest(std::move(request)) {
+  inputs = list_files(inputs);
+  strangers = list_files(strangers);
+  if (newest) {
+    inputs = newest_lists(std::move(inputs), *newest, today());
+    warn_of_days_to_come(inputs, show);
+  }
+  stores = std::make_unique<StoreInputs>(inputs);
+  lacks_sender_domains = options.sender_domains && !stores->know_sender_domains();
+  options.sender_domains = options.sender_domains && !lacks_sender_domains;
+  options.hash_family = hash_family.value_or(options.hash_family);
+  options.profile.tag_separators = tag_separators.value_or(options.profile.tag_separators);
+  choose_seeds(*this);
+  share_memory(*this);
+  options.scratch_folder = scratch_folder.value_or(folder_of(output));
+}
+
+// A typing mistake must not cost the operator a list.
+void refuse_to_overwrite_inputs(const BuildPlan& plan) {
+  const JobNames& names = plan.names;
+  const std::string& store = plan.options.store_path;
+  const auto refuse_over = [&](const std::string& input, const std::string& what, const std::string& advice) {
+    if (is_same_file(input, plan.output)) throw UsageError(names.output + " would overwrite the " + what + input);
+    if (is_same_file(input, store)) throw UsageError(names.store + " would overwrite the " + what + input + advice);
+    if (is_same_file(input, plan.reject_file)) {
+      throw UsageError(names.reject_file + " would overwrite the " + what + input);
+    }
+  };
+  for (const std::vector<std::string>* lists : {&plan.inputs, &plan.exceptions, &plan.strangers}) {
+    for (const std::string& list : *lists) refuse_over(list, "list ", "");
+  }
+  for (const auto& input : plan.stores->stores()) {
+    refuse_over(input->path(), "store ", "; 'bloomgate update' changes a store");
+  }
+  for (const std::string& other : {plan.output, plan.reject_file}) {
+    if (!store.empty() && are_same_place(store, other)) {
+      throw UsageError(names.store + " and " + other + " are the same file");
+    }
+  }
+  if (are_same_place(plan.reject_file, plan.output)) {
+    throw UsageError(names.reject_file + " and " + names.output + " are the same file");
+  }
+}
+
+// Before the lists are read: they may be large.
+void require_output(const BuildPlan& plan, const BuildOptions& options) {
+  std::uint64_t bytes = 0;
+  if (options.expected_entries) {
+    const LayoutRules& rules = layout_rules(options.layout);
+    const std::uint32_t block_bytes = options.block_bytes.value_or(rules.default_block_bytes(options.hashes));
+    bytes = blocks_for(std::max<std::uint64_t>(1, *options.expected_entries), options.bits_per_entry, block_bytes) *
+            block_bytes * bits_of_place(options.layout);
+  }
+  require_can_write(plan.output, bytes);
+  if (!options.store_path.empty()) require_can_write(options.store_path, 0, kStoreMagic);
+  if (plan.keep != 0) require_can_keep_pair(plan.output, options.store_path);
+  require_scratch(options.scratch_folder);
+}
+
+std::optional<std::uint64_t> estimate_of_inputs(OpenLists& lists, const StoreInputs& stores, AddressProfile profile) {
+  if (lists.blocks.input_count() == 0) return stores.addresses();
+  const std::optional<std::uint64_t> estimate = estimate_addresses(lists.blocks, *lists.format, profile);
+  return estimate ? std::optional(*estimate + stores.addresses()) : std::nullopt;
+}
+
+bool is_estimate_off(std::uint64_t estimate, std::uint64_t addresses) {
+  constexpr double kSizeTolerance = 0.01;  // how far the bits per entry may be from what was asked for
+  return std::abs(static_cast<double>(estimate) - static_cast<double>(addresses)) >
+         kSizeTolerance * static_cast<double>(addresses);
+}
+
+std::string cost_of_sender_domains(const BuildPlan& plan, const BuildOptions& options) {
+  constexpr std::uint64_t kMuch = std::uint64_t{256} << 20;
+  if (!options.sender_domains || !options.expected_entries) return {};
+  const std::uint64_t domains = std::min(*options.expected_entries, kMostSenderDomains);
+  const std::uint64_t most = DomainCoding(domains).section_bytes();
+  if (most < kMuch) return {};
+  const std::string of_store =
+      options.store_path.empty() ? "" : " and " + format_bytes(domains * sizeof(KeyHash)) + " of the store";
+  return "the domains of all addresses take up to " + format_bytes(most) + " of the filter" + of_store +
+         ", if each address has one of its own; " + plan.names.no_sender_domains + " leaves them out";
+}
+
+std::optional<BloomgateError> refusal_of_lists(const BuildPlan& plan, const LinesRead& read, std::uint64_t entries) {
+  if (plan.is_strict && read.rejected != 0) {
+    return BloomgateError(ErrorCode::bad_input, format_count(read.rejected) + " lines were rejected and " +
+                                                    plan.names.strict + " was given; no filter was built");
+  }
+  if (auto refusal = plan.limits.refusal_of(read)) return refusal;
+  return plan.limits.refusal_of(entries, plan.replaced());
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,56 @@
+#include "filter/jobs/loss_limits.hpp"
+
+#include <unistd.h>
+
+#include "filter/base/number_text.hpp"
+#include "filter/file/mapped_filter.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::uint64_t kLinesForEachReject = 10;
+constexpr std::uint64_t kShrinkTo = 2;  // one half
+
+std::optional<std::uint64_t> entries_at(const std::string& path) {
+  if (access(path.c_str(), F_OK) != 0) return std::nullopt;
+  try {
+    return entries_of(MappedFilter(path).header());
+  } catch (const BloomgateError&) {
+    return std::nullopt;  // Whatever it is, no list is lost with it.
+  }
+}
+
+std::string nothing_changed(const LossLimits::Limit& limit) {
+  return "; nothing was changed" + (limit.advice.empty() ? "" : ". " + limit.advice);
+}
+
+}  // namespace
+
+LinesRead LinesRead::of(const RejectLog& rejects, const Format& format) {
+  return {.lines = rejects.lines(), .rejected = rejects.count(), .kinds = rejects.kinds(), .advice = format.advice()};
+}
+
+std::optional<BloomgateError> LossLimits::refusal_of(const LinesRead& read) const {
+  if (rejects.is_lifted || read.rejected <= read.lines / kLinesForEachReject) return std::nullopt;
+  std::string what = format_count(read.rejected) + " of " + format_count(read.lines) + " lines were rejected";
+  if (!read.kinds.empty()) what += " (" + read.kinds + ')';
+  if (!read.advice.empty()) what += "; " + read.advice;
+  return BloomgateError(ErrorCode::bad_input, what + nothing_changed(rejects));
+}
+
+std::optional<BloomgateError> LossLimits::refusal_of(std::uint64_t entries, const std::string& path) const {
+  if (entries == 0) {
+    if (empty.is_lifted) return std::nullopt;
+    return BloomgateError(ErrorCode::no_entries,
+                          "no entry would be in it, so no sender would be listed" + nothing_changed(empty));
+  }
+  if (shrink.is_lifted) return std::nullopt;
+  const std::optional<std::uint64_t> old = entries_at(path);
+  if (!old || entries >= *old / kShrinkTo + *old % kShrinkTo) return std::nullopt;
+  return BloomgateError(ErrorCode::bad_input,
+                        path + " has " + format_count(*old) + " entries, and " + format_count(entries) +
+                            " would be left" + nothing_changed(shrink),
+                        {.path = path});
+}
+
+}  // namespace bloomgate
