@@ -2,8 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "filter/base/number_text.hpp"
-#include "filter/file/mapped_filter.hpp"
 
 namespace bloomgate {
 namespace {
@@ -51,6 +52,14 @@ std::optional<BloomgateError> LossLimits::refusal_of(std::uint64_t entries, cons
                         path + " has " + format_count(*old) + " entries, and " + format_count(entries) +
                             " would be left" + nothing_changed(shrink),
                         {.path = path});
+}
+
+std::string lost_sender_domains(const FilterHeader& combined,
+                                const std::vector<std::unique_ptr<MappedFilter>>& filters) {
+  const auto has_them = [](const auto& filter) { return filter->header().sender_domains.has_value(); };
+  if (combined.sender_domains || std::ranges::none_of(filters, has_them)) return {};
+  return "warning: not all filters have the domains of their senders, so the union is without them, and "
+         "strangers at any domain may be found; build all from their lists again";
 }
 
 }  // namespace bloomgate

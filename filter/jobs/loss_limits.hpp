@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "filter/base/error.hpp"
+#include "filter/file/mapped_filter.hpp"
 #include "filter/ingest/format.hpp"
 #include "filter/ingest/reject_log.hpp"
 
@@ -37,5 +40,9 @@ struct LossLimits {
   // more than twice as many. What is no filter there, or cannot be read, has none to lose.
   std::optional<BloomgateError> refusal_of(std::uint64_t entries, const std::string& path) const;
 };
+
+// A warning where a union is without the domains of its senders, and one of the filters had them; else nothing.
+std::string lost_sender_domains(const FilterHeader& combined,
+                                const std::vector<std::unique_ptr<MappedFilter>>& filters);
 
 }  // namespace bloomgate

@@ -1,12 +1,12 @@
 #include "filter/cli/commands/report_text.hpp"
 
-#include <algorithm>
 #include <iostream>
 
 #include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/domains/domain_coding.hpp"
+#include "filter/jobs/loss_limits.hpp"
 
 namespace bloomgate::cli {
 
@@ -40,10 +40,7 @@ std::string sender_domains_text(const FilterHeader& header) {
 
 void warn_of_lost_sender_domains(const FilterHeader& combined,
                                  const std::vector<std::unique_ptr<MappedFilter>>& filters) {
-  const auto has_them = [](const auto& filter) { return filter->header().sender_domains.has_value(); };
-  if (combined.sender_domains || std::ranges::none_of(filters, has_them)) return;
-  std::cerr << "warning: not all filters have the domains of their senders, so the union is without them, and "
-               "strangers at any domain may be found; build all from their lists again\n";
+  if (const std::string lost = lost_sender_domains(combined, filters); !lost.empty()) std::cerr << lost << '\n';
 }
 
 void add_sender_domains(Json& json, const FilterHeader& header) {

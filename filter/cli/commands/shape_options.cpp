@@ -21,14 +21,19 @@ std::string names_of(const Values& values, NameOf name_of) {
 
 }  // namespace
 
+void ShapeOptions::add_layout_name_to(po::options_description& options) {
+  options.add_options()(
+      "layout", po::value(&layout)->default_value(layout)->value_name("L"),
+      "where the bits of an entry lie: in one page of memory, one cache line, anywhere (classic) or one in each of "
+      "K slices (partitioned); ribbon: equations in place of bits, in one page, with a quarter of the false "
+      "positives; counting: as page, in four times the space, for 'bloomgate add', 'remove' and 'export'");
+}
+
 void ShapeOptions::add_layout_to(po::options_description& options) {
-  options.add_options()  //
-      ("layout", po::value(&layout)->default_value(layout)->value_name("L"),
-       "where the bits of an entry lie: in one page of memory, one cache line, anywhere (classic) or one in each of "
-       "K slices (partitioned); ribbon: equations in place of bits, in one page, with a quarter of the false "
-       "positives; counting: as page, in four times the space, for 'bloomgate add', 'remove' and 'export'")  //
-      ("block-bytes", po::value(&block_bytes)->value_name("B"),
-       "size of a block: page and counting 4096 (default) to 1048576, line 64 (default) to 512, powers of two");
+  add_layout_name_to(options);
+  options.add_options()(
+      "block-bytes", po::value(&block_bytes)->value_name("B"),
+      "size of a block: page and counting 4096 (default) to 1048576, line 64 (default) to 512, powers of two");
 }
 
 void ShapeOptions::add_hash_to(po::options_description& options) {

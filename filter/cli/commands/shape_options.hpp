@@ -15,7 +15,8 @@ struct ShapeOptions {
   std::string block_bytes;
   std::string hash_family = "xxh3";
 
-  // --layout and --block-bytes, stored in here by the parser.
+  // --layout, and --block-bytes with it, stored in here by the parser.
+  void add_layout_name_to(boost::program_options::options_description& options);
   void add_layout_to(boost::program_options::options_description& options);
   // --hash.
   void add_hash_to(boost::program_options::options_description& options);
