@@ -13,14 +13,15 @@
 #include <string>
 
 #include "filter/base/error.hpp"
-#include "filter/cli/commands/update_arguments.hpp"
+#include "filter/cli/commands/update_options.hpp"
 #include "filter/cli/commands/update_report.hpp"
-#include "filter/cli/progress.hpp"
+#include "filter/cli/job_progress.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/engine/store_update.hpp"
 #include "filter/ingest/broad_domains.hpp"
 #include "filter/jobs/add_entries.hpp"
 #include "filter/jobs/change_lock.hpp"
+#include "filter/jobs/update_plan.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/mpi/failure.hpp"
 #include "filter/mpi/hash_exchange.hpp"
@@ -55,17 +56,19 @@ UsageError only_on_one_machine(const std::string& what) {
 
 class UpdateJob {
  public:
-  UpdateJob(const Communicator& communicator, UpdateArguments& command, const RankOptions& rank_options)
+  UpdateJob(const Communicator& communicator, UpdatePlan& plan, const RankOptions& rank_options, JobObserver& observer)
       : communicator_(communicator),
-        command_(command),
+        plan_(plan),
         rank_options_(rank_options),
+        observer_(observer),
         reading_(communicator, rank_options.local_lists) {}
 
-  int run();
+  // At rank 0, what it has made, and what is to be said of the ranks.
+  std::optional<std::pair<UpdateResult, std::string>> run();
 
  private:
   bool is_first() const noexcept { return communicator_.rank() == 0; }
-  void show(std::string_view line) { progress_->show(line); }
+  void show(std::string_view line) { observer_.warn(line); }
   std::uint64_t memory_bytes() const noexcept;
   void open_old();
   void open_old_as_first();
@@ -75,13 +78,12 @@ class UpdateJob {
                          RejectLog& rejects);
   void read_lists();
   OwnPart merge();
-  void print(const Written& written, const OwnPart& part, double seconds) const;
 
   const Communicator& communicator_;
-  UpdateArguments& command_;
+  UpdatePlan& plan_;
   const RankOptions& rank_options_;
+  JobObserver& observer_;
   ListReading reading_;
-  std::optional<Progress> progress_;
   std::optional<ChangeLock> lock_;  // rank 0's
   std::unique_ptr<StoreFile> store_;
   std::string lack_;      // what rank 0 says of a store without the domains of its senders
@@ -99,19 +101,19 @@ class UpdateJob {
 
 // For the changes, and as much for hashes that wait for their bits to be set. Strangers have the other half.
 std::uint64_t UpdateJob::memory_bytes() const noexcept {
-  return command_.strangers.empty() ? options_.memory_bytes : options_.memory_bytes / 2;
+  return plan_.strangers.empty() ? options_.memory_bytes : options_.memory_bytes / 2;
 }
 
 void UpdateJob::open_old_as_first() {
-  refuse_to_overwrite_inputs(command_);
-  choose_shape(command_);
-  if (const Layout layout = command_.options.layout; !SharedArray::suits(layout)) {
+  refuse_to_overwrite_inputs(plan_);
+  plan_.choose_shape();
+  if (const Layout layout = plan_.options.layout; !SharedArray::suits(layout)) {
     throw only_on_one_machine("the layout " + std::string(layout_rules(layout).name()));
   }
-  require_outputs(command_);
-  lock_.emplace(command_.store);
-  store_ = open_old_store(command_);
-  lack_ = choose_sender_domains(command_, *store_);
+  require_outputs(plan_);
+  lock_.emplace(plan_.store);
+  store_ = open_old_store(plan_);
+  lack_ = plan_.choose_sender_domains(*store_);
 }
 
 // Only rank 0 is sure to see the filter, and puts the pair in place. The store is read by all of them.
@@ -127,18 +129,18 @@ void UpdateJob::open_old() {
   const std::uint64_t identity = communicator_.of_first(store_ ? store_->identity() : 0);
   if (is_first()) return;
   try {
-    store_ = open_store(command_.store, identity, command_.output);
+    store_ = open_store(plan_.store, identity, plan_.output);
   } catch (const BloomgateError& error) {
     if (error.code() != ErrorCode::bad_input) throw;
     throw BloomgateError(ErrorCode::bad_input,
-                         "this rank sees another store than rank 0 at " + command_.store +
+                         "this rank sees another store than rank 0 at " + plan_.store +
                              "; all ranks must see the same store at the same path",
-                         {.path = command_.store});
+                         {.path = plan_.store});
   }
 }
 
 void UpdateJob::tell_options() {
-  BuildOptions& options = command_.options;
+  BuildOptions& options = plan_.options;
   options.seed = communicator_.of_first(options.seed);
   options.layout = static_cast<Layout>(communicator_.of_first(static_cast<std::uint64_t>(options.layout)));
   const std::uint64_t block_bytes = communicator_.of_first(options.block_bytes.value_or(0));
@@ -154,7 +156,7 @@ void UpdateJob::tell_options() {
 void UpdateJob::require_lists() const {
   bool has_input = false;
   bool has_store = false;
-  for (const std::vector<std::string>* lists : {&command_.add, &command_.remove}) {
+  for (const std::vector<std::string>* lists : {&plan_.add, &plan_.remove}) {
     for (const std::string& list : *lists) {
       has_input |= list == "-";
       has_store |= is_store(list);
@@ -187,15 +189,15 @@ KindsHeld UpdateJob::read_changes(OpenLists& lists, GatheredEntries& entries, co
 
 void UpdateJob::read_lists() {
   const auto show_of_lists = [this](std::string_view line) { show(reading_.named(line)); };
-  RejectLog rejected_of_add("", command_.add, show_of_lists);
-  RejectLog rejected_of_remove("", command_.remove, show_of_lists);
-  OpenLists& add = reading_.open(command_.add, command_.format, rejected_of_add);
-  OpenLists& remove = reading_.open(command_.remove, command_.format, rejected_of_remove);
+  RejectLog rejected_of_add("", plan_.add, show_of_lists);
+  RejectLog rejected_of_remove("", plan_.remove, show_of_lists);
+  OpenLists& add = reading_.open(plan_.add, plan_.format, rejected_of_add);
+  OpenLists& remove = reading_.open(plan_.remove, plan_.format, rejected_of_remove);
   std::string seen = "--add\n" + reading_.seen(add) + "--remove\n" + reading_.seen(remove);
-  for (const std::string& list : command_.strangers) seen += "--not " + list + '\n';
+  for (const std::string& list : plan_.strangers) seen += "--not " + list + '\n';
   reading_.require_same(seen, "--not");
   const BroadDomains broad_domains =
-      usual_broad_domains(command_.broad_files, [this](std::string_view line) { show(line); });
+      usual_broad_domains(plan_.broad_files, [this](std::string_view line) { show(line); });
   added_kinds_ = read_changes(add, old_->added(), broad_domains, rejected_of_add);
   read_changes(remove, old_->removed(), {}, rejected_of_remove);
   reading_.end();
@@ -203,7 +205,7 @@ void UpdateJob::read_lists() {
   const std::uint64_t rejected_of_removed = communicator_.sum(rejected_of_remove.count());
   const LinesRead read = {
       .lines = communicator_.sum(rejected_of_add.lines()), .rejected = rejected_, .advice = add.format->advice()};
-  if (is_first()) require_lines(command_, read, rejected_of_removed);
+  if (is_first()) require_lines(plan_, read, rejected_of_removed);
 }
 
 OwnPart UpdateJob::merge() {
@@ -212,15 +214,15 @@ OwnPart UpdateJob::merge() {
   const std::uint64_t addresses = header.addresses + counts_.added - counts_.removed;
   options_.expected_entries = options_.expected_entries.value_or(std::max<std::uint64_t>(1, addresses));
   OwnPart part = begin_part(communicator_, options_,
-                            {.strangers = command_.strangers,
-                             .is_strict = command_.strict,
+                            {.strangers = plan_.strangers,
+                             .is_strict = plan_.is_strict,
                              .memory_bytes = memory_bytes(),
                              .scratch_folder = options_.scratch_folder,
                              .show = [this](std::string_view line) { show(line); }});
   part.addresses = addresses;
   part.kinds = kinds_after(header.kinds, added_kinds_, counts_.added);
   part.own_domains = old_->domains(counts_);
-  if (is_first()) require_entries_left(command_, header, counts_);
+  if (is_first()) require_entries_left(plan_, header, counts_);
   part.own_sender_domains = std::move(own_sender_domains_);
   if (options_.sender_domains && is_first()) {
     part.own_sender_domains.reserve(part.own_sender_domains.size() + store_->header().sender_domains);
@@ -247,30 +249,34 @@ OwnPart UpdateJob::merge() {
   return part;
 }
 
-void UpdateJob::print(const Written& written, const OwnPart& part, double seconds) const {
-  print_report({command_, written.header, counts_, rejected_, part.strangers->review(), spilled_bytes_, seconds});
-  if (!command_.json) std::cout << ranks_text(communicator_, written, part, seconds);
-}
-
-int UpdateJob::run() {
+std::optional<std::pair<UpdateResult, std::string>> UpdateJob::run() {
   const auto start = std::chrono::steady_clock::now();
   require_lists();
   open_old();
-  const Progress::Style style =
-      command_.quiet || !is_first() ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
-  progress_.emplace(style, [this] { return reading_.look(); }, Progress::interval_of(style));
+  std::optional<ObservedWork> work;
+  work.emplace(observer_, [this] { return reading_.look(); });
   if (!lack_.empty()) show(lack_);
-  options_ = StoreUpdate::options_for(*store_, command_.options);
-  options_.scratch_folder = scratch_folder_of(communicator_, options_, !command_.scratch.empty());
+  options_ = StoreUpdate::options_for(*store_, plan_.options);
+  options_.scratch_folder = scratch_folder_of(communicator_, options_, plan_.scratch_folder.has_value());
   old_.emplace(communicator_, *store_, options_.threads, memory_bytes(), options_.scratch_folder);
   read_lists();
   OwnPart part = merge();
-  const Written written = write_output(communicator_, {command_.output, command_.keep}, options_, part,
+  const Written written = write_output(communicator_, {plan_.output, plan_.keep}, options_, part,
                                        rank_options_.only_first_writes, [this](std::string_view line) { show(line); });
-  progress_->stop();
+  work.reset();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  if (is_first()) print(written, part, elapsed.count());
-  return EX_OK;
+  if (!is_first()) return std::nullopt;
+  return std::pair(UpdateResult{.output = plan_.output,
+                                .store_path = plan_.store_path(),
+                                .header = written.header,
+                                .counts = counts_,
+                                .rejected = rejected_,
+                                .strangers = part.strangers->review(),
+                                .spilled_bytes = spilled_bytes_,
+                                .seconds = elapsed.count(),
+                                .is_over_expected = plan_.options.expected_entries &&
+                                                    written.header.addresses > written.header.expected_entries},
+                   ranks_text(communicator_, written, part, elapsed.count()));
 }
 
 }  // namespace
@@ -279,12 +285,18 @@ int run_update(Communicator& communicator, const Arguments& arguments) {
   // Rank 0 speaks for all about the command line, which is the same for all.
   if (communicator.rank() != 0) std::cout.setstate(std::ios::failbit);
   RankOptions rank_options;
-  std::optional<UpdateArguments> command = parse_update_arguments(arguments, kUpdateHelp, rank_options.described());
+  std::optional<UpdateCommand> command = parse_update_command(arguments, kUpdateHelp, rank_options.described());
   std::cout.clear();
   if (!command) return EX_OK;
+  UpdatePlan plan(std::move(command->request));
   communicator.stop_at(stop_flag());
   std::signal(SIGPIPE, SIG_IGN);  // the work goes on if nobody reads the progress or the report
-  return UpdateJob(communicator, *command, rank_options).run();
+  JobProgress progress(command->quiet || communicator.rank() != 0);
+  if (const auto made = UpdateJob(communicator, plan, rank_options, progress).run()) {
+    print_report(made->first, command->json);
+    if (!command->json) std::cout << made->second;
+  }
+  return EX_OK;
 }
 
 }  // namespace bloomgate::mpi

@@ -23,11 +23,11 @@ TagSeparators parse_separators(const std::string& text) {
                    text + "'");
 }
 
+}  // namespace
+
 bool is_given(const po::variables_map& values, const char* option) {
   return values.count(option) != 0 && !values[option].defaulted();
 }
-
-}  // namespace
 
 JobNames option_names() {
   return {.output = "--output",

@@ -14,6 +14,9 @@
 
 namespace bloomgate::cli {
 
+// Not by its default.
+bool is_given(const boost::program_options::variables_map& values, const char* option);
+
 // How the messages of jobs call the options of this program.
 JobNames option_names();
 

@@ -2,9 +2,7 @@
 
 #include <filesystem>
 #include <iostream>
-#include <utility>
 
-#include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/cli/commands/known_strangers_text.hpp"
@@ -15,11 +13,11 @@
 namespace bloomgate::cli {
 namespace {
 
-void print_update(const UpdateReport& report) {
+void print_update(const UpdateResult& report) {
   const FilterHeader& header = report.header;
   const UpdateCounts& counts = report.counts;
-  const std::string& store = report.command.store_path();
-  std::cout << "built     " << report.command.output << "\nstore     " << store << ", "
+  const std::string& store = report.store_path;
+  std::cout << "built     " << report.output << "\nstore     " << store << ", "
             << format_bytes(std::filesystem::file_size(store)) << '\n'
             << entries_text(header);
   std::cout << "\nadded     " << format_count(counts.added);
@@ -40,15 +38,15 @@ void print_update(const UpdateReport& report) {
             << " s\n";
 }
 
-void print_update_json(const UpdateReport& report) {
+void print_update_json(const UpdateResult& report) {
   const FilterHeader& header = report.header;
-  const std::string& store = report.command.store_path();
+  const std::string& store = report.store_path;
   const double fpr = expected_fpr_of(header);
   Json strangers = known_strangers_json(header);
   strangers["rejected"] = report.strangers.rejected;
   // Seeds are strings: many readers of JSON keep 53 bits of a number only.
   Json json = {
-      {"file", report.command.output},
+      {"file", report.output},
       {"store", store},
       {"entries", entries_of(header)},
       {"addresses", header.addresses},
@@ -78,31 +76,11 @@ void print_update_json(const UpdateReport& report) {
 
 }  // namespace
 
-// A sender who is to be removed by a line that cannot be read would stay listed.
-void require_lines(const UpdateArguments& arguments, const LinesRead& added, std::uint64_t rejected_of_remove) {
-  if (rejected_of_remove != 0) {
-    throw BloomgateError(ErrorCode::bad_input,
-                         format_count(rejected_of_remove) +
-                             " lines of --remove were rejected, so that whom they name would stay "
-                             "listed; correct them; nothing was changed");
-  }
-  if (arguments.strict && added.rejected != 0) {
-    throw BloomgateError(ErrorCode::bad_input, format_count(added.rejected) +
-                                                   " lines were rejected and --strict was given; nothing was changed");
-  }
-  if (auto refusal = arguments.limits.refusal_of(added)) throw BloomgateError(std::move(*refusal));
-}
-
-void require_entries_left(const UpdateArguments& arguments, const StoreHeader& old, const UpdateCounts& counts) {
-  const std::uint64_t entries = old.addresses + old.domains + counts.added - counts.removed;
-  if (auto refusal = arguments.limits.refusal_of(entries, arguments.output)) throw BloomgateError(std::move(*refusal));
-}
-
-void print_report(const UpdateReport& report) {
-  if (report.command.options.expected_entries && report.header.addresses > report.header.expected_entries) {
+void print_report(const UpdateResult& report, bool json) {
+  if (report.is_over_expected) {
     std::cerr << "warning: the store holds more addresses than expected, so the false-positive rate is higher\n";
   }
-  (report.command.json ? print_update_json : print_update)(report);
+  (json ? print_update_json : print_update)(report);
 }
 
 }  // namespace bloomgate::cli
