@@ -1,10 +1,7 @@
 // `bloomgate merge`, `intersect` and `compare`: combine and compare filters without their lists.
 #include <sysexits.h>
 
-#include <algorithm>
 #include <iostream>
-#include <limits>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -16,34 +13,13 @@
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/stop_signal.hpp"
-#include "filter/engine/combine.hpp"
-#include "filter/file/output_check.hpp"
+#include "filter/jobs/combine_job.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate::cli {
 namespace {
 
 namespace po = boost::program_options;
-
-std::vector<std::unique_ptr<MappedFilter>> open_all(const std::vector<std::string>& paths) {
-  std::vector<std::unique_ptr<MappedFilter>> filters;
-  for (const std::string& path : paths) {
-    filters.push_back(std::make_unique<MappedFilter>(path));
-    filters.back()->verify_body();  // damage must not spread into another file
-  }
-  return filters;
-}
-
-// What the result has at most.
-std::uint64_t most_entries_of(const std::vector<const MappedFilter*>& filters, Combination combination) {
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t sum = 0;
-  for (const MappedFilter* filter : filters) {
-    least = std::min(least, entries_of(filter->header()));
-    sum += entries_of(filter->header());
-  }
-  return combination == Combination::unite ? sum : least;
-}
 
 int run_combine(const Arguments& arguments, Combination combination, const HelpText& help) {
   std::string output;
@@ -60,17 +36,12 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
   limits.add_shrink_to(visible);
   if (!parse_command_line(arguments, visible, &paths, help)) return EX_OK;
   if (paths.size() < 2) throw UsageError("name at least two filters");
-  require_can_write(output, 0);
   std::optional<SecretKey> key;
   if (!sign_key.empty()) key.emplace(SecretKey::read_from(sign_key));
-  const auto filters = open_all(paths);
-  std::vector<const MappedFilter*> views;
-  for (const auto& filter : filters) views.push_back(filter.get());
-  if (auto refusal = limits.refusal_of(most_entries_of(views, combination), output)) {
-    throw BloomgateError(std::move(*refusal));
-  }
-  const FilterHeader header =
-      combine_filters(views, combination, output, default_threads(), stop_flag(), key ? &*key : nullptr);
+  CombineJob job({paths, combination, output, std::move(key), default_threads()}, stop_flag());
+  const FilterHeader header = job.run([&](std::uint64_t most_entries) {
+    if (auto refusal = limits.refusal_of(most_entries, output)) throw BloomgateError(std::move(*refusal));
+  });
   std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)
             << (combination == Combination::unite ? " (duplicates counted)" : " (estimated from the fill)")
             << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
@@ -78,40 +49,37 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
             << (header.sender_domains ? "senders   " + sender_domains_text(header) + '\n' : "") << "size      "
             << format_bytes(file_bytes(header)) << '\n'
             << rates_lines(header);
-  warn_of_lost_sender_domains(header, filters);
+  warn_of_lost_sender_domains(header, job.filters());
   return EX_OK;
 }
 
-std::uint64_t domains_of_either(const Overlap& overlap) {
-  return overlap.domains_of_a + overlap.domains_of_b - overlap.domains_of_both;
-}
-
-void print_overlap(const Overlap& overlap, const MappedFilter& a, const MappedFilter& b) {
+void print_comparison(const Comparison& comparison, const std::vector<std::string>& paths) {
   const auto print = [](const std::string& where, double addresses, std::uint64_t domains) {
     std::cout << "in " << where << ": " << format_count(addresses) << " addresses, " << format_count(domains)
               << " domain entries\n";
   };
-  print(a.path(), overlap.a, overlap.domains_of_a);
-  print(b.path(), overlap.b, overlap.domains_of_b);
-  print("either", overlap.either, domains_of_either(overlap));
+  const Overlap& overlap = comparison.overlap;
+  print(paths[0], overlap.a, overlap.domains_of_a);
+  print(paths[1], overlap.b, overlap.domains_of_b);
+  print("either", overlap.either, comparison.domains_of_either());
   print("both", overlap.both, overlap.domains_of_both);
-  const bool with_pairs = a.header().kinds.any_pairs() || b.header().kinds.any_pairs();
-  std::cout << (with_pairs ? "(addresses and pairs of them are estimated from the fill; domain entries and pairs with "
-                             "one are counted)\n"
-                           : "(addresses are estimated from the fill, domain entries are counted)\n");
+  std::cout << (comparison.with_pairs
+                    ? "(addresses and pairs of them are estimated from the fill; domain entries and pairs with one are "
+                      "counted)\n"
+                    : "(addresses are estimated from the fill, domain entries are counted)\n");
 }
 
-void print_overlap_json(const Overlap& overlap) {
-  const Json report = {{"a", overlap.a},
-                       {"b", overlap.b},
-                       {"either", overlap.either},
-                       {"both", overlap.both},
-                       {"domain_entries",
-                        {{"a", overlap.domains_of_a},
-                         {"b", overlap.domains_of_b},
-                         {"either", domains_of_either(overlap)},
-                         {"both", overlap.domains_of_both}}}};
-  print_report(report);
+Json json_of(const Comparison& comparison) {
+  const Overlap& overlap = comparison.overlap;
+  return {{"a", overlap.a},
+          {"b", overlap.b},
+          {"either", overlap.either},
+          {"both", overlap.both},
+          {"domain_entries",
+           {{"a", overlap.domains_of_a},
+            {"b", overlap.domains_of_b},
+            {"either", comparison.domains_of_either()},
+            {"both", overlap.domains_of_both}}}};
 }
 
 }  // namespace
@@ -148,10 +116,8 @@ int run_compare(const Arguments& arguments) {
                           .examples = "  bloomgate compare yesterday.bloom today.bloom\n"});
   if (!values) return EX_OK;
   if (paths.size() != 2) throw UsageError("name two filters");
-  const MappedFilter a(paths[0]);
-  const MappedFilter b(paths[1]);
-  const Overlap overlap = estimate_overlap(a, b, default_threads());
-  json ? print_overlap_json(overlap) : print_overlap(overlap, a, b);
+  const Comparison comparison = compare_filters(paths[0], paths[1], default_threads());
+  json ? print_report(json_of(comparison)) : print_comparison(comparison, paths);
   return EX_OK;
 }
 
