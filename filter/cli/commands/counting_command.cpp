@@ -1,8 +1,6 @@
 // `bloomgate add` and `remove`: change a filter of the layout counting by lists.
 #include <sysexits.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <iostream>
 #include <optional>
@@ -16,20 +14,12 @@
 #include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/numbers.hpp"
-#include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
-#include "filter/engine/counting_update.hpp"
-#include "filter/file/generations.hpp"
-#include "filter/file/output_check.hpp"
-#include "filter/ingest/broad_domains.hpp"
 #include "filter/ingest/input_files.hpp"
-#include "filter/ingest/reject_log.hpp"
-#include "filter/jobs/add_entries.hpp"
-#include "filter/jobs/change_lock.hpp"
-#include "filter/jobs/entries_there.hpp"
-#include "filter/jobs/open_lists.hpp"
+#include "filter/jobs/counting_job.hpp"
 #include "filter/jobs/store_inputs.hpp"
 #include "filter/layout/sizing.hpp"
 #include "filter/system/file_paths.hpp"
@@ -40,35 +30,29 @@ namespace {
 namespace po = boost::program_options;
 
 struct ChangeCommand {
-  CountingChange change = CountingChange::add;
-  std::string file;
-  std::vector<std::string> lists;
-  std::string format;
+  CountingRequest request;
   std::string memory;
-  BroadFiles broad_files;
-  std::string reject_file;
-  unsigned keep = 0;
   bool strict = false;
   bool quiet = false;
   bool json = false;
   LossLimits limits;
-  CountingUpdate::Options options = {};
 
-  bool adds() const noexcept { return change == CountingChange::add; }
+  bool adds() const noexcept { return request.change == CountingChange::add; }
 };
 
 void add_options(ChangeCommand& command, po::options_description& visible) {
   visible.add_options()  //
-      ("format", po::value(&command.format)->default_value("text")->value_name("FORMAT"),
+      ("format", po::value(&command.request.format)->default_value("text")->value_name("FORMAT"),
        "how the lists are written, as for build")  //
-      ("threads", po::value(&command.options.threads)->value_name("N"),
+      ("threads", po::value(&command.request.options.threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
       ("memory", po::value(&command.memory)->value_name("M"),
        "working memory for the changes (default: 256M); what does not fit goes to disk")  //
-      ("scratch", po::value(&command.options.scratch_folder)->value_name("FOLDER"),
-       "where to put what does not fit into memory (default: the folder of the filter)")                        //
-      ("reject-file", po::value(&command.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
-      ("keep", po::value(&command.keep)->default_value(0)->value_name("N"),
+      ("scratch", po::value(&command.request.options.scratch_folder)->value_name("FOLDER"),
+       "where to put what does not fit into memory (default: the folder of the filter)")  //
+      ("reject-file", po::value(&command.request.reject_file)->value_name("FILE"),
+       "write all rejected lines to FILE")  //
+      ("keep", po::value(&command.request.options.kept_generations)->default_value(0)->value_name("N"),
        "keep the file as it was as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
       ("strict", po::bool_switch(&command.strict),
        command.adds() ? "change nothing if any line is rejected" : "change nothing if any entry is not there")  //
@@ -80,7 +64,7 @@ void add_options(ChangeCommand& command, po::options_description& visible) {
     return;
   }
   command.limits.add_reading_to(visible);
-  add_broad_files(command.broad_files, visible);
+  add_broad_files(command.request.broad_files, visible);
 }
 
 constexpr HelpText kAddHelp = {
@@ -106,51 +90,42 @@ constexpr HelpText kRemoveHelp = {
         "  bloomgate remove whitelist.counting gone.txt --keep 3\n"
         "  bloomgate export whitelist.counting --output /var/lib/bloomgate/whitelist.bloom\n"};
 
-void refuse_to_overwrite(const ChangeCommand& command) {
-  const std::string& rejected = command.reject_file;
-  for (const std::string& list : command.lists) {
-    if (is_same_file(list, command.file)) throw UsageError(command.file + " is the filter, and cannot be a list");
+void refuse_to_overwrite(const CountingRequest& request) {
+  const std::string& rejected = request.reject_file;
+  for (const std::string& list : request.lists) {
+    if (is_same_file(list, request.file)) throw UsageError(request.file + " is the filter, and cannot be a list");
     if (is_same_file(list, rejected)) throw UsageError("--reject-file would overwrite the list " + list);
   }
-  if (are_same_place(rejected, command.file)) throw UsageError("--reject-file would overwrite " + command.file);
+  if (are_same_place(rejected, request.file)) throw UsageError("--reject-file would overwrite " + request.file);
 }
 
 // Nothing given: --help was.
 std::optional<ChangeCommand> parse_change(const Arguments& arguments, CountingChange change) {
   ChangeCommand command;
-  command.change = change;
+  CountingRequest& request = command.request;
+  request.change = change;
   std::vector<std::string> operands;
   po::options_description visible("options");
   add_options(command, visible);
   const auto values = parse_command_line(arguments, visible, &operands, command.adds() ? kAddHelp : kRemoveHelp);
   if (!values) return std::nullopt;
   if (operands.size() < 2) throw UsageError("name the filter, and then at least one list, or - for standard input");
-  command.file = operands.front();
-  command.lists = list_files({operands.begin() + 1, operands.end()});
-  refuse_to_overwrite(command);
-  if (!StoreInputs(command.lists).empty()) {
+  request.file = operands.front();
+  request.lists = list_files({operands.begin() + 1, operands.end()});
+  refuse_to_overwrite(request);
+  if (!StoreInputs(request.lists).empty()) {
     throw UsageError("a store cannot be a list here; 'bloomgate update' changes a store by lists, exactly");
   }
-  if (values->count("threads") == 0) command.options.threads = default_threads();
-  checked_threads(command.options.threads);
-  checked_keep(command.keep);
-  command.options.memory_bytes = parse_bytes(command.memory.empty() ? "256M" : command.memory, "--memory");
-  if (values->count("scratch") == 0) command.options.scratch_folder = folder_of(command.file);
+  CountingUpdate::Options& options = request.options;
+  if (values->count("threads") == 0) options.threads = default_threads();
+  checked_threads(options.threads);
+  checked_keep(options.kept_generations);
+  options.memory_bytes = parse_bytes(command.memory.empty() ? "256M" : command.memory, "--memory");
+  if (values->count("scratch") == 0) options.scratch_folder = folder_of(request.file);
   return command;
 }
 
-struct ChangeReport {
-  const ChangeCommand& command;
-  FilterHeader old;
-  FilterHeader header;
-  CountingCounts counts;
-  std::uint64_t not_there;  // lines
-  std::uint64_t rejected;   // the other lines
-  std::uint64_t spilled_bytes;
-  double seconds;
-};
-
-void print_added(const ChangeReport& report) {
+void print_added(const CountingResult& report) {
   const CountingCounts& counts = report.counts;
   std::cout << "added     " << format_count(counts.addresses + counts.domains);
   if (counts.domains_there != 0) {
@@ -163,7 +138,7 @@ void print_added(const ChangeReport& report) {
   }
 }
 
-void print_removed(const ChangeReport& report) {
+void print_removed(const CountingResult& report) {
   const CountingCounts& counts = report.counts;
   std::cout << "removed   " << format_count(counts.addresses + counts.domains) << "\nnot there "
             << format_count(report.not_there) << " lines";
@@ -180,10 +155,10 @@ void print_removed(const ChangeReport& report) {
                "longer listed; a store has no such danger (build --store, update)";
 }
 
-void print_change(const ChangeReport& report) {
+void print_change(const ChangeCommand& command, const CountingResult& report) {
   const FilterHeader& header = report.header;
-  std::cout << "changed   " << report.command.file << '\n';
-  (report.command.adds() ? print_added : print_removed)(report);
+  std::cout << "changed   " << command.request.file << '\n';
+  (command.adds() ? print_added : print_removed)(report);
   std::cout << "\nrejected  " << format_count(report.rejected) << '\n' << entries_text(header);
   std::cout << "\nsaturated " << format_count(header.saturated) << " of " << format_count(header.bits_set)
             << " counters in use\n"
@@ -194,13 +169,13 @@ void print_change(const ChangeReport& report) {
   std::cout << "time      " << format_decimal(report.seconds, 2) << " s\n";
 }
 
-void print_change_json(const ChangeReport& report) {
+void print_change_json(const ChangeCommand& command, const CountingResult& report) {
   const FilterHeader& header = report.header;
   const CountingCounts& counts = report.counts;
   const double fpr = expected_fpr_of(header);
-  Json json = {{"file", report.command.file}};
+  Json json = {{"file", command.request.file}};
   const std::uint64_t changed = counts.addresses + counts.domains;
-  if (report.command.adds()) {
+  if (command.adds()) {
     json["added"] = changed;
     json["looked_present"] = counts.looked_present;
     json["domains_there"] = counts.domains_there;
@@ -229,94 +204,51 @@ void print_change_json(const ChangeReport& report) {
 }
 
 // A sender who is to be removed by a line that cannot be read would stay listed.
-void require_lines(const ChangeCommand& command, std::uint64_t rejected, const LinesRead& read, RejectLog& rejects) {
-  if (rejected == 0) return;
-  std::optional<BloomgateError> refusal;
+void require_lines(const ChangeCommand& command, std::uint64_t rejected, const LinesRead& read) {
   if (!command.adds()) {
-    refusal.emplace(ErrorCode::bad_input,
-                    format_count(rejected) +
-                        " lines were rejected, so that whom they name would stay listed; correct them; nothing was "
-                        "changed");
-  } else if (command.strict) {
-    refusal.emplace(ErrorCode::bad_input,
-                    format_count(rejected) + " lines were rejected and --strict was given; nothing was changed");
-  } else {
-    refusal = command.limits.refusal_of(read);
+    throw BloomgateError(ErrorCode::bad_input,
+                         format_count(rejected) +
+                             " lines were rejected, so that whom they name would stay listed; correct them; nothing "
+                             "was changed");
   }
-  if (!refusal) return;
-  rejects.keep();
-  throw BloomgateError(std::move(*refusal));
+  if (command.strict) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         format_count(rejected) + " lines were rejected and --strict was given; nothing was changed");
+  }
+  if (auto refusal = command.limits.refusal_of(read)) throw BloomgateError(std::move(*refusal));
 }
 
-void require_entries_left(const ChangeCommand& command, const FilterHeader& old, const CountingCounts& counts) {
-  if (command.adds()) return;
-  const std::uint64_t entries = entries_of(old) - counts.addresses - counts.domains;
-  if (auto refusal = command.limits.refusal_of(entries, command.file)) throw BloomgateError(std::move(*refusal));
-}
-
-void require_all_there(const ChangeCommand& command, std::uint64_t not_there, RejectLog& rejects) {
-  if (not_there == 0 || !command.strict) return;
-  rejects.keep();
-  throw BloomgateError(ErrorCode::bad_input,
-                       format_count(not_there) + " entries are not there and --strict was given; nothing was changed");
-}
-
-// Gives the number of entries that are not there, of those that are to be removed.
-std::uint64_t read_changes(const ChangeCommand& command, OpenLists& lists, const MappedFilter& old,
-                           CountingUpdate& update, const std::function<void(std::string_view)>& show,
-                           RejectLog& rejects) {
-  const unsigned threads = command.options.threads;
-  if (!command.adds()) return gather_entries_there(lists, old.view(), update.entries(), threads, rejects);
-  const BuildOptions reading = {.profile = old.header().shape.profile, .threads = threads};
-  add_entries(lists.blocks, *lists.format, update.entries(), reading, {},
-              usual_broad_domains(command.broad_files, show), rejects);
-  return 0;
+CountingReview review_of(const ChangeCommand& command) {
+  return {.rejected = [&](std::uint64_t rejected, const RejectLog& rejects,
+                          const Format& format) { require_lines(command, rejected, LinesRead::of(rejects, format)); },
+          .not_there =
+              [&](std::uint64_t entries) {
+                if (!command.strict) return;
+                throw BloomgateError(
+                    ErrorCode::bad_input,
+                    format_count(entries) + " entries are not there and --strict was given; nothing was changed");
+              },
+          .left =
+              [&](std::uint64_t entries) {
+                if (auto refusal = command.limits.refusal_of(entries, command.request.file)) {
+                  throw BloomgateError(std::move(*refusal));
+                }
+              }};
 }
 
 int run_change(const Arguments& arguments, CountingChange change) {
   const std::optional<ChangeCommand> command = parse_change(arguments, change);
   if (!command) return EX_OK;
-  const std::atomic<bool>& stop = stop_flag();
   // The work goes on if nobody reads the progress or the report.
   std::signal(SIGPIPE, SIG_IGN);
-  const auto start = std::chrono::steady_clock::now();
-  require_can_write(command->file, 0);
-  if (command->keep != 0) require_can_keep(resolve_link(command->file));
-
-  const ChangeLock lock(command->file);
-  const MappedFilter old(command->file);
-  CountingUpdate::Options options = command->options;
-  options.kept_generations = command->keep;
-  CountingUpdate update(old, change, options);
-  old.verify_body(options.threads);  // damage must not spread into another file
-  OpenLists lists(command->lists, command->format, stop_flag());
-  std::atomic<bool> is_writing{false};
-  WriteProgress written;
-  const auto look = [&]() -> WorkState { return is_writing ? state_of(written) : lists.state(); };
-  const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
-  Progress progress(style, look, Progress::interval_of(style));
-  const auto show = [&](std::string_view line) { progress.show(line); };
-  RejectLog rejects(command->reject_file, names_of(lists.blocks), show);
-  const std::uint64_t not_there = read_changes(*command, lists, old, update, show, rejects);
-  const std::uint64_t rejected = rejects.count() - not_there;
-  rejects.show_kinds();
-  require_lines(*command, rejected, LinesRead::of(rejects, *lists.format), rejects);
-  require_all_there(*command, not_there, rejects);
-  is_writing = true;
-  const FilterHeader header = update.write(command->file, stop, written, [&](const CountingCounts& counts) {
-    require_all_there(*command, counts.addresses_not_there + counts.domains_not_there, rejects);
-    require_entries_left(*command, old.header(), counts);
-  });
-  rejects.keep();
-  progress.stop();
-  if (command->adds() && header.addresses > header.expected_entries) {
-    std::cerr << "warning: " << command->file
+  JobProgress progress(command->quiet);
+  const CountingResult result = CountingJob(command->request, review_of(*command), progress, stop_flag()).run();
+  if (command->adds() && result.header.addresses > result.header.expected_entries) {
+    std::cerr << "warning: " << command->request.file
               << " holds more addresses than it was built for, so the false-positive rate is higher; build it again "
                  "with a greater --expected-entries\n";
   }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  (command->json ? print_change_json : print_change)(
-      {*command, old.header(), header, update.counts(), not_there, rejected, update.spilled_bytes(), elapsed.count()});
+  (command->json ? print_change_json : print_change)(*command, result);
   return EX_OK;
 }
 
