@@ -1,6 +1,5 @@
 // `bloomgate export`: from a filter of the layout counting to the one that the daemon loads.
 #include <sysexits.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <iostream>
@@ -14,12 +13,10 @@
 #include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/stop_signal.hpp"
-#include "filter/engine/counting_update.hpp"
-#include "filter/file/generations.hpp"
-#include "filter/file/output_check.hpp"
-#include "filter/jobs/open_lists.hpp"
+#include "filter/jobs/export_job.hpp"
 #include "filter/layout/sizing.hpp"
 #include "filter/system/file_paths.hpp"
 
@@ -93,20 +90,11 @@ int run_export(const Arguments& arguments) {
   if (!sign_key.empty()) key.emplace(SecretKey::read_from(sign_key));
   // The work goes on if nobody reads the progress or the report.
   std::signal(SIGPIPE, SIG_IGN);
-  require_can_write(output, 0);
-  if (keep != 0) require_can_keep(resolve_link(output));
-  const MappedFilter counting(path);
-  if (auto refusal = limits.refusal_of(entries_of(counting.header()), output))
-    throw BloomgateError(std::move(*refusal));
-  WriteProgress written;
-  const Progress::Style style = quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
-  Progress progress(style, [&] { return state_of(written); }, Progress::interval_of(style));
-  counting.verify_body(threads);  // damage must not spread into another file
-  const unsigned kept =
-      generations_to_keep(output, {}, keep, threads, [&](std::string_view line) { progress.show(line); });
+  JobProgress progress(quiet);
   const FilterHeader header =
-      export_filter(counting, output, threads, kept, stop_flag(), written, key ? &*key : nullptr);
-  progress.stop();
+      ExportJob({path, output, keep, std::move(key), threads}, progress, stop_flag()).run([&](std::uint64_t entries) {
+        if (auto refusal = limits.refusal_of(entries, output)) throw BloomgateError(std::move(*refusal));
+      });
   (json ? print_export_json : print_export)(output, header);
   return EX_OK;
 }
