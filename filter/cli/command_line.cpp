@@ -21,6 +21,7 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr const char* kOperand = "operand";
+constexpr const char* kJson = "json";
 
 void list_options(const po::options_description& options) {
   for (const auto& option : options.options()) {
@@ -132,6 +133,15 @@ std::optional<po::variables_map> parse_command_line(const Arguments& arguments, 
     throw UsageError(error.what());
   }
   return values;
+}
+
+void add_json(bool& json, po::options_description& options) {
+  options.add_options()(kJson, po::bool_switch(&json), "print the result as JSON, for scripts");
+}
+
+bool asks_for_json(const Arguments& arguments) {
+  const auto options_end = std::ranges::find(arguments, kDashes);
+  return std::find(arguments.begin(), options_end, std::string(kDashes) + kJson) != options_end;
 }
 
 const std::string& only_filter(const std::vector<std::string>& operands) {

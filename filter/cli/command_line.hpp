@@ -41,6 +41,11 @@ std::optional<boost::program_options::variables_map> parse_command_line(
     const Arguments& arguments, const boost::program_options::options_description& visible,
     std::vector<std::string>* operands, const HelpText& help);
 
+// The option --json, which every command has: stored in `json` by the parser.
+void add_json(bool& json, boost::program_options::options_description& options);
+// Whether that option is among them, even where they cannot be parsed.
+bool asks_for_json(const Arguments& arguments);
+
 // The only operand of a command that takes one filter file. Throws UsageError for none or several.
 const std::string& only_filter(const std::vector<std::string>& operands);
 

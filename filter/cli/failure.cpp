@@ -3,7 +3,7 @@
 #include <sysexits.h>
 
 #include <new>
-#include <string>
+#include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/cli/command_line.hpp"
@@ -11,23 +11,41 @@
 
 namespace bloomgate::cli {
 
-int explain_failure(const std::function<void(std::string_view what, FailureKind kind)>& say) {
+Failure usage_failure(std::string what) {
+  return {.what = std::move(what), .kind = FailureKind::usage, .status = EX_USAGE, .code = "usage"};
+}
+
+Failure current_failure() {
   try {
     throw;
   } catch (const UsageError& error) {
-    say(error.what(), FailureKind::usage);
-    return EX_USAGE;
+    return usage_failure(error.what());
   } catch (const BloomgateError& error) {
-    say(error.what(), FailureKind::other);
-    if (error.code() == ErrorCode::interrupted && stop_signal() != 0) return 128 + stop_signal();
-    return exit_status(error.code());
+    const bool is_signal = error.code() == ErrorCode::interrupted && stop_signal() != 0;
+    return {.what = error.what(),
+            .status = is_signal ? 128 + stop_signal() : exit_status(error.code()),
+            .code = error_code_name(error.code()),
+            .path = error.details().path,
+            .offset = error.details().offset};
   } catch (const std::bad_alloc&) {
-    say("out of memory", FailureKind::other);
-    return EX_OSERR;
+    return {.what = "out of memory", .status = EX_OSERR, .code = error_code_name(ErrorCode::out_of_memory)};
   } catch (const std::exception& error) {
-    say(std::string("internal error: ") + error.what(), FailureKind::other);
-    return EX_SOFTWARE;
+    return {.what = std::string("internal error: ") + error.what(), .status = EX_SOFTWARE, .code = "internal_error"};
   }
+}
+
+int explain_failure(const std::function<void(std::string_view what, FailureKind kind)>& say) {
+  const Failure failure = current_failure();
+  say(failure.what, failure.kind);
+  return failure.status;
+}
+
+Json json_of(const Failure& failure) {
+  return {{"error",
+           {{"code", failure.code},
+            {"message", failure.what},
+            {"path", failure.path.empty() ? Json(nullptr) : Json(failure.path)},
+            {"offset", failure.offset ? Json(*failure.offset) : Json(nullptr)}}}};
 }
 
 }  // namespace bloomgate::cli

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "filter/base/nearest_word.hpp"
@@ -59,20 +60,26 @@ void print_help(std::ostream& out) {
          "The manual is bloomgate(1).\n";
 }
 
+// A sentence for a person on standard error, and for a script that asked for JSON an object on standard output.
+int report(const Failure& failure, std::string_view who, std::string_view advice, const Arguments& arguments) {
+  std::cerr << who << ": " << failure.what;
+  // In the same line: the last line that a program has written is what others show of it.
+  if (failure.kind == FailureKind::usage) std::cerr << advice;
+  std::cerr << '\n';
+  if (asks_for_json(arguments)) std::cout << json_of(failure).dump(-1) << '\n';
+  return failure.status;
+}
+
 int run(const Command& command, const Arguments& arguments) {
+  const std::string who = "bloomgate " + std::string(command.name);
   try {
     const int status = command.run(arguments);
     std::cout.flush();
     if (std::cout) return status;
-    std::cerr << "bloomgate " << command.name << ": cannot write to standard output\n";
+    std::cerr << who << ": cannot write to standard output\n";
     return EX_IOERR;
   } catch (...) {
-    return explain_failure([&command](std::string_view what, FailureKind kind) {
-      std::cerr << "bloomgate " << command.name << ": " << what;
-      // In the same line: the last line that a program has written is what others show of it.
-      if (kind == FailureKind::usage) std::cerr << "; 'bloomgate " << command.name << " --help' shows what it takes";
-      std::cerr << '\n';
-    });
+    return report(current_failure(), who, "; '" + who + " --help' shows what it takes", arguments);
   }
 }
 
@@ -86,14 +93,13 @@ int list_all_options() {
 }
 
 // The whole help would push what is said out of sight.
-int refuse_command(std::string_view name) {
+int refuse_command(std::string_view name, const Arguments& arguments) {
   std::vector<std::string> names;
   for (const Command& command : kCommands) names.emplace_back(command.name);
   const std::string_view word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
-  std::cerr << "bloomgate: there is no command '" << printable(name) << "'" << nearest_word_hint(word, names)
-            << (name.starts_with('-') ? "; a command is a word without dashes, before all options" : "")
-            << "; 'bloomgate --help' lists the commands\n";
-  return EX_USAGE;
+  std::string what = "there is no command '" + printable(name) + "'" + nearest_word_hint(word, names);
+  if (name.starts_with('-')) what += "; a command is a word without dashes, before all options";
+  return report(usage_failure(std::move(what)), "bloomgate", "; 'bloomgate --help' lists the commands", arguments);
 }
 
 }  // namespace
@@ -116,7 +122,7 @@ int main(int argc, char** argv) {
   if (name == kListOptions) return list_all_options();
   const auto* const command = std::ranges::find(kCommands, name, &Command::name);
   if (command == kCommands.end()) {
-    return refuse_command(name);
+    return refuse_command(name, arguments);
   }
   install_bus_fault_handler();
   // A file that grows past `ulimit -f` is a write that fails, and is reported as one.

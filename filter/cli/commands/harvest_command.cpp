@@ -115,9 +115,9 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
       ("memory", po::value(&command.memory)->default_value("256M")->value_name("M"),
        "memory for what was found; the rest goes to disk, into the folder")  //
       ("threads", po::value(&command.threads)->value_name("N"),
-       "use N threads (default: one for each processor)")             //
-      ("quiet", po::bool_switch(&command.quiet), "show no progress")  //
-      ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
+       "use N threads (default: one for each processor)")  //
+      ("quiet", po::bool_switch(&command.quiet), "show no progress");
+  add_json(command.json, visible);
   const auto values = parse_command_line(
       arguments, visible, &command.sources,
       {.synopsis = "bloomgate harvest --output FOLDER --own-domain DOMAIN --for-all|--pairs [OPTION...] SOURCE...",

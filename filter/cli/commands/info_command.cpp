@@ -308,8 +308,8 @@ int run_info(const Arguments& arguments) {
   std::vector<std::string> operands;
   ShownInfo shown;
   po::options_description visible("options");
-  visible.add_options()("json", po::bool_switch(&shown.as_json), "print JSON, for scripts")(
-      "residency", po::bool_switch(&shown.residency), "show how much of the file is in memory, too");
+  add_json(shown.as_json, visible);
+  visible.add_options()("residency", po::bool_switch(&shown.residency), "show how much of the file is in memory, too");
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate info FILE [--residency] [--json]",

@@ -97,8 +97,8 @@ std::optional<LearnedCommand> parse_learned(const Arguments& arguments) {
       ("newest", po::value(&command.newest)->value_name("AGE"),
        "list, export: only what was used in the last time, such as 180d, 26w or 1y")  //
       ("date", po::value(&command.date)->value_name("DAY"),
-       "export: the list's day, such as 2026-11-20 (default: today, in UTC)")  //
-      ("json", po::bool_switch(&command.json), "print JSON, for scripts");
+       "export: the list's day, such as 2026-11-20 (default: today, in UTC)");
+  add_json(command.json, visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate learned list FILE [ADDRESS...] [OPTION...]\n"

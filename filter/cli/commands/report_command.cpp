@@ -53,12 +53,12 @@ std::optional<ReportCommand> parse_report(const Arguments& arguments) {
       ("top", po::value(&command.top)->default_value(10)->value_name("N"),
        "show N domains, and N kinds of warnings")                                             //
       ("html", po::bool_switch(&command.html), "print a page for a browser, with a picture")  //
-      ("json", po::bool_switch(&command.json), "print the figures as JSON, for scripts")      //
       ("prometheus", po::bool_switch(&command.prometheus),
        "print only how much mail bypassed a milter, for a collector of Prometheus")  //
       ("threads", po::value(&command.threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
       ("quiet", po::bool_switch(&command.quiet), "show no progress");
+  add_json(command.json, visible);
   const auto values = parse_command_line(
       arguments, visible, &command.logs,
       {.synopsis = "bloomgate report [OPTION...] LOG...\n       bloomgate report [OPTION...] --journal",

@@ -78,8 +78,8 @@ int run_rollback(const Arguments& arguments) {
       ("to", po::value(&number)->default_value(1)->value_name("N"),
        "the number of the generation to put back: FILE.N or FOLDER.N")  //
       ("store", po::value(&store)->value_name("FILE"),
-       "where the store of the filter is: the one of that generation is put back with it")  //
-      ("json", po::bool_switch(&json), "print JSON, for scripts");
+       "where the store of the filter is: the one of that generation is put back with it");
+  add_json(json, visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate rollback FILE|FOLDER [--to N] [--store FILE] [--json]",

@@ -50,10 +50,10 @@ std::optional<SizeCommand> parse_size(const Arguments& arguments) {
       ("hashes", po::value(&hashes)->value_name("K"), "bits set for each entry (default: the best)")       //
       ("fpr", po::value(&fpr)->value_name("P"), "false-positive rate to reach, such as 0.01 or 1%")        //
       ("memory", po::value(&memory)->value_name("M"), "size of the file, such as 500M or 2G")              //
-      ("json", po::bool_switch(&command.json), "print JSON, for scripts")                                  //
       ("plot", po::value(&plot)->implicit_value("-")->value_name("FILE.svg"),
        "draw the false-positive rate over the bits per entry, into FILE.svg or on standard output");
   shape.add_layout_to(visible);
+  add_json(command.json, visible);
   const auto values = parse_command_line(
       arguments, visible, nullptr,
       {.synopsis = "bloomgate size [--entries N] [--bits-per-entry B] [--hashes K] [--fpr P] [--memory M] [OPTION...]",
