@@ -12,6 +12,7 @@
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/kept_output.hpp"
 #include "filter/cli/commands/loss_limits.hpp"
+#include "filter/cli/commands/made_filter.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/job_progress.hpp"
@@ -56,8 +57,8 @@ void add_options(ChangeCommand& command, po::options_description& visible) {
        "keep the file as it was as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
       ("strict", po::bool_switch(&command.strict),
        command.adds() ? "change nothing if any line is rejected" : "change nothing if any entry is not there")  //
-      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")    //
-      ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
+      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown");
+  add_json(command.json, visible);
   if (!command.adds()) {
     command.limits.add_empty_to(visible);
     command.limits.add_shrink_to(visible);
@@ -170,10 +171,8 @@ void print_change(const ChangeCommand& command, const CountingResult& report) {
 }
 
 void print_change_json(const ChangeCommand& command, const CountingResult& report) {
-  const FilterHeader& header = report.header;
   const CountingCounts& counts = report.counts;
-  const double fpr = expected_fpr_of(header);
-  Json json = {{"file", command.request.file}};
+  Json json = made_filter_json(command.request.file, report.header);
   const std::uint64_t changed = counts.addresses + counts.domains;
   if (command.adds()) {
     json["added"] = changed;
@@ -186,20 +185,9 @@ void print_change_json(const ChangeCommand& command, const CountingResult& repor
     json["counters_used_up"] = counts.addresses_not_there;
   }
   json.update(Json{{"rejected", report.rejected},
-                   {"entries", entries_of(header)},
-                   {"addresses", header.addresses},
-                   {"domain_entries", header.domains},
-                   {"pairs", pairs_json(header.kinds)},
-                   {"signers", header.kinds.signers},
-                   {"saturated", header.saturated},
-                   {"file_bytes", file_bytes(header)},
-                   {"seed", format_seed(header.shape.seed)},
-                   {"fpr", fpr},
-                   {"fpr_either", either_fpr(fpr_of_sender(header))},
-                   {"fpr_both", fpr_of_sender(header)},
+                   {"saturated", report.header.saturated},
                    {"spilled_bytes", report.spilled_bytes},
                    {"seconds", report.seconds}});
-  add_sender_domains(json, header);
   print_report(json);
 }
 

@@ -11,13 +11,13 @@
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/kept_output.hpp"
 #include "filter/cli/commands/loss_limits.hpp"
+#include "filter/cli/commands/made_filter.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/jobs/export_job.hpp"
-#include "filter/layout/sizing.hpp"
 #include "filter/system/file_paths.hpp"
 
 namespace bloomgate::cli {
@@ -28,25 +28,6 @@ namespace po = boost::program_options;
 void print_export(const std::string& path, const FilterHeader& header) {
   std::cout << "built     " << path << '\n' << entries_text(header);
   std::cout << "\nsize      " << format_bytes(file_bytes(header)) << '\n' << rates_lines(header);
-}
-
-void print_export_json(const std::string& path, const FilterHeader& header) {
-  const double fpr = expected_fpr_of(header);
-  Json json = {
-      {"file", path},
-      {"entries", entries_of(header)},
-      {"addresses", header.addresses},
-      {"domain_entries", header.domains},
-      {"pairs", pairs_json(header.kinds)},
-      {"signers", header.kinds.signers},
-      {"file_bytes", file_bytes(header)},
-      {"seed", format_seed(header.shape.seed)},
-      {"fpr", fpr},
-      {"fpr_either", either_fpr(fpr_of_sender(header))},
-      {"fpr_both", fpr_of_sender(header)},
-  };
-  add_sender_domains(json, header);
-  print_report(json);
 }
 
 }  // namespace
@@ -69,8 +50,8 @@ int run_export(const Arguments& arguments) {
       ("sign-key", po::value(&sign_key)->value_name("FILE"),
        "sign the filter with the secret key in FILE, as 'bloomgate sign' does")                             //
       ("threads", po::value(&threads)->value_name("N"), "use N threads (default: one for each processor)")  //
-      ("quiet", po::bool_switch(&quiet), "show no progress")                                                //
-      ("json", po::bool_switch(&json), "print the report as JSON, for scripts");
+      ("quiet", po::bool_switch(&quiet), "show no progress");
+  add_json(json, visible);
   limits.add_empty_to(visible);
   limits.add_shrink_to(visible);
   const auto values = parse_command_line(
@@ -95,7 +76,7 @@ int run_export(const Arguments& arguments) {
       ExportJob({path, output, keep, std::move(key), threads}, progress, stop_flag()).run([&](std::uint64_t entries) {
         if (auto refusal = limits.refusal_of(entries, output)) throw BloomgateError(std::move(*refusal));
       });
-  (json ? print_export_json : print_export)(output, header);
+  json ? print_report(made_filter_json(output, header)) : print_export(output, header);
   return EX_OK;
 }
 
