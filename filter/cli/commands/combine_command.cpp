@@ -1,6 +1,7 @@
 // `bloomgate merge`, `intersect` and `compare`: combine and compare filters without their lists.
 #include <sysexits.h>
 
+#include <cmath>
 #include <iostream>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "filter/base/parallel.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/loss_limits.hpp"
+#include "filter/cli/commands/made_filter.hpp"
 #include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/stop_signal.hpp"
@@ -21,10 +23,27 @@ namespace {
 
 namespace po = boost::program_options;
 
+void print_combined(const std::string& path, const FilterHeader& header, Combination combination) {
+  std::cout << "built     " << path << "\naddresses " << format_count(header.addresses)
+            << (combination == Combination::unite ? " (duplicates counted)" : " (estimated from the fill)")
+            << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
+            << " (estimated from the fill)\ndomains   " << format_count(header.domains) << " domain entries\n"
+            << (header.sender_domains ? "senders   " + sender_domains_text(header) + '\n' : "") << "size      "
+            << format_bytes(file_bytes(header)) << '\n'
+            << rates_lines(header);
+}
+
+void print_combined_json(const std::string& path, const FilterHeader& header, Combination /*either*/) {
+  Json json = made_filter_json(path, header);
+  json["distinct_entries"] = std::round(distinct_entries(header.bits_set, header.shape));
+  print_report(json);
+}
+
 int run_combine(const Arguments& arguments, Combination combination, const HelpText& help) {
   std::string output;
   std::string sign_key;
   std::vector<std::string> paths;
+  bool json = false;
   LossLimits limits;
   po::options_description visible("options");
   visible.add_options()  //
@@ -34,6 +53,7 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
        "sign the result with the secret key in FILE, as 'bloomgate sign' does, whoever has signed the filters");
   limits.add_empty_to(visible);
   limits.add_shrink_to(visible);
+  add_json(json, visible);
   if (!parse_command_line(arguments, visible, &paths, help)) return EX_OK;
   if (paths.size() < 2) throw UsageError("name at least two filters");
   std::optional<SecretKey> key;
@@ -42,13 +62,7 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
   const FilterHeader header = job.run([&](std::uint64_t most_entries) {
     if (auto refusal = limits.refusal_of(most_entries, output)) throw BloomgateError(std::move(*refusal));
   });
-  std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)
-            << (combination == Combination::unite ? " (duplicates counted)" : " (estimated from the fill)")
-            << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
-            << " (estimated from the fill)\ndomains   " << format_count(header.domains) << " domain entries\n"
-            << (header.sender_domains ? "senders   " + sender_domains_text(header) + '\n' : "") << "size      "
-            << format_bytes(file_bytes(header)) << '\n'
-            << rates_lines(header);
+  (json ? print_combined_json : print_combined)(output, header, combination);
   warn_of_lost_sender_domains(header, job.filters());
   return EX_OK;
 }
@@ -87,7 +101,7 @@ Json json_of(const Comparison& comparison) {
 int run_merge(const Arguments& arguments) {
   return run_combine(
       arguments, Combination::unite,
-      {.synopsis = "bloomgate merge --output FILE [--sign-key FILE] FILTER FILTER...",
+      {.synopsis = "bloomgate merge --output FILE [OPTION...] FILTER FILTER...",
        .purpose = "Writes a filter that lists every address that any of the filters lists. A build from all of their\n"
                   "lists gives the same filter. They must have one shape: the same size, hashes, seed and profile.",
        .examples = "  bloomgate merge --output all.bloom customers.bloom partners.bloom\n"});
@@ -96,7 +110,7 @@ int run_merge(const Arguments& arguments) {
 int run_intersect(const Arguments& arguments) {
   return run_combine(
       arguments, Combination::intersect,
-      {.synopsis = "bloomgate intersect --output FILE [--sign-key FILE] FILTER FILTER...",
+      {.synopsis = "bloomgate intersect --output FILE [OPTION...] FILTER FILTER...",
        .purpose = "Writes a filter that lists every address that all of the filters list. They must have one shape:\n"
                   "the same size, hashes, seed and profile.",
        .examples = "  bloomgate intersect --output both.bloom customers.bloom partners.bloom\n"});
@@ -106,7 +120,7 @@ int run_compare(const Arguments& arguments) {
   std::vector<std::string> paths;
   bool json = false;
   po::options_description visible("options");
-  visible.add_options()("json", po::bool_switch(&json), "print JSON, for scripts");
+  add_json(json, visible);
   const auto values =
       parse_command_line(arguments, visible, &paths,
                          {.synopsis = "bloomgate compare A B [--json]",

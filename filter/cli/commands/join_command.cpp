@@ -8,7 +8,9 @@
 #include "filter/base/saturating_sum.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/loss_limits.hpp"
+#include "filter/cli/commands/made_filter.hpp"
 #include "filter/cli/commands/message_rates.hpp"
+#include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/engine/join_parts.hpp"
 #include "filter/engine/part_file.hpp"
@@ -33,11 +35,13 @@ std::uint64_t entries_of(const std::vector<std::string>& parts) {
 int run_join(const Arguments& arguments) {
   std::string output;
   std::vector<std::string> parts;
+  bool json = false;
   po::options_description visible("options");
   visible.add_options()("output,o", po::value(&output)->required()->value_name("FILE"), "where to put the filter");
   LossLimits limits;
   limits.add_empty_to(visible);
   limits.add_shrink_to(visible);
+  add_json(json, visible);
   const auto values = parse_command_line(
       arguments, visible, &parts,
       {.synopsis = "bloomgate join --output FILE [OPTION...] PART...",
@@ -51,6 +55,10 @@ int run_join(const Arguments& arguments) {
   require_can_write(output, 0);
   if (auto refusal = limits.refusal_of(entries_of(parts), output)) throw BloomgateError(std::move(*refusal));
   const FilterHeader header = join_parts(parts, output, default_threads(), stop_flag());
+  if (json) {
+    print_report(made_filter_json(output, header));
+    return EX_OK;
+  }
   std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)
             << " (duplicates counted)\nsize      " << format_bytes(file_bytes(header)) << '\n'
             << rates_lines(header);

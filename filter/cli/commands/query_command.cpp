@@ -4,7 +4,9 @@
 
 #include <iostream>
 
+#include "filter/base/json.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/stop_signal.hpp"
@@ -30,6 +32,26 @@ void write_line(const Answer& answer, std::string& text) {
   text += '\n';
 }
 
+void write_json(const Answer& answer, std::string& text) {
+  const auto or_null = [](std::string_view value) { return value.empty() ? Json(nullptr) : Json(value); };
+  Json json = {{"entry", or_null(answer.entry)},
+               {"listed", answer.is_listed},
+               {"by", or_null(answer.by)},
+               {"excluded", answer.is_excluded && !answer.is_listed},
+               {"fault", nullptr}};
+  if (answer.fault != nullptr) json["fault"] = {{"code", answer.fault->name}, {"message", answer.fault->text}};
+  text.append(json.dump(-1)) += '\n';
+}
+
+void print_counts(const QueryCounts& total) {
+  std::cout << "listed\t" << total.listed << "\nnot-listed\t" << total.not_listed << "\nrejected\t" << total.rejected
+            << '\n';
+}
+
+void print_counts_json(const QueryCounts& total) {
+  print_report({{"listed", total.listed}, {"not_listed", total.not_listed}, {"rejected", total.rejected}});
+}
+
 // Flushes after each block, for a reader at the other end of a pipe.
 bool print_answers(std::string_view text) {
   std::cout << text << std::flush;
@@ -39,6 +61,7 @@ bool print_answers(std::string_view text) {
 struct Question {
   bool shows_any = true;
   bool of_layers = false;
+  std::string_view prompt = "address> ";
   std::vector<std::string> addresses;
   std::vector<std::string> lists;
   ListOptions options;
@@ -65,7 +88,7 @@ void look_up_lists(QueryJob& job, const Question& question, const std::vector<st
 void look_up_all(QueryJob& job, const Question& question) {
   if (question.addresses.empty() && question.lists.empty()) {
     const bool asks = !question.of_layers && isatty(STDIN_FILENO) != 0;
-    return asks ? look_up_lines(job, "address> ") : look_up_lists(job, question, {"-"});
+    return asks ? look_up_lines(job, question.prompt) : look_up_lists(job, question, {"-"});
   }
   for (const std::string& address : question.addresses) {
     address == "-" ? look_up_lists(job, question, {"-"}) : job.look_up(address);
@@ -80,6 +103,7 @@ int run_query(const Arguments& arguments) {
   Question question;
   std::string store_path;
   bool count = false;
+  bool json = false;
   bool only_listed = false;
   bool only_not_listed = false;
   po::options_description visible("options");
@@ -92,6 +116,7 @@ int run_query(const Arguments& arguments) {
       ("listed", po::bool_switch(&only_listed), "print only the addresses that are listed")               //
       ("not-listed", po::bool_switch(&only_not_listed), "print only what is not listed, or is not an address");
   question.options.add_to(visible);
+  add_json(json, visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate query FILE [ADDRESS...|-] [--list INPUT...] [OPTION...]",
@@ -118,13 +143,11 @@ int run_query(const Arguments& arguments) {
   question.addresses.assign(operands.begin() + 1, operands.end());
   const ShownAnswers shown = {.listed = !count && !only_not_listed, .not_listed = !count && !only_listed};
   question.shows_any = shown.any();
-  QueryJob job({path, store_path, shown}, write_line, print_answers);
+  if (json) question.prompt = "";
+  QueryJob job({path, store_path, shown}, json ? write_json : write_line, print_answers);
   look_up_all(job, question);
   const QueryCounts& total = job.total();
-  if (count) {
-    std::cout << "listed\t" << total.listed << "\nnot-listed\t" << total.not_listed << "\nrejected\t" << total.rejected
-              << '\n';
-  }
+  if (count) (json ? print_counts_json : print_counts)(total);
   return total.not_listed + total.rejected == 0 ? EX_OK : kNotListed;
 }
 

@@ -4,9 +4,11 @@
 #include <iostream>
 
 #include "filter/base/error.hpp"
+#include "filter/base/json.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/folder_lock.hpp"
+#include "filter/cli/commands/report_text.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/file/sign_filter.hpp"
 #include "filter/keep/layer_folder.hpp"
@@ -23,29 +25,54 @@ struct SignCommand {
   std::string key;
   std::string output;
   std::vector<std::string> filters;
+  bool json = false;
 };
 
-void make_key(const std::string& path) {
-  const SecretKey key = SecretKey::make();
-  key.write_to(path);
-  std::cout << key.public_key().text() << '\n';
+void print_key(const SecretKey& key, bool json) {
+  const std::string text = key.public_key().text();
+  json ? print_report({{"public_key", text}}) : static_cast<void>(std::cout << text << '\n');
 }
 
-void sign_one(const std::string& path, const std::string& output, const SecretKey& key) {
+void make_key(const std::string& path, bool json) {
+  const SecretKey key = SecretKey::make();
+  key.write_to(path);
+  print_key(key, json);
+}
+
+// Of filters that were signed: each as soon as it is, or all of them as JSON.
+class SignReport {
+ public:
+  explicit SignReport(bool json) : is_json_(json) {}
+
+  void add(const std::string& path, Signing signing) {
+    const bool is_new = signing == Signing::done;
+    if (is_json_) return filters_.push_back({{"file", path}, {"changed", is_new}});
+    std::cout << (is_new ? "signed     " : "unchanged  ") << path << (is_new ? "" : ", which has this signature")
+              << '\n';
+  }
+
+  void finish(const SecretKey& key) const {
+    if (is_json_) print_report({{"signer", key.public_key().text()}, {"filters", filters_}});
+  }
+
+ private:
+  bool is_json_;
+  Json filters_ = Json::array();
+};
+
+void sign_one(const std::string& path, const std::string& output, const SecretKey& key, SignReport& report) {
   if (is_store(path)) {
     throw BloomgateError(ErrorCode::bad_input, path + " is a store, which has no signature; name a filter",
                          {.path = path});
   }
   if (output != path) require_can_write(output, 0);
-  const Signing signing = sign_filter(path, resolve_link(output), key, default_threads());
-  std::cout << (signing == Signing::done ? "signed     " : "unchanged  ") << output
-            << (signing == Signing::done ? "" : ", which has this signature") << '\n';
+  report.add(output, sign_filter(path, resolve_link(output), key, default_threads()));
 }
 
-void sign_folder(const std::string& folder, const SecretKey& key) {
+void sign_folder(const std::string& folder, const SecretKey& key, SignReport& report) {
   // `fold` takes layers out, and a signed copy must not bring one back.
   const FolderLock lock(folder);
-  for (const Layer& layer : usable_layers_in(folder)) sign_one(layer.path, layer.path, key);
+  for (const Layer& layer : usable_layers_in(folder)) sign_one(layer.path, layer.path, key, report);
 }
 
 void sign_all(const SignCommand& command) {
@@ -54,13 +81,15 @@ void sign_all(const SignCommand& command) {
     throw UsageError("--output goes with one filter");
   }
   const SecretKey key = SecretKey::read_from(command.key);
+  SignReport report(command.json);
   for (const std::string& path : command.filters) {
     if (is_folder(path)) {
-      sign_folder(path, key);
+      sign_folder(path, key, report);
     } else {
-      sign_one(path, command.output.empty() ? path : command.output, key);
+      sign_one(path, command.output.empty() ? path : command.output, key, report);
     }
   }
+  report.finish(key);
 }
 
 const HelpText kSignHelp = {
@@ -88,6 +117,7 @@ int run_sign(const Arguments& arguments) {
        "make a secret key, put it into a new file that only you can read, and print its public key")  //
       ("public-key", po::value(&command.public_key)->value_name("FILE"),
        "print the public key that belongs to the secret key in FILE");
+  add_json(command.json, visible);
   const auto values = parse_command_line(arguments, visible, &command.filters, kSignHelp);
   if (!values) return EX_OK;
   const auto actions = values->count("key") + values->count("new-key") + values->count("public-key");
@@ -98,9 +128,9 @@ int run_sign(const Arguments& arguments) {
   }
   if (!command.filters.empty() || !command.output.empty()) throw UsageError("filters and --output go with --key");
   if (values->count("new-key") != 0) {
-    make_key(command.new_key);
+    make_key(command.new_key, command.json);
   } else {
-    std::cout << SecretKey::read_from(command.public_key).public_key().text() << '\n';
+    print_key(SecretKey::read_from(command.public_key), command.json);
   }
   return EX_OK;
 }

@@ -67,6 +67,43 @@ void print_result(const VerifyResult& result, bool signers_are_checked) {
   if (result.rate) print_rate(*result.rate);
 }
 
+Json json_of(const SoundFilter& filter) {
+  Json sections = Json::array();
+  for (const SectionKind kind : filter.sections) sections.push_back(section_name(kind));
+  return {{"file", filter.path},
+          {"body_bytes", filter.body_bytes},
+          {"sections", sections},
+          {"signer", filter.signer ? Json(filter.signer->text()) : Json(nullptr)}};
+}
+
+Json json_of(const MeasuredRate& rate) {
+  return {{"probes", rate.probes},
+          {"found", rate.found},
+          {"fpr", rate.rate()},
+          {"fpr_expected", rate.expected},
+          {"deviations", rate.deviations},
+          {"agrees", rate.agrees()},
+          {"confirmed", rate.confirmed ? Json(*rate.confirmed) : Json(nullptr)},
+          {"found_at_other_domains", rate.other_domains ? Json(*rate.other_domains) : Json(nullptr)}};
+}
+
+Json json_of(const VerifyResult& result, bool signers_are_checked) {
+  Json json = {{"filters", Json::array()},
+               {"signers_checked", signers_are_checked},
+               {"store", nullptr},
+               {"sender_domains", result.sender_domains ? Json(*result.sender_domains) : Json(nullptr)},
+               {"lists", nullptr},
+               {"random_addresses", result.rate ? json_of(*result.rate) : Json(nullptr)}};
+  for (const SoundFilter& filter : result.filters) json["filters"].push_back(json_of(filter));
+  if (const auto& store = result.store) {
+    json["store"] = {{"file", store->path}, {"addresses", store->addresses}, {"domain_entries", store->domains}};
+  }
+  if (const auto& members = result.members) {
+    json["lists"] = {{"found", members->found}, {"missing", members->missing}, {"rejected", members->rejected}};
+  }
+  return json;
+}
+
 int status_of(const VerifyResult& result) {
   if (result.members && result.members->missing != 0) {
     std::cerr << "the filter does not hold these lists; build it again from them\n";
@@ -98,6 +135,7 @@ int run_verify(const Arguments& arguments) {
   po::options_description visible("options");
   std::string store_path;
   std::vector<std::string> key_texts;
+  bool json = false;
   visible.add_options()  //
       ("against", po::value(&inputs)->multitoken()->value_name("INPUT..."),
        "lists; every entry of them must be in the filter (- is standard input)")  //
@@ -106,6 +144,7 @@ int run_verify(const Arguments& arguments) {
       ("trusted-key", po::value(&key_texts)->composing()->value_name("KEY"),
        "the filter must be signed with the secret key that belongs to this public one; may be given several times");
   options.add_to(visible);
+  add_json(json, visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate verify FILE [--against INPUT...] [OPTION...]",
@@ -134,10 +173,10 @@ int run_verify(const Arguments& arguments) {
   try {
     job.run();
   } catch (...) {
-    print_result(job.result(), !trusted.empty());
+    if (!json) print_result(job.result(), !trusted.empty());
     throw;
   }
-  print_result(job.result(), !trusted.empty());
+  json ? print_report(json_of(job.result(), !trusted.empty())) : print_result(job.result(), !trusted.empty());
   return status_of(job.result());
 }
 

@@ -1,0 +1,154 @@
+"""The option --json of every command: a result and an error are objects that parse."""
+import ctypes
+import json
+import os
+import re
+import sys
+
+# usage: json_test.py PATH-OF-BLOOMGATE PATH-OF-LIBBLOOMGATE [unittest arguments]
+LIBRARY = os.path.abspath(sys.argv.pop(2))
+
+import harvest_test  # noqa: E402
+import learned_test  # noqa: E402
+from program import EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_USAGE, IS_SANITIZED, ProgramTest, REPOSITORY, main, users  # noqa: E402
+
+LOG = str(REPOSITORY / "tests/golden/report/mail.log")
+HARVEST = ["-o", "lists", "--own-domain", "ours.example", "--for-all"]
+# Command, its arguments, and those of an error with the status and the code of it.
+COMMANDS = (
+    ("build", ["-o", "out", "list"], ["-o", "out", "none"], EX_NOINPUT, "cannot_open"),
+    ("update", ["--store", "store", "-o", "store.bloom", "--add", "list"], ["--store", "none", "-o", "out", "--add", "list"], EX_NOINPUT, "cannot_open"),
+    ("add", ["counting", "list"], ["list", "list2"], EX_CANTCREAT, "cannot_write"),
+    ("remove", ["counting", "list"], ["filter", "list"], EX_USAGE, "bad_argument"),
+    ("export", ["counting", "-o", "out"], ["none", "-o", "out"], EX_NOINPUT, "cannot_open"),
+    ("append", ["layers", "list"], ["layers", "none"], EX_NOINPUT, "cannot_open"),
+    ("fold", ["layers", "list"], ["none"], EX_NOINPUT, "cannot_open"),
+    ("harvest", [*HARVEST, "sent"], [*HARVEST, "none"], EX_NOINPUT, "cannot_open"),
+    ("learned", ["list", "learned.db"], ["list", "none"], EX_NOINPUT, "cannot_open"),
+    ("report", [LOG], ["none"], EX_NOINPUT, "cannot_open"),
+    ("query", ["filter", "user1@example.org"], ["damaged", "a@b.example"], EX_DATAERR, "too_short"),
+    ("info", ["filter"], ["none"], EX_NOINPUT, "cannot_open"),
+    ("verify", ["filter", "--against", "list"], ["broken"], EX_DATAERR, "bad_body_checksum"),
+    ("sign", ["--key", "key", "filter", "-o", "out"], ["--key", "key", "store"], EX_DATAERR, "bad_input"),
+    ("rollback", ["kept"], ["kept", "--to", "9"], EX_NOINPUT, "cannot_open"),
+    ("merge", ["-o", "out", "filter", "filter2"], ["-o", "out", "filter", "broken"], EX_DATAERR, "bad_body_checksum"),
+    ("intersect", ["-o", "out", "filter", "filter2"], ["-o", "out", "filter", "none"], EX_NOINPUT, "cannot_open"),
+    ("join", ["-o", "joined", "part"], ["-o", "out", "list"], EX_DATAERR, "bad_magic"),
+    ("compare", ["filter", "filter2"], ["filter", "none"], EX_NOINPUT, "cannot_open"),
+    ("size", ["--entries", "1e6"], ["--entries", "many"], EX_USAGE, "usage"),
+)
+
+
+class JsonTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("list", users(range(1000)))
+        self.write("list2", users(range(500, 1500)))
+        self.write("damaged", b"BLOOM")
+        self.write("sent", harvest_test.HarvestTest.log(self, ("ann", "joe@example.org")))
+        learned_test.LearnedTest.database(self)
+        for folder in ("layers", "lists"):
+            (self.folder / folder).mkdir()
+        shape = ("--seed", "1", "--expected-entries", "2000")
+        self.check(0, "build", "-o", "filter", *shape, "list")
+        for name, more in (("broken", ()), ("filter2", ()), ("store.bloom", ("--store", "store")), ("kept", ()),
+                           ("kept", ("--keep", "1")), ("counting", ("--layout", "counting"))):
+            self.check(0, "build", "-o", name, *shape, *more, "list2")
+        self.check(0, "add", "counting", "list")
+        self.flip("broken", 5000)
+        for name in ("list", "list2"):
+            self.check(0, "append", "layers", name)
+        self.check(0, "sign", "--new-key", "key")
+
+    def write_part(self):
+        library = ctypes.CDLL(LIBRARY)
+        shape, part, hashes = ctypes.c_void_p(), ctypes.c_void_p(), (ctypes.c_uint64 * 1)(7)
+        name = os.fsencode(self.folder / "part")
+        u64 = ctypes.c_uint64
+        first, blocks = u64(), u64()
+        for status in (library.bloomgate_shape_new(u64(1000), u64(1), ctypes.byref(shape)),
+                       library.bloomgate_blocks_of_part(shape, u64(0), u64(1), ctypes.byref(first), ctypes.byref(blocks)),
+                       library.bloomgate_part_new(shape, first, blocks, ctypes.byref(part)),
+                       library.bloomgate_part_add(part, hashes, ctypes.c_size_t(1)),
+                       library.bloomgate_part_write(part, name, ctypes.c_size_t(len(name)))):
+            self.assertEqual(status, 0)
+
+    def error(self, status, *arguments):
+        """The error, which is the only object on standard output; standard error has its sentence, too."""
+        out, err = self.check(status, *arguments)
+        (line,) = out.splitlines()
+        (name, error), = json.loads(line).items()
+        self.assertEqual((name, list(error)), ("error", ["code", "message", "path", "offset"]))
+        self.assertIn(error["message"], err)
+        return error
+
+    def test_every_command_prints_a_result_and_an_error_as_an_object(self):
+        names = re.findall(r"(?m)^  (\w+) {2,}", self.check(0, "--help")[0])
+        self.assertEqual(sorted(names), sorted(name for name, *_ in COMMANDS))
+        for name, arguments, wrong, status, code in COMMANDS:
+            with self.subTest(name):
+                if name != "join":
+                    self.assertIsInstance(json.loads(self.check(0, name, "--json", *arguments)[0]), dict)
+                elif not IS_SANITIZED:  # such a library cannot be loaded here
+                    self.write_part()
+                    self.assertEqual(json.loads(self.check(0, name, "--json", *arguments)[0])["addresses"], 1)
+                self.assertEqual(self.error(status, name, *wrong, "--json")["code"], code)
+                self.assertEqual(self.check(status, name, *wrong)[0], "")
+
+    def test_a_command_line_that_cannot_be_followed_is_an_error_too(self):
+        for name, *_ in COMMANDS:
+            with self.subTest(name):
+                error = self.error(EX_USAGE, name, "--json", "--nonsense")
+                self.assertEqual((error["code"], error["path"], error["offset"]), ("usage", None, None))
+        self.assertIn("no command 'bild'", self.error(EX_USAGE, "bild", "--json")["message"])
+        self.assertEqual(self.check(EX_USAGE, "info", "--", "--json", "b")[0], "")
+
+    def test_an_error_has_the_place_of_the_damage(self):
+        error = self.error(EX_DATAERR, "verify", "broken", "--json")
+        self.assertEqual((error["path"], error["offset"]), ("broken", 4096))
+
+    def test_query_prints_an_object_for_each_address(self):
+        self.build("joe@example.org\n@example.net\n", "--bits-per-entry", "64", "--hashes", "32")
+        asked = ["joe@example.org", "x@example.net", "z@example.de", "nonsense"]
+        want = [{"entry": "joe@example.org", "listed": True}, {"entry": "x@example.net", "listed": True, "by": "@example.net"},
+                {"entry": "z@example.de"}, {}]
+        for arguments, stdin in ((asked, b""), (["-"], "\n".join(asked).encode())):
+            out, _ = self.check(1, "query", "filter", "--json", *arguments, stdin=stdin)
+            answers = [json.loads(line) for line in out.splitlines()]
+            fault = answers[-1]["fault"]
+            self.assertEqual((fault["code"], list(fault)), ("missing-at-sign", ["code", "message"]))
+            want[-1]["fault"] = fault
+            self.assertEqual(answers, [{"entry": None, "listed": False, "by": None, "excluded": False, "fault": None, **each} for each in want])
+        self.assertEqual(json.loads(self.check(1, "query", "filter", "--json", "<>")[0])["entry"], "<>")
+        out, _ = self.check(1, "query", "filter", "--json", "--count", *asked)
+        self.assertEqual(json.loads(out), {"listed": 2, "not_listed": 1, "rejected": 1})
+
+    def test_verify_prints_what_it_has_checked(self):
+        out, _ = self.check(1, "verify", "filter", "--json", "--against", "list", "list2")
+        result = json.loads(out)
+        self.assertEqual([each["file"] for each in result["filters"]], ["filter"])
+        self.assertEqual(result["filters"][0]["sections"], ["bits", "sender-domains"])
+        self.assertEqual(sum(result["lists"].values()), 2000)
+        self.assertGreater(result["lists"]["missing"], 450)
+        self.assertTrue(result["random_addresses"]["agrees"])
+        out, _ = self.check(0, "verify", "store.bloom", "--json", "--confirm", "store")
+        self.assertEqual(json.loads(out)["store"], {"file": "store", "addresses": 1000, "domain_entries": 0})
+        self.assertEqual([each["file"] for each in json.loads(self.check(0, "verify", "layers", "--json")[0])["filters"]],
+                         sorted(str(path.relative_to(self.folder)) for path in (self.folder / "layers").glob("*.bloom")))
+
+    def test_sign_prints_keys_and_which_filters_it_has_changed(self):
+        key = json.loads(self.check(0, "sign", "--public-key", "key", "--json")[0])["public_key"]
+        for changed in (True, False):
+            self.assertEqual(json.loads(self.check(0, "sign", "--key", "key", "filter", "--json")[0]),
+                             {"signer": key, "filters": [{"file": "filter", "changed": changed}]})
+        self.assertEqual(list(json.loads(self.check(0, "sign", "--new-key", "new", "--json")[0])), ["public_key"])
+
+    def test_the_manual_names_every_code(self):
+        codes = re.findall(r'return "(\w+)";', (REPOSITORY / "filter/base/error.cpp").read_text())
+        manual = re.search(r"(?ms)^\.Sh JSON$(.*?)^\.Sh ", (REPOSITORY / "filter/cli/bloomgate.1").read_text())[1]
+        lists = re.findall(r"(?m)^\.It Cm (.*)", manual[manual.index("internal_error"):])
+        self.assertEqual(sorted(set(codes) - {"unknown"}), sorted(" , ".join(lists).split(" , ")))
+
+
+if __name__ == "__main__":
+    main()
