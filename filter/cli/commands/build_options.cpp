@@ -86,10 +86,10 @@ void ListBuildOptions::add_to(po::options_description& options) {
        "found")                                                                                                  //
       ("reject-file", po::value(&request_.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
       ("sign-key", po::value(&sign_key_)->value_name("FILE"),
-       "sign the filter with the secret key in FILE, as 'bloomgate sign' does")                       //
-      ("strict", po::bool_switch(&request_.is_strict), "fail if any line is rejected")                //
-      ("quiet", po::bool_switch(&quiet), "show no progress; warnings and bad lines are still shown")  //
-      ("json", po::bool_switch(&json), "print the report as JSON, for scripts");
+       "sign the filter with the secret key in FILE, as 'bloomgate sign' does")         //
+      ("strict", po::bool_switch(&request_.is_strict), "fail if any line is rejected")  //
+      ("quiet", po::bool_switch(&quiet), "show no progress; warnings and bad lines are still shown");
+  add_json(json, options);
   limits.add_empty_to(options);
   limits.add_reading_to(options);
   add_broad_files(request_.broad_files, options);

@@ -9,10 +9,12 @@
 #include "filter/cli/commands/build_options.hpp"
 #include "filter/cli/commands/build_report.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/made_filter.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/job_progress.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/file/mapped_filter.hpp"
 #include "filter/jobs/layer_job.hpp"
 #include "filter/layout/layout.hpp"
 
@@ -64,7 +66,8 @@ LayerRequest request_of(const ListBuildOptions& options, const po::variables_map
 void refuse_options_of_build(const po::variables_map& values, const po::options_description& visible) {
   for (const auto& option : visible.options()) {
     const std::string& name = option->long_name();
-    if (name == "keep" || name == "sign-key" || values.count(name) == 0 || values[name].defaulted()) continue;
+    if (name == "keep" || name == "sign-key" || name == "json" || values.count(name) == 0 || values[name].defaulted())
+      continue;
     throw UsageError("options of a build go with lists or stores; name these");
   }
 }
@@ -117,6 +120,10 @@ int run_fold(const Arguments& arguments) {
   const FoldResult result = LayerJob(std::move(request), progress, stop_flag()).fold();
   if (result.built) {
     print_report(*result.built, options.json);
+  } else if (options.json) {
+    Json report = made_filter_json(result.output, MappedFilter(result.output).header());
+    report["folded"] = result.layers;
+    print_report(report);
   } else {
     std::cout << "folded     " << result.layers << " layers into " << result.output << '\n';
   }

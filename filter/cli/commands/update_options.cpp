@@ -70,9 +70,9 @@ std::optional<UpdateCommand> parse_update_command(const Arguments& arguments, co
       ("sign-key", po::value(&sign_key)->value_name("FILE"),
        "sign the filter with the secret key in FILE, as 'bloomgate sign' does")  //
       ("strict", po::bool_switch(&request.is_strict),
-       "fail if any line of --add or --not is rejected, or an entry among --not")                             //
-      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown")  //
-      ("json", po::bool_switch(&command.json), "print the report as JSON, for scripts");
+       "fail if any line of --add or --not is rejected, or an entry among --not")  //
+      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown");
+  add_json(command.json, visible);
   limits.add_empty_to(visible);
   limits.add_reading_to(visible);
   limits.add_shrink_to(visible);

@@ -103,6 +103,11 @@ class JsonTest(ProgramTest):
         self.assertIn("no command 'bild'", self.error(EX_USAGE, "bild", "--json")["message"])
         self.assertEqual(self.check(EX_USAGE, "info", "--", "--json", "b")[0], "")
 
+    def test_a_fold_without_lists_prints_the_layer_that_it_has_made(self):
+        self.check(0, "append", "new", "list")
+        report = json.loads(self.check(0, "fold", "new", "--json")[0])
+        self.assertEqual([report[key] for key in ("file", "folded", "entries")], ["new/0001.bloom", 1, 1000])
+
     def test_an_error_has_the_place_of_the_damage(self):
         error = self.error(EX_DATAERR, "verify", "broken", "--json")
         self.assertEqual((error["path"], error["offset"]), ("broken", 4096))
