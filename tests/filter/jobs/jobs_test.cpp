@@ -1,0 +1,109 @@
+// The jobs as their callers have them who print nothing: results as values, what they tell an observer, and the stop.
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "filter/jobs/combine_job.hpp"
+#include "filter/jobs/query_job.hpp"
+#include "filter/jobs/verify_job.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/filter_files.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate::test {
+namespace {
+
+class Watched : public JobObserver {
+ public:
+  void begin(std::function<WorkState()> look) override { works.emplace_back(look().doing); }
+  void end() noexcept override { ++ended; }
+  void warn(std::string_view line) override { lines.emplace_back(line); }
+  void note(std::string_view line) override { warn(line); }
+
+  std::vector<std::string> works;
+  std::size_t ended = 0;
+  std::vector<std::string> lines;
+};
+
+class Jobs {
+ protected:
+  std::string filter(const std::string& name, const std::vector<std::string>& lines) {
+    const std::string path = folder.file(name);
+    build_filter(path, lines, {.expected_entries = 1000, .seed = 1});
+    return path;
+  }
+
+  TemporaryFolder folder;
+  Watched watched;
+  std::atomic<bool> stop{false};
+};
+
+TEST_CASE_METHOD(Jobs, "a verification gives what it has found, and names what is missing to its observer") {
+  const std::string path = filter("a", {"joe@example.org", "@example.net"});
+  write_file(folder.file("list"), "joe@example.org\nnobody@nowhere.example\n");
+  VerifyJob job({.path = path, .trusted = {}, .store_path = {}, .lists = {folder.file("list")}}, watched, stop);
+  const VerifyResult& result = job.run();
+  REQUIRE(result.filters.size() == 1);
+  CHECK(result.filters.front().path == path);
+  CHECK(result.members->found == 1);
+  CHECK(result.members->missing == 1);
+  CHECK(result.rate->agrees());
+  CHECK(watched.lines == std::vector{folder.file("list") + ":2: not in the filter: nobody@nowhere.example"});
+  CHECK(watched.works.front() == "checking");
+  CHECK(watched.works.back() == "reading");
+  CHECK(watched.ended == watched.works.size());
+}
+
+TEST_CASE_METHOD(Jobs, "a verification that fails or is stopped leaves what it had found before") {
+  VerifyJob without_lists(
+      {.path = filter("a", {"joe@example.org"}), .trusted = {}, .store_path = {}, .lists = {folder.file("none")}},
+      watched, stop);
+  CHECK(error_code_of([&] { without_lists.run(); }) == ErrorCode::cannot_open);
+  CHECK(without_lists.result().filters.size() == 1);
+  CHECK_FALSE(without_lists.result().members);
+  stop = true;
+  VerifyJob stopped({.path = folder.file("a"), .trusted = {}, .store_path = {}, .lists = {}}, watched, stop);
+  CHECK(error_code_of([&] { stopped.run(); }) == ErrorCode::interrupted);
+  CHECK(stopped.result().filters.empty());
+  CHECK(watched.ended == watched.works.size());
+}
+
+TEST_CASE_METHOD(Jobs, "a look-up gives each answer as a value") {
+  std::vector<std::string> by;
+  std::string text;
+  QueryJob job(
+      {.path = filter("a", {"joe@example.org", "@example.net"}), .store_path = {}, .shown = {}},
+      [&](const Answer& answer, std::string& to) {
+        to.append(answer.entry).append(answer.is_listed ? "+" : "-");
+        if (answer.fault != nullptr) to.append(answer.fault->name);
+        by.emplace_back(answer.by);
+      },
+      [&](std::string_view answers) {
+        text += answers;
+        return true;
+      });
+  for (const char* const asked : {"<Joe@Example.org>", "x@example.net", "<>", "nonsense"}) job.look_up(asked);
+  CHECK(text == "joe@example.org+x@example.net+<>--missing-at-sign");
+  CHECK(by == std::vector<std::string>{"", "@example.net", "", ""});
+  CHECK(job.total().listed == 2);
+  CHECK(job.total().not_listed == 1);
+  CHECK(job.total().rejected == 1);
+}
+
+TEST_CASE_METHOD(Jobs, "a combination is written if its caller accepts it, and not once it is stopped") {
+  const CombineOptions options = {.filters = {filter("a", {"joe@example.org"}), filter("b", {"ann@example.org"})},
+                                  .combination = Combination::unite,
+                                  .output = folder.file("both")};
+  struct Refused {};
+  CHECK_THROWS_AS(CombineJob(options, stop).run([](std::uint64_t) { throw Refused(); }), Refused);
+  CHECK_FALSE(std::filesystem::exists(options.output));
+  CHECK(CombineJob(options, stop).run([](std::uint64_t entries) { CHECK(entries == 2); }).addresses == 2);
+  stop = true;
+  CHECK(error_code_of([&] { CombineJob(options, stop).run([](std::uint64_t) {}); }) == ErrorCode::interrupted);
+}
+
+}  // namespace
+}  // namespace bloomgate::test
