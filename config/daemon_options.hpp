@@ -16,6 +16,7 @@
 #include "config/deep_check_options.hpp"
 #include "config/ip_network.hpp"
 #include "config/list_commands.hpp"
+#include "config/policy_choices.hpp"
 #include "config/socket_address.hpp"
 #include "filter/base/public_key.hpp"
 
@@ -37,11 +38,6 @@ struct WhitelistSource {
 
 // One member for each option of the table (option_table.hpp) that a file may have; the defaults are there, not here.
 struct DaemonOptions {
-  enum class Identity { envelope, header_from, either, both };
-  enum class Authentication { required, preferred, off };
-  enum class Alignment { parent, strict, relaxed };
-  enum class SpfProves { domain, address, no };
-  enum class ExemptAction { none, deliver };
   enum class VerifyDkim { automatic, yes, no };
   enum class Learn { none, outbound };
 
@@ -58,8 +54,8 @@ struct DaemonOptions {
   std::string extra;                // a path; empty: none
   std::string opt_out;              // a path; empty: none
   std::string recipient_delimiter;  // characters, as an operator wrote them
-  Identity identity;
-  Authentication authentication;
+  IdentityRule identity;
+  AuthenticationRule authentication;
   Alignment alignment;
   SpfProves spf_proves;
   std::vector<std::string> trusted_authserv_ids;  // empty: the mail server's name
@@ -110,7 +106,7 @@ inline bool verifies_signatures(const DaemonOptions& options) noexcept {
   if (options.verify_dkim != DaemonOptions::VerifyDkim::automatic) {
     return options.verify_dkim == DaemonOptions::VerifyDkim::yes;
   }
-  if (options.authentication == DaemonOptions::Authentication::off && options.own_domains.empty()) return false;
+  if (options.authentication == AuthenticationRule::off && options.own_domains.empty()) return false;
   return options.trusted_authserv_ids.empty();
 }
 

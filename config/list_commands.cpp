@@ -7,12 +7,15 @@ namespace bloomgate {
 namespace {
 
 constexpr std::array kListCommands = {
-    ListCommandSpec{"add", ListName::extra, false, "add entries to the list extra, so that they count as listed"},
-    ListCommandSpec{"remove", ListName::extra, true, "remove entries from the list extra"},
-    ListCommandSpec{"revoke", ListName::revoked, false, "add entries to the list revoked: never delivered"},
-    ListCommandSpec{"unrevoke", ListName::revoked, true, "remove entries from the list revoked"},
-    ListCommandSpec{"opt-out", ListName::opt_out, false, "add recipients to the list opt-out: mail always checked"},
-    ListCommandSpec{"opt-in", ListName::opt_out, true, "remove recipients from the list opt-out"},
+    ListCommandSpec{"add", ListName::extra, ListChange::put_in,
+                    "add entries to the list extra, so that they count as listed"},
+    ListCommandSpec{"remove", ListName::extra, ListChange::take_out, "remove entries from the list extra"},
+    ListCommandSpec{"revoke", ListName::revoked, ListChange::put_in,
+                    "add entries to the list revoked: never delivered"},
+    ListCommandSpec{"unrevoke", ListName::revoked, ListChange::take_out, "remove entries from the list revoked"},
+    ListCommandSpec{"opt-out", ListName::opt_out, ListChange::put_in,
+                    "add recipients to the list opt-out: mail always checked"},
+    ListCommandSpec{"opt-in", ListName::opt_out, ListChange::take_out, "remove recipients from the list opt-out"},
 };
 
 }  // namespace

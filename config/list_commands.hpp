@@ -11,11 +11,12 @@
 namespace bloomgate {
 
 enum class ListName { extra, revoked, opt_out };
+enum class ListChange { put_in, take_out };
 
 struct ListCommandSpec {
   std::string_view name;  // the first word on the command line that is no option
   ListName list;
-  bool takes_out;  // else it puts in
+  ListChange change;
   std::string_view summary;
 };
 

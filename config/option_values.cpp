@@ -227,41 +227,36 @@ void convert(const OptionSpec& spec, const GivenValue& given, LogLevel& out) {
          out);
 }
 
-void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Identity& out) {
-  using Identity = DaemonOptions::Identity;
+void convert(const OptionSpec& spec, const GivenValue& given, IdentityRule& out) {
   choose(spec, given,
-         {Choice<Identity>{"envelope", Identity::envelope},
-          {"header-from", Identity::header_from},
-          {"either", Identity::either},
-          {"both", Identity::both}},
+         {Choice<IdentityRule>{"envelope", IdentityRule::envelope},
+          {"header-from", IdentityRule::header_from},
+          {"either", IdentityRule::either},
+          {"both", IdentityRule::both}},
          out);
 }
 
-void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Authentication& out) {
-  using Authentication = DaemonOptions::Authentication;
+void convert(const OptionSpec& spec, const GivenValue& given, AuthenticationRule& out) {
   choose(spec, given,
-         {Choice<Authentication>{"required", Authentication::required},
-          {"preferred", Authentication::preferred},
-          {"off", Authentication::off}},
+         {Choice<AuthenticationRule>{"required", AuthenticationRule::required},
+          {"preferred", AuthenticationRule::preferred},
+          {"off", AuthenticationRule::off}},
          out);
 }
 
-void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Alignment& out) {
-  using Alignment = DaemonOptions::Alignment;
+void convert(const OptionSpec& spec, const GivenValue& given, Alignment& out) {
   choose(
       spec, given,
       {Choice<Alignment>{"parent", Alignment::parent}, {"strict", Alignment::strict}, {"relaxed", Alignment::relaxed}},
       out);
 }
 
-void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::SpfProves& out) {
-  using SpfProves = DaemonOptions::SpfProves;
+void convert(const OptionSpec& spec, const GivenValue& given, SpfProves& out) {
   choose(spec, given,
          {Choice<SpfProves>{"domain", SpfProves::domain}, {"address", SpfProves::address}, {"no", SpfProves::no}}, out);
 }
 
-void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::ExemptAction& out) {
-  using ExemptAction = DaemonOptions::ExemptAction;
+void convert(const OptionSpec& spec, const GivenValue& given, ExemptAction& out) {
   choose(spec, given, {Choice<ExemptAction>{"none", ExemptAction::none}, {"deliver", ExemptAction::deliver}}, out);
 }
 

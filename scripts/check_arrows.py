@@ -42,7 +42,7 @@ ARROWS = {
                    "filter/file", "filter/store", "filter/gather", "filter/ingest", "filter/cli", "filter/engine",
                    "filter/jobs", "filter/cli/commands"],
     "config": ["filter/base", "filter/system"],
-    "milter/fields": ["filter/base", "filter/address"],
+    "milter/fields": ["filter/base", "filter/address", "config"],
     "milter/names": ["filter/base", "filter/system", "config"],
     "milter/dkim": ["filter/base", "filter/address", "filter/system", "milter/fields", "milter/names"],
     "milter/policy": ["filter/base", "filter/address", "filter/hash", "filter/domains", "filter/layout", "config",

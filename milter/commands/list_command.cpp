@@ -42,7 +42,7 @@ const std::string& path_of(const DaemonCommand& command) {
 std::string sentence(const ListCommand& command, const EditedEntry& edited) {
   const std::string list(list_option(command.spec->list));
   std::string text = edited.entry;
-  if (!command.spec->takes_out) {
+  if (command.spec->change == ListChange::put_in) {
     text += edited.has_changed ? ": is in the list " + list + " now" : ": was in the list " + list + " already";
   } else {
     text += edited.has_changed ? ": is no longer in the list " + list : ": was not in the list " + list;
@@ -71,7 +71,7 @@ std::string warning_of(const Entry& entry, ListName list) {
 }
 
 std::string warning_of(const ListCommand& command, const Entry& entry) {
-  return command.spec->takes_out ? std::string() : warning_of(entry, command.spec->list);
+  return command.spec->change == ListChange::put_in ? warning_of(entry, command.spec->list) : std::string();
 }
 
 std::string json_of(const ListCommand& command, const std::string& path, std::span<const Entry> given,
@@ -109,8 +109,7 @@ int edit_list(const DaemonCommand& command, std::ostream& out) {
   const ListOf of = asked.spec->list == ListName::opt_out ? ListOf::recipients : ListOf::senders;
   const std::vector<Entry> entries = entries_of_words(asked.entries, of);
   const EditedList edited =
-      edit_list_file(path, entries, asked.spec->takes_out ? ListChange::take_out : ListChange::put_in,
-                     separators_of(asked.spec->list, command.options), of);
+      edit_list_file(path, entries, asked.spec->change, separators_of(asked.spec->list, command.options), of);
   if (asked.json) {
     out << json_of(asked, path, entries, edited) << '\n';
   } else {

@@ -294,7 +294,7 @@ class Postfix {
   }
 
   void examine_results(bool is_preceded) {
-    if (options_.authentication == DaemonOptions::Authentication::off) return;
+    if (options_.authentication == AuthenticationRule::off) return;
     if (!is_preceded && !verifies_signatures(options_)) {
       findings_.push_back({Level::problem, "authentication",
                            "no milter before Bloomgate authenticates senders, so no sender counts as listed",

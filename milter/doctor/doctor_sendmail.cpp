@@ -150,7 +150,7 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
                         "while Bloomgate is down a forged mark would count: nothing refuses it",
                         "add the rules of config/mta/sendmail/bloomgate.mc; " + std::string(kSetupSendmail)});
   }
-  if (options.authentication == DaemonOptions::Authentication::off) return true;
+  if (options.authentication == AuthenticationRule::off) return true;
   if (verifies_signatures(options) && options.trusted_authserv_ids.empty()) {
     findings.push_back({Level::ok, "authentication", "the daemon verifies signatures itself, and trusts no results"});
     return true;

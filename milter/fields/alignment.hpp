@@ -13,16 +13,11 @@
 // of a microsecond.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 
-namespace bloomgate {
+#include "config/policy_choices.hpp"
 
-enum class Alignment : std::uint8_t {
-  parent,   // `example.org` speaks for itself and for `news.example.org`
-  strict,   // only for itself
-  relaxed,  // `news.example.org` speaks for `example.org` and for `shop.example.org`, too
-};
+namespace bloomgate {
 
 // Whether `domain` is `parent` or in it.
 bool is_same_or_below(std::string_view domain, std::string_view parent) noexcept;

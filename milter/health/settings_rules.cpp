@@ -54,7 +54,7 @@ std::string wide_networks(const Options& options) {
 }
 
 void delivers_strangers(const HealthFacts& facts, FoundOnes& found) {
-  if (facts.options.exempt_action != Options::ExemptAction::deliver) return;
+  if (facts.options.exempt_action != ExemptAction::deliver) return;
   if (const std::string networks = wide_networks(facts.options); !networks.empty()) {
     found.push_back({"exempt-networks has " + networks +
                      ", and exempt-action = deliver: mail of strangers is delivered "
@@ -63,35 +63,35 @@ void delivers_strangers(const HealthFacts& facts, FoundOnes& found) {
 }
 
 void exempts_strangers(const HealthFacts& facts, FoundOnes& found) {
-  if (facts.options.exempt_action == Options::ExemptAction::deliver) return;
+  if (facts.options.exempt_action == ExemptAction::deliver) return;
   if (const std::string networks = wide_networks(facts.options); !networks.empty()) {
     found.push_back({"exempt-networks has " + networks + ": mail of strangers is looked up in no list"});
   }
 }
 
 void authentication_is_off(const HealthFacts& facts, FoundOnes& found) {
-  if (facts.options.authentication == Options::Authentication::off) {
+  if (facts.options.authentication == AuthenticationRule::off) {
     found.push_back({"authentication = off: anyone can forge a listed sender"});
   }
 }
 
 void authentication_is_preferred(const HealthFacts& facts, FoundOnes& found) {
-  if (facts.options.authentication == Options::Authentication::preferred) {
+  if (facts.options.authentication == AuthenticationRule::preferred) {
     found.push_back({"authentication = preferred: a listed sender counts without a proof, too"});
   }
 }
 
 void proof_is_opened(const HealthFacts& facts, FoundOnes& found) {
   const Options& options = facts.options;
-  if (options.authentication == Options::Authentication::off) return;
+  if (options.authentication == AuthenticationRule::off) return;
   const auto leave_out = [](std::string_view what) { return fmt::format("leave the option out, so that {}", what); };
-  if (options.alignment == Options::Alignment::relaxed) {
+  if (options.alignment == Alignment::relaxed) {
     found.push_back(
         {"alignment = relaxed: a domain below a listed one, or beside it, signs for it, unless a DMARC record forbids "
          "it (adkim=s) or ends the organisation between them (psd=n, psd=y)",
          leave_out("only the domain itself and those above it sign for it")});
   }
-  if (options.spf_proves == Options::SpfProves::address) {
+  if (options.spf_proves == SpfProves::address) {
     found.push_back(
         {"spf-proves = address: each user of a listed sender's host, and each of its customers, can send as "
          "that sender",
@@ -118,7 +118,7 @@ std::string keeping(const HealthFacts& facts, std::string_view line, std::string
 void defaults_are_not_chosen(const HealthFacts& facts, FoundOnes& found) {
   const Options& options = facts.options;
   // Under `preferred` a sender counts without a proof, too.
-  if (options.authentication != Options::Authentication::required) return;
+  if (options.authentication != AuthenticationRule::required) return;
   const bool reads_results = !options.trusted_authserv_ids.empty() || options.verify_dkim == Options::VerifyDkim::no;
   if (reads_results && !facts.given.contains("alignment")) {
     found.push_back(
@@ -137,7 +137,7 @@ void defaults_are_not_chosen(const HealthFacts& facts, FoundOnes& found) {
         {"spf-proves is not set, so SPF proves senders that are listed by their domain, and none that is "
          "listed as an address",
          keeping(facts, "spf-proves = domain", kAddresses)});
-  } else if (options.identity == Options::Identity::envelope || options.identity == Options::Identity::both) {
+  } else if (options.identity == IdentityRule::envelope || options.identity == IdentityRule::both) {
     found.push_back(
         {"spf-proves is not set, so an envelope sender that is listed as an address counts only if From is "
          "the same mailbox",

@@ -12,56 +12,6 @@ namespace {
 
 using Options = DaemonOptions;
 
-IdentityRule identity_rule(Options::Identity identity) noexcept {
-  switch (identity) {
-    case Options::Identity::envelope:
-      return IdentityRule::envelope;
-    case Options::Identity::header_from:
-      return IdentityRule::header_from;
-    case Options::Identity::either:
-      return IdentityRule::either;
-    case Options::Identity::both:
-      break;
-  }
-  return IdentityRule::both;
-}
-
-AuthenticationRule authentication_rule(Options::Authentication authentication) noexcept {
-  switch (authentication) {
-    case Options::Authentication::preferred:
-      return AuthenticationRule::preferred;
-    case Options::Authentication::off:
-      return AuthenticationRule::off;
-    case Options::Authentication::required:
-      break;
-  }
-  return AuthenticationRule::required;
-}
-
-Alignment alignment(Options::Alignment alignment) noexcept {
-  switch (alignment) {
-    case Options::Alignment::strict:
-      return Alignment::strict;
-    case Options::Alignment::relaxed:
-      return Alignment::relaxed;
-    case Options::Alignment::parent:
-      break;
-  }
-  return Alignment::parent;
-}
-
-SpfProves spf_proves(Options::SpfProves proves) noexcept {
-  switch (proves) {
-    case Options::SpfProves::address:
-      return SpfProves::address;
-    case Options::SpfProves::domain:
-      return SpfProves::domain;
-    case Options::SpfProves::no:
-      break;
-  }
-  return SpfProves::no;
-}
-
 // The list entry for a domain of an option: `@example.org` for `example.org`, `@.example.org` for `.example.org`.
 Entry domain_entry(std::string_view option, const std::string& domain, const std::string& config_path) {
   const Entry entry = canonicalize_line("@" + domain);
@@ -81,10 +31,10 @@ TagSeparators recipient_delimiter(const std::string& characters, const std::stri
 
 Policy policy_of(const DaemonOptions& options, const std::string& config_path) {
   Policy policy;
-  policy.identity = identity_rule(options.identity);
-  policy.authentication = authentication_rule(options.authentication);
-  policy.alignment = alignment(options.alignment);
-  policy.spf_proves = spf_proves(options.spf_proves);
+  policy.identity = options.identity;
+  policy.authentication = options.authentication;
+  policy.alignment = options.alignment;
+  policy.spf_proves = options.spf_proves;
   policy.dmarc_fail_vetoes = options.dmarc_fail_veto;
   policy.trust_arc = options.trust_arc;
   policy.undo_batv = options.undo_batv;
@@ -101,8 +51,7 @@ Policy policy_of(const DaemonOptions& options, const std::string& config_path) {
   policy.exempt_networks = options.exempt_networks;
   policy.exempt_daemons = options.exempt_daemons;
   policy.exempt_logged_in = options.exempt_authenticated;
-  policy.exempt_action =
-      options.exempt_action == Options::ExemptAction::deliver ? ExemptAction::deliver : ExemptAction::none;
+  policy.exempt_action = options.exempt_action;
   return policy;
 }
 
@@ -132,7 +81,7 @@ CheckMark check_mark(const DaemonOptions& options) noexcept {
 VerifyRules verify_rules(const DaemonOptions& options) {
   WatchedFieldSet required;
   for (const std::string& name : options.require_signed) required.add(watched_field(name).value());
-  return {.alignment = alignment(options.alignment),
+  return {.alignment = options.alignment,
           .require_oversigned = options.require_oversigned,
           .required_fields = required,
           .max_age = options.max_signature_age,

@@ -13,12 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "config/list_commands.hpp"
 #include "filter/address/address.hpp"
 #include "milter/lists/exact_list_file.hpp"
 
 namespace bloomgate {
-
-enum class ListChange { put_in, take_out };
 
 struct EditedEntry {
   std::string entry;        // as it is written in a list

@@ -3,44 +3,16 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "config/ip_network.hpp"
+#include "config/policy_choices.hpp"
 #include "filter/address/tag_separators.hpp"
-#include "milter/fields/alignment.hpp"
 #include "milter/policy/exact_list.hpp"
 
 namespace bloomgate {
-
-enum class IdentityRule : std::uint8_t {
-  envelope,     // the envelope sender has to be listed
-  header_from,  // the mailbox of the From field
-  either,       // one of them; mailing services use their own envelope senders
-  both,         // each of them
-};
-
-enum class AuthenticationRule : std::uint8_t {
-  required,   // a listed identity counts if a trusted field says that it is authenticated
-  preferred,  // also if no trusted field says anything about it: see decide.hpp
-  off,        // always; anyone can forge it
-};
-
-// What a pass of SPF for the envelope sender proves. It proves that the domain's owner let this server send, and
-// nothing about the local part: a neighbour at the same provider, or another customer of the same service, passes as
-// well.
-enum class SpfProves : std::uint8_t {
-  domain,   // the domain: what is listed by its domain counts
-  address,  // the very address: also what is listed by itself, as a pair or as learned
-  no,       // nothing
-};
-
-enum class ExemptAction : std::uint8_t {
-  none,     // the message gets no mark
-  deliver,  // it is marked `deliver`
-};
 
 struct Policy {
   IdentityRule identity = IdentityRule::either;

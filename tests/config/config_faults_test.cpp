@@ -42,8 +42,7 @@ TEST_CASE("of a file of another kind only the first faults are told, and how man
 
 TEST_CASE("a line ends with CR, too, and the option behind a comment counts") {
   CHECK(Config("# the whole\rmode = observe\r").read().options.mode == Mode::observe);
-  CHECK(Config("# a line\rmode = observe\nidentity = both\r\n").read().options.identity ==
-        DaemonOptions::Identity::both);
+  CHECK(Config("# a line\rmode = observe\nidentity = both\r\n").read().options.identity == IdentityRule::both);
   CHECK_THROWS_WITH(Config("mode = observe\rsokcet = /s\r").read(), Contains(":2: sokcet: "));
 }
 

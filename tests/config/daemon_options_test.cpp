@@ -25,10 +25,10 @@ TEST_CASE("without any setting every option has the default of the table") {
   CHECK(options.extra.empty());
   CHECK(options.opt_out.empty());
   CHECK(options.recipient_delimiter.empty());
-  CHECK(options.identity == DaemonOptions::Identity::either);
-  CHECK(options.authentication == DaemonOptions::Authentication::required);
-  CHECK(options.alignment == DaemonOptions::Alignment::parent);
-  CHECK(options.spf_proves == DaemonOptions::SpfProves::domain);
+  CHECK(options.identity == IdentityRule::either);
+  CHECK(options.authentication == AuthenticationRule::required);
+  CHECK(options.alignment == Alignment::parent);
+  CHECK(options.spf_proves == SpfProves::domain);
   CHECK(options.trusted_authserv_ids.empty());
   CHECK(options.trusted_fields == 0);
   CHECK(options.dmarc_fail_veto);
@@ -39,7 +39,7 @@ TEST_CASE("without any setting every option has the default of the table") {
   CHECK(options.exempt_networks.empty());
   CHECK(options.exempt_authenticated);
   CHECK(options.exempt_daemons.empty());
-  CHECK(options.exempt_action == DaemonOptions::ExemptAction::none);
+  CHECK(options.exempt_action == ExemptAction::none);
   CHECK(options.deep_check == DeepCheckOptions{});
   CHECK(options.mode == Mode::enforce);
   CHECK(options.host_name.empty());
@@ -128,10 +128,10 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(options.extra == "/etc/bloomgate/extra.txt");
   CHECK(options.opt_out == "/etc/bloomgate/opt-out.txt");
   CHECK(options.recipient_delimiter == "+-");
-  CHECK(options.identity == DaemonOptions::Identity::header_from);
-  CHECK(options.authentication == DaemonOptions::Authentication::preferred);
-  CHECK(options.alignment == DaemonOptions::Alignment::strict);
-  CHECK(options.spf_proves == DaemonOptions::SpfProves::no);
+  CHECK(options.identity == IdentityRule::header_from);
+  CHECK(options.authentication == AuthenticationRule::preferred);
+  CHECK(options.alignment == Alignment::strict);
+  CHECK(options.spf_proves == SpfProves::no);
   CHECK(options.trusted_authserv_ids == Words{"mx.example.org"});
   CHECK_FALSE(options.dmarc_fail_veto);
   CHECK(options.trust_arc);
@@ -142,7 +142,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
                                                *parse_ip_network("127.0.0.1")});
   CHECK_FALSE(options.exempt_authenticated);
   CHECK(options.exempt_daemons == Words{"ORIGINATING", "MSA"});
-  CHECK(options.exempt_action == DaemonOptions::ExemptAction::deliver);
+  CHECK(options.exempt_action == ExemptAction::deliver);
   CHECK(
       options.deep_check ==
       DeepCheckOptions{.servers = {{.kind = DeepCheckServer::Kind::rspamd, .url = "http://[::1]:11333", .address = {}},

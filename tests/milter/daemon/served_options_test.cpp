@@ -164,7 +164,7 @@ class Verifying : public Configured {
 
   DaemonOptions verifying(const Change& change = nullptr) const {
     DaemonOptions with = options([](DaemonOptions& options) {
-      options.authentication = DaemonOptions::Authentication::required;
+      options.authentication = AuthenticationRule::required;
       options.verify_dkim = DaemonOptions::VerifyDkim::yes;
     });
     if (change) change(with);
@@ -192,7 +192,7 @@ TEST_CASE_METHOD(Verifying, "a reload that leaves the verifier unchanged keeps i
 TEST_CASE_METHOD(Verifying,
                  "a reload that changes the verifier's options makes a new one, or none if verification is off") {
   const Change changes[] = {
-      [](DaemonOptions& options) { options.alignment = DaemonOptions::Alignment::strict; },
+      [](DaemonOptions& options) { options.alignment = Alignment::strict; },
       [](DaemonOptions& options) { options.require_oversigned = !options.require_oversigned; },
       [](DaemonOptions& options) { options.require_signed.emplace_back("To"); },
       [](DaemonOptions& options) { options.max_signature_age *= 2; },

@@ -53,7 +53,7 @@ const std::vector<Case>& cases() {
       {"exempt-delivers-strangers",
        [](HealthFacts& f) {
          f.options.exempt_networks = {parse_ip_network("0.0.0.0/0").value(), parse_ip_network("10.0.0.0/8").value()};
-         f.options.exempt_action = Options::ExemptAction::deliver;
+         f.options.exempt_action = ExemptAction::deliver;
        },
        "exempt-networks has 0.0.0.0/0, and exempt-action = deliver"},
       {"exempt-strangers", [](HealthFacts& f) { f.options.exempt_networks = {parse_ip_network("2000::/3").value()}; },
@@ -61,10 +61,10 @@ const std::vector<Case>& cases() {
       {"exempt-strangers", [](HealthFacts& f) { f.options.exempt_networks = {parse_ip_network("::/64").value()}; },
        "exempt-networks has ::/64: "},
       {"addresses-open", [](HealthFacts& f) { f.options.metrics = parse_http_address("*:9812"); }, "metrics = "},
-      {"authentication-off", [](HealthFacts& f) { f.options.authentication = Options::Authentication::off; },
+      {"authentication-off", [](HealthFacts& f) { f.options.authentication = AuthenticationRule::off; },
        "anyone can forge"},
-      {"authentication-preferred",
-       [](HealthFacts& f) { f.options.authentication = Options::Authentication::preferred; }, "without a proof"},
+      {"authentication-preferred", [](HealthFacts& f) { f.options.authentication = AuthenticationRule::preferred; },
+       "without a proof"},
       {"addresses-open", [](HealthFacts& f) { f.options.lookup_socket = parse_http_address("0.0.0.0:9813"); },
        "lookup-socket = inet:9813@0.0.0.0 can be reached from other machines"},
       {"addresses-open", [](HealthFacts& f) { f.options.metrics = parse_http_address("[::]:9812"); }, "metrics = "},
@@ -72,12 +72,11 @@ const std::vector<Case>& cases() {
        "metrics = inet:9812@mx.example.net can be reached"},
       {"addresses-open", [](HealthFacts& f) { f.options.socket = parse_socket_address("inet:1@198.51.100.1").value(); },
        "socket = "},
-      {"proof-opened", [](HealthFacts& f) { f.options.alignment = Options::Alignment::relaxed; },
-       "alignment = relaxed"},
-      {"proof-opened", [](HealthFacts& f) { f.options.spf_proves = Options::SpfProves::address; }, "each user of a"},
+      {"proof-opened", [](HealthFacts& f) { f.options.alignment = Alignment::relaxed; }, "alignment = relaxed"},
+      {"proof-opened", [](HealthFacts& f) { f.options.spf_proves = SpfProves::address; }, "each user of a"},
       {"proof-opened", [](HealthFacts& f) { f.options.dmarc_fail_veto = false; }, "whose DMARC failed"},
       {"proof-opened", [](HealthFacts& f) { f.options.trust_arc = true; }, "each forwarder"},
-      {"defaults-not-chosen", [](HealthFacts& f) { f.options.identity = Options::Identity::envelope; },
+      {"defaults-not-chosen", [](HealthFacts& f) { f.options.identity = IdentityRule::envelope; },
        "spf-proves is not set, so an envelope sender"},
       {"mode-observe", [](HealthFacts& f) { f.options.mode = Mode::observe; }, "no message is marked"},
       {"learn-from-exempt",
