@@ -39,8 +39,8 @@ ARROWS = {
                             "filter/learned", "filter/log", "filter/store", "filter/gather", "filter/ingest", "filter/cli",
                             "filter/contacts", "filter/keep", "filter/engine", "filter/jobs", "filter/report"],
     "filter/mpi": ["filter/base", "filter/address", "filter/hash", "filter/domains", "filter/layout", "filter/system",
-                   "filter/file", "filter/store", "filter/gather", "filter/ingest", "filter/cli", "filter/engine",
-                   "filter/jobs", "filter/cli/commands"],
+                   "filter/file", "filter/store", "filter/gather", "filter/ingest", "filter/engine", "filter/jobs"],
+    "filter/cli/mpi": ["filter/base", "filter/cli", "filter/cli/commands", "filter/mpi"],
     "config": ["filter/base", "filter/system"],
     "milter/fields": ["filter/base", "filter/address", "config"],
     "milter/names": ["filter/base", "filter/system", "config"],
@@ -76,7 +76,7 @@ ARROWS = {
                         "milter/serving", "milter/lookup", "milter/judge", "milter/glue", "milter/daemon", "milter/why"],
 }
 # main() stands above all of its program.
-PROGRAMS = {"filter/cli/main.cpp", "filter/mpi/main.cpp", "milter/main.cpp"}
+PROGRAMS = {"filter/cli/main.cpp", "filter/cli/mpi/main.cpp", "milter/main.cpp"}
 MOST_UNITS = 20
 OF_COMMANDS = {"filter/cli/commands"}
 PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")

@@ -34,6 +34,13 @@ class Communicator {
   // Ends the processes of all ranks, this one included, at once. mpirun's exit status is `status`.
   [[noreturn]] void abort(int status) const noexcept;
 
+  // Says what the exception is that is being handled, and gives the exit status for it.
+  using FailureReport = int (*)(const Communicator& communicator) noexcept;
+  void report_failures_by(FailureReport report) noexcept { report_ = report; }
+  int report_failure() const noexcept { return report_(*this); }
+  // In the handler of an exception that other ranks have not met, and may wait in vain.
+  [[noreturn]] void fail() const noexcept { abort(report_failure()); }
+
   // Collective.
   std::uint64_t of_first(std::uint64_t value) const;  // the value of rank 0
   std::string of_first(const std::string& text) const;
@@ -59,6 +66,7 @@ class Communicator {
   unsigned rank_ = 0;
   unsigned ranks_ = 1;
   const std::atomic<bool>* stop_ = nullptr;
+  FailureReport report_ = [](const Communicator&) noexcept { return 1; };
 };
 
 }  // namespace bloomgate::mpi

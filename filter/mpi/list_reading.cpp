@@ -1,12 +1,11 @@
 #include "filter/mpi/list_reading.hpp"
 
 #include "filter/base/error.hpp"
-#include "filter/cli/stop_signal.hpp"
 
 namespace bloomgate::mpi {
 
 OpenLists& ListReading::open(const std::vector<std::string>& files, const std::string& format, RejectLog& rejects) {
-  OpenLists& lists = opened_.emplace_back(files, format, cli::stop_flag());
+  OpenLists& lists = opened_.emplace_back(files, format, stop_);
   rejects.count_from([&lists](std::size_t input) { return lists.blocks.lines_before_share(input); });
   read_now_ = &lists;
   return lists;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/cli/progress.hpp"
+#include "filter/base/work_state.hpp"
 #include "filter/ingest/reject_log.hpp"
 #include "filter/jobs/open_lists.hpp"
 #include "filter/mpi/communicator.hpp"
@@ -19,9 +19,10 @@ namespace bloomgate::mpi {
 
 class ListReading {
  public:
-  // With `local_lists` each rank has lists of its own. The communicator must outlive this.
-  ListReading(const Communicator& communicator, bool local_lists)
-      : communicator_(communicator), local_lists_(local_lists) {}
+  // With `local_lists` each rank has lists of its own. `stop` ends the reading; it and the communicator must outlive
+  // this.
+  ListReading(const Communicator& communicator, bool local_lists, const std::atomic<bool>& stop)
+      : communicator_(communicator), local_lists_(local_lists), stop_(stop) {}
 
   // Lists of which `rejects`, which has to outlive this, is to tell the rejected lines. They stay open as long as this.
   // Throws what OpenLists throws.
@@ -52,6 +53,7 @@ class ListReading {
  private:
   const Communicator& communicator_;
   bool local_lists_;
+  const std::atomic<bool>& stop_;
   std::list<OpenLists> opened_;  // all of them: the progress may still look at one before the last
   std::atomic<const OpenLists*> read_now_{nullptr};
   std::atomic<bool> counting_{false};

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "filter/base/error.hpp"
-#include "filter/base/number_text.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/engine/excluded_section.hpp"
 #include "filter/engine/known_strangers.hpp"
@@ -19,7 +18,6 @@
 #include "filter/gather/sender_domains_section.hpp"
 #include "filter/jobs/kept_output.hpp"
 #include "filter/layout/filter_view.hpp"
-#include "filter/mpi/failure.hpp"
 #include "filter/mpi/hash_lists.hpp"
 #include "filter/mpi/shared_section.hpp"
 #include "filter/store/store_page.hpp"
@@ -98,7 +96,7 @@ void Output::share(SharedSection& section, const std::function<void()>& write_ow
     section.finish(options_.threads);
   } catch (...) {
     if (is_first()) throw;
-    section.fail(report_failure(communicator_));
+    section.fail(communicator_.report_failure());
   }
   senders_ = std::max(senders_, section.senders());
 }
@@ -248,11 +246,11 @@ Written write_output(const Communicator& communicator, const OutputPlace& place,
   return Output(communicator, place, options, part, only_first_writes).write(show);
 }
 
-std::string ranks_text(const Communicator& communicator, const Written& written, const OwnPart& part, double seconds) {
-  const std::string ranks = std::to_string(communicator.ranks());
-  return "written   by " + std::to_string(communicator.ranks() - written.senders) + " of " + ranks +
-         " ranks\nexchanged " + format_bytes(part.sent_bytes) + " between " + ranks + " ranks; rank 0 waited for it " +
-         std::to_string(static_cast<int>(100 * part.waited / seconds + 0.5)) + " % of the time\n";
+RankNotes notes_of(const Communicator& communicator, const Written& written, const OwnPart& part) {
+  return {.ranks = communicator.ranks(),
+          .writers = communicator.ranks() - written.senders,
+          .sent_bytes = part.sent_bytes,
+          .waited = part.waited};
 }
 
 }  // namespace bloomgate::mpi

@@ -9,6 +9,7 @@
 #include "filter/file/file_format.hpp"
 #include "filter/mpi/communicator.hpp"
 #include "filter/mpi/own_part.hpp"
+#include "filter/mpi/rank_options.hpp"
 
 namespace bloomgate::mpi {
 
@@ -29,7 +30,7 @@ struct Written {
 Written write_output(const Communicator& communicator, const OutputPlace& place, const BuildOptions& options,
                      OwnPart& part, bool only_first_writes, const std::function<void(std::string_view)>& show);
 
-// For rank 0's report to a person: who wrote, and what the exchange took of so many seconds.
-std::string ranks_text(const Communicator& communicator, const Written& written, const OwnPart& part, double seconds);
+// For rank 0's report.
+RankNotes notes_of(const Communicator& communicator, const Written& written, const OwnPart& part);
 
 }  // namespace bloomgate::mpi

@@ -1,6 +1,5 @@
 #include "filter/mpi/own_part.hpp"
 
-#include "filter/cli/stop_signal.hpp"
 #include "filter/layout/sizing.hpp"
 
 namespace bloomgate::mpi {
@@ -17,7 +16,7 @@ std::unique_ptr<StrangerCheck> read_strangers(unsigned rank, const SharedArray& 
                                               const PartNeeds& needs) {
   const HashRange range = rank == 0 ? HashRange{} : array.hashes_of(rank);
   const auto& files = array.has_blocks(rank) ? needs.strangers : std::vector<std::string>{};
-  return std::make_unique<StrangerCheck>(files, options, needs.is_strict, needs.show, cli::stop_flag(), range);
+  return std::make_unique<StrangerCheck>(files, options, needs.is_strict, needs.show, needs.stop, range);
 }
 
 }  // namespace

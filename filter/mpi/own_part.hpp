@@ -1,6 +1,7 @@
 // What a rank has of the filter, and of its store, once all lists are read.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -36,7 +37,8 @@ struct OwnPart {
 };
 
 struct PartNeeds {
-  const std::vector<std::string>& strangers;  // the lists of --not
+  const std::vector<std::string>& strangers;  // lists of addresses that must not be taken for listed
+  const std::atomic<bool>& stop;              // ends their reading
   bool is_strict = false;
   std::uint64_t memory_bytes = 0;  // for hashes that wait for their bits to be set
   std::string scratch_folder = {};

@@ -1,25 +1,34 @@
-// The options of `bloomgate-mpi` that a program on one machine has no use for.
+// What a job on one machine has no use for.
 #pragma once
 
-#include <boost/program_options.hpp>
+#include "filter/jobs/job_observer.hpp"
+#include "filter/mpi/communicator.hpp"
 
 namespace bloomgate::mpi {
 
 struct RankOptions {
-  bool local_lists = false;
-  bool only_first_writes = false;
+  bool local_lists = false;        // each rank has lists of its own
+  bool only_first_writes = false;  // rank 0 writes the parts of all ranks
+};
 
-  // For a parser, which stores them in here.
-  boost::program_options::options_description described() {
-    namespace po = boost::program_options;
-    po::options_description options;
-    options.add_options()  //
-        ("local-lists", po::bool_switch(&local_lists),
-         "each rank reads all of the lists that it is given, which no other rank has")  //
-        ("rank-0-writes", po::bool_switch(&only_first_writes),
-         "rank 0 writes the parts of all ranks, also where these could write them themselves");
-    return options;
-  }
+// Who works, and whom a rank tells of it. All three have to outlive the job.
+struct Ranks {
+  const Communicator& communicator;
+  JobObserver& observer;
+  const std::atomic<bool>& stop;
+};
+
+// What rank 0 has made, and what that took of the ranks.
+struct RankNotes {
+  unsigned ranks = 0;
+  unsigned writers = 0;          // that have written their parts themselves
+  std::uint64_t sent_bytes = 0;  // between them
+  double waited = 0;             // of rank 0, in s
+};
+template <typename Result>
+struct MadeByRanks {
+  Result result;
+  RankNotes notes;
 };
 
 }  // namespace bloomgate::mpi

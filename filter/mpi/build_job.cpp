@@ -1,48 +1,23 @@
-#include "filter/mpi/build.hpp"
+#include "filter/mpi/build_job.hpp"
 
-#include <sysexits.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <chrono>
-#include <csignal>
-#include <iostream>
-#include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 
 #include "filter/base/error.hpp"
-#include "filter/cli/commands/build_options.hpp"
-#include "filter/cli/commands/build_report.hpp"
-#include "filter/cli/job_progress.hpp"
-#include "filter/cli/stop_signal.hpp"
+#include "filter/base/usage_error.hpp"
 #include "filter/ingest/input_files.hpp"
 #include "filter/jobs/add_entries.hpp"
-#include "filter/jobs/build_plan.hpp"
 #include "filter/jobs/change_lock.hpp"
+#include "filter/layout/layout.hpp"
 #include "filter/mpi/counting_lanes.hpp"
-#include "filter/mpi/failure.hpp"
 #include "filter/mpi/hash_exchange.hpp"
-#include "filter/mpi/list_reading.hpp"
 #include "filter/mpi/output.hpp"
-#include "filter/mpi/own_part.hpp"
-#include "filter/mpi/rank_options.hpp"
 #include "filter/mpi/shared_array.hpp"
 
 namespace bloomgate::mpi {
-namespace {
 
-using namespace bloomgate::cli;
-
-constexpr HelpText kBuildHelp = {
-    .synopsis = "mpirun [-n RANKS] bloomgate-mpi build --output FILE [OPTION...] INPUT...",
-    .purpose =
-        "Builds by the ranks of an MPI job the very file that 'bloomgate build' makes of the same lists, options\n"
-        "and seed. Each rank reads a share of the lists, which all of them must see at the same paths, or its\n"
-        "own (--local-lists), and makes a range of the filter, and of its store. For the layouts page, line and "
-        "ribbon.",
-    .examples = "  mpirun -n 4 --host a,b,c,d bloomgate-mpi build --output whitelist.bloom /shared/lists/*.txt\n"};
-
-// What `bloomgate build` can and this cannot.
 void require_supported(const BuildPlan& plan) {
   const auto refuse = [](const std::string& what) {
     throw UsageError(what + " does not go with several ranks; 'bloomgate build' takes it");
@@ -56,53 +31,24 @@ void require_supported(const BuildPlan& plan) {
   }
 }
 
-class Job {
- public:
-  Job(const Communicator& communicator, const BuildPlan& plan, const RankOptions& rank_options, JobObserver& observer)
-      : communicator_(communicator),
-        plan_(plan),
-        rank_options_(rank_options),
-        observer_(observer),
-        options_(plan.options),
-        exceptions_(list_files(plan.exceptions), plan.options.profile, stop_flag()),
-        reading_(communicator, rank_options.local_lists) {
-    options_.seed = communicator_.of_first(options_.seed);
-    if (options_.store_seed) options_.store_seed = communicator_.of_first(*options_.store_seed);
-  }
+BuildJob::BuildJob(const Ranks& ranks, const BuildPlan& plan, RankOptions rank_options)
+    : communicator_(ranks.communicator),
+      observer_(ranks.observer),
+      stop_(ranks.stop),
+      plan_(plan),
+      rank_options_(rank_options),
+      options_(plan.options),
+      exceptions_(list_files(plan.exceptions), plan.options.profile, stop_),
+      reading_(communicator_, rank_options.local_lists, stop_) {
+  options_.seed = communicator_.of_first(options_.seed);
+  if (options_.store_seed) options_.store_seed = communicator_.of_first(*options_.store_seed);
+}
 
-  // At rank 0, what it has made, and what is to be said of the ranks.
-  std::optional<std::pair<BuildResult, std::string>> run();
-
- private:
-  bool is_first() const noexcept { return communicator_.rank() == 0; }
-  void show(std::string_view line) { observer_.warn(line); }
-  void open_lists();
-  void require_same_lists() const;
-  void choose_size();
-  void count_addresses();
-  OwnPart read_lists();
-  void check_lists(const OwnPart& part);
-  void require_outputs();
-  std::uint64_t memory_bytes() const;
-
-  const Communicator& communicator_;
-  const BuildPlan& plan_;
-  const RankOptions& rank_options_;
-  JobObserver& observer_;
-  BuildOptions options_;
-  ExceptList exceptions_;
-  ListReading reading_;
-  OpenLists* lists_ = nullptr;  // that were opened last
-  std::optional<RejectLog> rejects_;
-  std::optional<BroadDomains> broad_domains_;
-  std::optional<std::uint64_t> estimate_;
-};
-
-void Job::open_lists() {
+void BuildJob::open_lists() {
   lists_ = &reading_.open(plan_.inputs, plan_.format, *rejects_);
 }
 
-void Job::require_same_lists() const {
+void BuildJob::require_same_lists() const {
   std::string seen = reading_.seen(*lists_);
   for (const std::string& list : plan_.strangers) seen += "--not " + list + '\n';
   for (const std::string& list : plan_.exceptions) seen += "--except " + list + '\n';
@@ -110,7 +56,7 @@ void Job::require_same_lists() const {
 }
 
 // For hashes that wait for their bits to be set.
-std::uint64_t Job::memory_bytes() const {
+std::uint64_t BuildJob::memory_bytes() const {
   constexpr std::uint64_t kByDefault = std::uint64_t{256} << 20;
   if (!plan_.memory_bytes) return kByDefault;
   return plan_.strangers.empty() ? options_.memory_bytes : options_.memory_bytes / 2;
@@ -118,7 +64,7 @@ std::uint64_t Job::memory_bytes() const {
 
 // As `bloomgate build` does, so that the same file comes of it: by the option, an estimate, or the number of addresses.
 // An estimate is one of all lists, which no rank has where each has its own.
-void Job::choose_size() {
+void BuildJob::choose_size() {
   if (!options_.expected_entries && !rank_options_.local_lists) {
     if (is_first()) estimate_ = estimate_of_inputs(*lists_, *plan_.stores, options_.profile);
     // An estimate of no address is as good as none: the lists are counted.
@@ -129,7 +75,7 @@ void Job::choose_size() {
   if (!options_.expected_entries) count_addresses();
 }
 
-void Job::count_addresses() {
+void BuildJob::count_addresses() {
   reading_.take_share(*lists_);
   reading_.set_counting(true);
   CountingLanes counts(options_.threads);
@@ -140,15 +86,16 @@ void Job::count_addresses() {
   reading_.set_counting(false);
 }
 
-OwnPart Job::read_lists() {
+OwnPart BuildJob::read_lists() {
   reading_.take_share(*lists_);
   OwnPart part =
       begin_part(communicator_, options_,
                  {.strangers = plan_.strangers,
+                  .stop = stop_,
                   .is_strict = plan_.is_strict,
                   .memory_bytes = memory_bytes(),
                   .scratch_folder = scratch_folder_of(communicator_, options_, plan_.scratch_folder.has_value()),
-                  .show = [this](std::string_view line) { show(line); }});
+                  .show = observer_.warns()});
   HashExchange exchange(
       communicator_, part.shape, *part.array, options_.threads, reading_.read_bytes(),
       [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); }, options_.sender_domains);
@@ -157,7 +104,7 @@ OwnPart Job::read_lists() {
     exchange.finish();
     part.bits->finish();
   } catch (...) {
-    communicator_.abort(report_failure(communicator_));  // a round may be under way, which others wait in
+    communicator_.fail();  // a round may be under way, which others wait in
   }
   reading_.end();
   part.addresses = communicator_.sum(exchange.addresses());
@@ -169,7 +116,7 @@ OwnPart Job::read_lists() {
   return part;
 }
 
-void Job::check_lists(const OwnPart& part) {
+void BuildJob::check_lists(const OwnPart& part) {
   if (is_first()) rejects_->show_kinds();
   const LinesRead read = {.lines = communicator_.sum(rejects_->lines()),
                           .rejected = communicator_.sum(rejects_->count()),
@@ -184,23 +131,23 @@ void Job::check_lists(const OwnPart& part) {
 }
 
 // No other rank looks at these, so none would end by itself.
-void Job::require_outputs() {
+void BuildJob::require_outputs() {
   try {
     refuse_to_overwrite_inputs(plan_);
     require_output(plan_, options_);
   } catch (...) {
-    communicator_.abort(report_failure(communicator_));
+    communicator_.fail();
   }
 }
 
-std::optional<std::pair<BuildResult, std::string>> Job::run() {
+std::optional<MadeByRanks<BuildResult>> BuildJob::run() {
   const auto start = std::chrono::steady_clock::now();
   std::optional<ObservedWork> work;
   work.emplace(observer_, [this] { return reading_.look(); });
   const auto show_line = observer_.warns();
   const std::string& reject_file = plan_.reject_file;
   rejects_.emplace(reject_file.empty() ? "" : reject_file + '.' + std::to_string(communicator_.rank()), plan_.inputs,
-                   [this](std::string_view line) { show(reading_.named(line)); });
+                   [this](std::string_view line) { observer_.warn(reading_.named(line)); });
   broad_domains_.emplace(usual_broad_domains(plan_.broad_files, show_line));
   if (is_first()) require_outputs();
   open_lists();
@@ -233,38 +180,18 @@ std::optional<std::pair<BuildResult, std::string>> Job::run() {
   work.reset();
   if (!is_first()) return std::nullopt;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  return std::pair(BuildResult{.output = plan_.output,
-                               .header = written.header,
-                               .rejected = rejected,
-                               .excepted = excepted,
-                               .broad = broad,
-                               .strangers = part.strangers->review(),
-                               .seconds = elapsed.count(),
-                               .store_path = options_.store_path,
-                               .is_over_expected = plan_.options.expected_entries &&
-                                                   written.header.addresses > written.header.expected_entries},
-                   ranks_text(communicator_, written, part, elapsed.count()));
-}
-
-}  // namespace
-
-int run_build(Communicator& communicator, const Arguments& arguments) {
-  // Rank 0 speaks for all about the command line, which is the same for all.
-  if (communicator.rank() != 0) std::cout.setstate(std::ios::failbit);
-  RankOptions rank_options;
-  std::optional<BuildCommand> command = parse_build_command(arguments, kBuildHelp, rank_options.described());
-  std::cout.clear();
-  if (!command) return EX_OK;
-  JobProgress progress(command->quiet || communicator.rank() != 0);
-  const BuildPlan plan(std::move(command->request), progress.warns());
-  require_supported(plan);
-  communicator.stop_at(stop_flag());
-  std::signal(SIGPIPE, SIG_IGN);  // the work goes on if nobody reads the progress or the report
-  if (const auto made = Job(communicator, plan, rank_options, progress).run()) {
-    print_report(made->first, command->json);
-    if (!command->json) std::cout << made->second;
-  }
-  return EX_OK;
+  return MadeByRanks<BuildResult>{
+      BuildResult{.output = plan_.output,
+                  .header = written.header,
+                  .rejected = rejected,
+                  .excepted = excepted,
+                  .broad = broad,
+                  .strangers = part.strangers->review(),
+                  .seconds = elapsed.count(),
+                  .store_path = options_.store_path,
+                  .is_over_expected =
+                      plan_.options.expected_entries && written.header.addresses > written.header.expected_entries},
+      notes_of(communicator_, written, part)};
 }
 
 }  // namespace bloomgate::mpi

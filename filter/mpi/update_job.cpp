@@ -1,103 +1,35 @@
-#include "filter/mpi/update.hpp"
-
-#include <sysexits.h>
-#include <unistd.h>
+#include "filter/mpi/update_job.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <csignal>
-#include <iostream>
-#include <memory>
-#include <optional>
-#include <string>
+#include <utility>
 
 #include "filter/base/error.hpp"
-#include "filter/cli/commands/update_options.hpp"
-#include "filter/cli/commands/update_report.hpp"
-#include "filter/cli/job_progress.hpp"
-#include "filter/cli/stop_signal.hpp"
+#include "filter/base/usage_error.hpp"
 #include "filter/engine/store_update.hpp"
-#include "filter/ingest/broad_domains.hpp"
 #include "filter/jobs/add_entries.hpp"
-#include "filter/jobs/change_lock.hpp"
-#include "filter/jobs/update_plan.hpp"
 #include "filter/layout/layout.hpp"
-#include "filter/mpi/failure.hpp"
 #include "filter/mpi/hash_exchange.hpp"
 #include "filter/mpi/hash_lists.hpp"
-#include "filter/mpi/list_reading.hpp"
-#include "filter/mpi/old_store.hpp"
 #include "filter/mpi/output.hpp"
-#include "filter/mpi/own_part.hpp"
-#include "filter/mpi/rank_options.hpp"
 
 namespace bloomgate::mpi {
 namespace {
-
-using namespace bloomgate::cli;
-
-constexpr HelpText kUpdateHelp = {
-    .synopsis =
-        "mpirun [-n RANKS] bloomgate-mpi update --store FILE --output FILE [--add LIST]... [--remove LIST]... "
-        "[OPTION...]",
-    .purpose =
-        "Makes by the ranks of an MPI job the very pair that 'bloomgate update' makes of the same store, lists,\n"
-        "options and seed. All ranks must see the store at the same path. Each reads a share of the lists, which all\n"
-        "must see at the same paths, or its own (--local-lists), and a range of the store. For the layouts page, line\n"
-        "and ribbon.",
-    .examples =
-        "  mpirun -n 4 --host a,b,c,d bloomgate-mpi update --store /shared/whitelist.store \\\n"
-        "      --output whitelist.bloom --add /shared/new.txt --remove /shared/gone.txt\n"};
 
 UsageError only_on_one_machine(const std::string& what) {
   return UsageError(what + " does not go with several ranks; 'bloomgate update' takes it");
 }
 
-class UpdateJob {
- public:
-  UpdateJob(const Communicator& communicator, UpdatePlan& plan, const RankOptions& rank_options, JobObserver& observer)
-      : communicator_(communicator),
-        plan_(plan),
-        rank_options_(rank_options),
-        observer_(observer),
-        reading_(communicator, rank_options.local_lists) {}
+}  // namespace
 
-  // At rank 0, what it has made, and what is to be said of the ranks.
-  std::optional<std::pair<UpdateResult, std::string>> run();
-
- private:
-  bool is_first() const noexcept { return communicator_.rank() == 0; }
-  void show(std::string_view line) { observer_.warn(line); }
-  std::uint64_t memory_bytes() const noexcept;
-  void open_old();
-  void open_old_as_first();
-  void tell_options();
-  void require_lists() const;
-  KindsHeld read_changes(OpenLists& lists, GatheredEntries& entries, const BroadDomains& broad_domains,
-                         RejectLog& rejects);
-  void read_lists();
-  OwnPart merge();
-
-  const Communicator& communicator_;
-  UpdatePlan& plan_;
-  const RankOptions& rank_options_;
-  JobObserver& observer_;
-  ListReading reading_;
-  std::optional<ChangeLock> lock_;  // rank 0's
-  std::unique_ptr<StoreFile> store_;
-  std::string lack_;      // what rank 0 says of a store without the domains of its senders
-  BuildOptions options_;  // those of all ranks, but for the scratch folder
-  std::optional<OldStore> old_;
-  KindsHeld added_kinds_;
-  std::vector<KeyHash> own_sender_domains_;  // of what this rank has read of --add
-  UpdateCounts counts_;                      // at rank 0 with the domain entries
-  // Of all ranks.
-  std::uint64_t rejected_ = 0;  // of --add
-  std::uint64_t sent_bytes_ = 0;
-  std::uint64_t spilled_bytes_ = 0;
-  double waited_ = 0;  // of this rank
-};
+UpdateJob::UpdateJob(const Ranks& ranks, UpdateRequest request, RankOptions rank_options)
+    : communicator_(ranks.communicator),
+      observer_(ranks.observer),
+      stop_(ranks.stop),
+      plan_(std::move(request)),
+      rank_options_(rank_options),
+      reading_(communicator_, rank_options.local_lists, stop_) {}
 
 // For the changes, and as much for hashes that wait for their bits to be set. Strangers have the other half.
 std::uint64_t UpdateJob::memory_bytes() const noexcept {
@@ -122,7 +54,7 @@ void UpdateJob::open_old() {
     try {
       open_old_as_first();
     } catch (...) {
-      communicator_.abort(report_failure(communicator_));  // the others wait for what they are told
+      communicator_.fail();  // the others wait for what they are told
     }
   }
   tell_options();
@@ -177,7 +109,7 @@ KindsHeld UpdateJob::read_changes(OpenLists& lists, GatheredEntries& entries, co
     add_entries(lists.blocks, *lists.format, exchange, options_, {}, broad_domains, rejects);
     exchange.finish();
   } catch (...) {
-    communicator_.abort(report_failure(communicator_));  // a round may be under way, which others wait in
+    communicator_.fail();  // a round may be under way, which others wait in
   }
   gather_domains(entries, hashes_of_all(communicator_, exchange.domains()));
   const std::vector<KeyHash> of_senders = exchange.take_sender_domains();
@@ -188,7 +120,7 @@ KindsHeld UpdateJob::read_changes(OpenLists& lists, GatheredEntries& entries, co
 }
 
 void UpdateJob::read_lists() {
-  const auto show_of_lists = [this](std::string_view line) { show(reading_.named(line)); };
+  const auto show_of_lists = [this](std::string_view line) { observer_.warn(reading_.named(line)); };
   RejectLog rejected_of_add("", plan_.add, show_of_lists);
   RejectLog rejected_of_remove("", plan_.remove, show_of_lists);
   OpenLists& add = reading_.open(plan_.add, plan_.format, rejected_of_add);
@@ -196,8 +128,7 @@ void UpdateJob::read_lists() {
   std::string seen = "--add\n" + reading_.seen(add) + "--remove\n" + reading_.seen(remove);
   for (const std::string& list : plan_.strangers) seen += "--not " + list + '\n';
   reading_.require_same(seen, "--not");
-  const BroadDomains broad_domains =
-      usual_broad_domains(plan_.broad_files, [this](std::string_view line) { show(line); });
+  const BroadDomains broad_domains = usual_broad_domains(plan_.broad_files, observer_.warns());
   added_kinds_ = read_changes(add, old_->added(), broad_domains, rejected_of_add);
   read_changes(remove, old_->removed(), {}, rejected_of_remove);
   reading_.end();
@@ -210,15 +141,16 @@ void UpdateJob::read_lists() {
 
 OwnPart UpdateJob::merge() {
   const StoreHeader& header = store_->header();
-  counts_ = old_->count(stop_flag());
+  counts_ = old_->count(stop_);
   const std::uint64_t addresses = header.addresses + counts_.added - counts_.removed;
   options_.expected_entries = options_.expected_entries.value_or(std::max<std::uint64_t>(1, addresses));
   OwnPart part = begin_part(communicator_, options_,
                             {.strangers = plan_.strangers,
+                             .stop = stop_,
                              .is_strict = plan_.is_strict,
                              .memory_bytes = memory_bytes(),
                              .scratch_folder = options_.scratch_folder,
-                             .show = [this](std::string_view line) { show(line); }});
+                             .show = observer_.warns()});
   part.addresses = addresses;
   part.kinds = kinds_after(header.kinds, added_kinds_, counts_.added);
   part.own_domains = old_->domains(counts_);
@@ -235,11 +167,11 @@ OwnPart UpdateJob::merge() {
                         [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); });
   std::uint64_t found = 0;
   try {
-    found = old_->merge_into(exchange, stop_flag());
+    found = old_->merge_into(exchange, stop_);
     exchange.finish();
     part.bits->finish();
   } catch (...) {
-    communicator_.abort(report_failure(communicator_));  // as above
+    communicator_.fail();  // as above
   }
   found = communicator_.sum(found);
   if (is_first()) store_->require_addresses(found);
@@ -249,54 +181,35 @@ OwnPart UpdateJob::merge() {
   return part;
 }
 
-std::optional<std::pair<UpdateResult, std::string>> UpdateJob::run() {
+std::optional<MadeByRanks<UpdateResult>> UpdateJob::run() {
   const auto start = std::chrono::steady_clock::now();
   require_lists();
   open_old();
   std::optional<ObservedWork> work;
   work.emplace(observer_, [this] { return reading_.look(); });
-  if (!lack_.empty()) show(lack_);
+  if (!lack_.empty()) observer_.warn(lack_);
   options_ = StoreUpdate::options_for(*store_, plan_.options);
   options_.scratch_folder = scratch_folder_of(communicator_, options_, plan_.scratch_folder.has_value());
   old_.emplace(communicator_, *store_, options_.threads, memory_bytes(), options_.scratch_folder);
   read_lists();
   OwnPart part = merge();
   const Written written = write_output(communicator_, {plan_.output, plan_.keep}, options_, part,
-                                       rank_options_.only_first_writes, [this](std::string_view line) { show(line); });
+                                       rank_options_.only_first_writes, observer_.warns());
   work.reset();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (!is_first()) return std::nullopt;
-  return std::pair(UpdateResult{.output = plan_.output,
-                                .store_path = plan_.store_path(),
-                                .header = written.header,
-                                .counts = counts_,
-                                .rejected = rejected_,
-                                .strangers = part.strangers->review(),
-                                .spilled_bytes = spilled_bytes_,
-                                .seconds = elapsed.count(),
-                                .is_over_expected = plan_.options.expected_entries &&
-                                                    written.header.addresses > written.header.expected_entries},
-                   ranks_text(communicator_, written, part, elapsed.count()));
-}
-
-}  // namespace
-
-int run_update(Communicator& communicator, const Arguments& arguments) {
-  // Rank 0 speaks for all about the command line, which is the same for all.
-  if (communicator.rank() != 0) std::cout.setstate(std::ios::failbit);
-  RankOptions rank_options;
-  std::optional<UpdateCommand> command = parse_update_command(arguments, kUpdateHelp, rank_options.described());
-  std::cout.clear();
-  if (!command) return EX_OK;
-  UpdatePlan plan(std::move(command->request));
-  communicator.stop_at(stop_flag());
-  std::signal(SIGPIPE, SIG_IGN);  // the work goes on if nobody reads the progress or the report
-  JobProgress progress(command->quiet || communicator.rank() != 0);
-  if (const auto made = UpdateJob(communicator, plan, rank_options, progress).run()) {
-    print_report(made->first, command->json);
-    if (!command->json) std::cout << made->second;
-  }
-  return EX_OK;
+  return MadeByRanks<UpdateResult>{
+      UpdateResult{.output = plan_.output,
+                   .store_path = plan_.store_path(),
+                   .header = written.header,
+                   .counts = counts_,
+                   .rejected = rejected_,
+                   .strangers = part.strangers->review(),
+                   .spilled_bytes = spilled_bytes_,
+                   .seconds = elapsed.count(),
+                   .is_over_expected =
+                       plan_.options.expected_entries && written.header.addresses > written.header.expected_entries},
+      notes_of(communicator_, written, part)};
 }
 
 }  // namespace bloomgate::mpi

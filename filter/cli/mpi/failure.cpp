@@ -1,4 +1,4 @@
-#include "filter/mpi/failure.hpp"
+#include "filter/cli/mpi/failure.hpp"
 
 #include <unistd.h>
 
@@ -11,16 +11,16 @@
 #include "filter/cli/stop_signal.hpp"
 #include "filter/mpi/shared_section.hpp"
 
-namespace bloomgate::mpi {
+namespace bloomgate::cli {
 namespace {
 
 // A program runs one command.
 std::string command_name;
 
-void say(const Communicator& communicator, std::string_view what, cli::FailureKind kind) {
+void say(const mpi::Communicator& communicator, std::string_view what, FailureKind kind) {
   std::string host(HOST_NAME_MAX + 1, '\0');
   if (gethostname(host.data(), host.size() - 1) != 0) host = "?";
-  if (kind == cli::FailureKind::other) {
+  if (kind == FailureKind::other) {
     // In one piece: other ranks and mpirun write to the same stream.
     std::cerr << "bloomgate-mpi " + command_name + ": rank " + std::to_string(communicator.rank()) + " on " +
                      host.c_str() + ": " + std::string(what) + "\n";
@@ -36,18 +36,18 @@ void say_failures_of(std::string_view command) {
   command_name = command;
 }
 
-int report_failure(const Communicator& communicator) noexcept {
+int report_failure(const mpi::Communicator& communicator) noexcept {
   try {
     throw;
-  } catch (const RankFailure& failure) {
+  } catch (const mpi::RankFailure& failure) {
     return failure.status;
   } catch (const BloomgateError& error) {
     // A job that ends, ends all ranks: one of them says so.
-    if (error.code() == ErrorCode::interrupted && communicator.rank() != 0) return 128 + cli::stop_signal();
-    return cli::explain_failure([&](std::string_view what, cli::FailureKind kind) { say(communicator, what, kind); });
+    if (error.code() == ErrorCode::interrupted && communicator.rank() != 0) return 128 + stop_signal();
+    return explain_failure([&](std::string_view what, FailureKind kind) { say(communicator, what, kind); });
   } catch (...) {
-    return cli::explain_failure([&](std::string_view what, cli::FailureKind kind) { say(communicator, what, kind); });
+    return explain_failure([&](std::string_view what, FailureKind kind) { say(communicator, what, kind); });
   }
 }
 
-}  // namespace bloomgate::mpi
+}  // namespace bloomgate::cli

@@ -6,10 +6,8 @@
 #include <iostream>
 #include <string_view>
 
-#include "filter/mpi/build.hpp"
-#include "filter/mpi/communicator.hpp"
-#include "filter/mpi/failure.hpp"
-#include "filter/mpi/update.hpp"
+#include "filter/cli/mpi/commands.hpp"
+#include "filter/cli/mpi/failure.hpp"
 #include "filter/system/bus_fault.hpp"
 
 namespace {
@@ -27,8 +25,8 @@ using Command = int (*)(Communicator& communicator, const Arguments& arguments);
 
 // Null: there is no such command.
 Command command_of(std::string_view name) noexcept {
-  if (name == "build") return bloomgate::mpi::run_build;
-  if (name == "update") return bloomgate::mpi::run_update;
+  if (name == "build") return bloomgate::cli::run_build;
+  if (name == "update") return bloomgate::cli::run_update;
   return nullptr;
 }
 
@@ -42,13 +40,14 @@ int run(Communicator& communicator, const Arguments& arguments) {
     if (speaks && !version) (asked ? std::cout : std::cerr) << kUsage;
     return asked || version ? EX_OK : EX_USAGE;
   }
-  bloomgate::mpi::say_failures_of(arguments.front());
+  bloomgate::cli::say_failures_of(arguments.front());
+  communicator.report_failures_by(bloomgate::cli::report_failure);
   try {
     return command(communicator, {arguments.begin() + 1, arguments.end()});
   } catch (const bloomgate::UsageError&) {
-    return bloomgate::mpi::report_failure(communicator);  // all ranks have met it
+    return communicator.report_failure();  // all ranks have met it
   } catch (...) {
-    communicator.abort(bloomgate::mpi::report_failure(communicator));
+    communicator.fail();
   }
 }
 

@@ -1,0 +1,63 @@
+// UpdateJob (filter/jobs/update_job.hpp) by the ranks of an MPI job: the very pair that one process makes of the same
+// request and seed. Each rank reads a share of the lists, and a range of the store.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "filter/ingest/broad_domains.hpp"
+#include "filter/ingest/reject_log.hpp"
+#include "filter/jobs/change_lock.hpp"
+#include "filter/jobs/update_plan.hpp"
+#include "filter/mpi/list_reading.hpp"
+#include "filter/mpi/old_store.hpp"
+#include "filter/mpi/own_part.hpp"
+#include "filter/mpi/rank_options.hpp"
+
+namespace bloomgate::mpi {
+
+class UpdateJob {
+ public:
+  // Throws what UpdatePlan throws.
+  UpdateJob(const Ranks& ranks, UpdateRequest request, RankOptions rank_options);
+
+  // Collective, once. Something at rank 0. Throws what concerns all ranks alike, UsageError for what one process can
+  // and several ranks cannot; any other failure ends the job, by Communicator::fail().
+  std::optional<MadeByRanks<UpdateResult>> run();
+
+ private:
+  bool is_first() const noexcept { return communicator_.rank() == 0; }
+  std::uint64_t memory_bytes() const noexcept;
+  void open_old();
+  void open_old_as_first();
+  void tell_options();
+  void require_lists() const;
+  KindsHeld read_changes(OpenLists& lists, GatheredEntries& entries, const BroadDomains& broad_domains,
+                         RejectLog& rejects);
+  void read_lists();
+  OwnPart merge();
+
+  const Communicator& communicator_;
+  JobObserver& observer_;
+  const std::atomic<bool>& stop_;
+  UpdatePlan plan_;
+  RankOptions rank_options_;
+  ListReading reading_;
+  std::optional<ChangeLock> lock_;  // rank 0's
+  std::unique_ptr<StoreFile> store_;
+  std::string lack_;      // what rank 0 says of a store without the domains of its senders
+  BuildOptions options_;  // those of all ranks, but for the scratch folder
+  std::optional<OldStore> old_;
+  KindsHeld added_kinds_;
+  std::vector<KeyHash> own_sender_domains_;  // of what this rank has read of --add
+  UpdateCounts counts_;                      // at rank 0 with the domain entries
+  // Of all ranks.
+  std::uint64_t rejected_ = 0;  // of --add
+  std::uint64_t sent_bytes_ = 0;
+  std::uint64_t spilled_bytes_ = 0;
+  double waited_ = 0;  // of this rank
+};
+
+}  // namespace bloomgate::mpi
