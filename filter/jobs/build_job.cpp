@@ -49,7 +49,7 @@ BuildResult BuildJob::run() {
   if (const std::string cost = cost_of_sender_domains(plan_, options); !cost.empty()) observer_.note(cost);
   const std::optional<ChangeLock> lock = ChangeLock::if_there(options.store_path);
   options.kept_generations = generations_to_keep(plan_.output, options.store_path, plan_.keep, options.threads, show);
-  StrangerCheck strangers(plan_.strangers, options, plan_.is_strict, show, stop_);
+  StrangerCheck strangers(plan_.strangers, options, plan_.is_strict, plan_.names, show, stop_);
   std::unique_ptr<FilterBuilder> builder;
   const auto read = [&](OpenLists& lists) {
     builder = std::make_unique<FilterBuilder>(options);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "filter/engine/builder.hpp"
+#include "filter/jobs/job_names.hpp"
 #include "filter/jobs/stranger_lists.hpp"
 
 namespace bloomgate {
@@ -19,7 +20,7 @@ class StrangerCheck {
   // Reads the lists, if there are any, for a filter with these options; then half of their memory is for the strangers,
   // and taken off there. `show` gets the lines about entries among them. Of the strangers those with hashes in `range`
   // are kept. Throws what StrangerLists throws.
-  StrangerCheck(const std::vector<std::string>& files, BuildOptions& options, bool is_strict,
+  StrangerCheck(const std::vector<std::string>& files, BuildOptions& options, bool is_strict, const JobNames& names,
                 std::function<void(std::string_view)> show, const std::atomic<bool>& stop, HashRange range = {});
 
   // Known once what has them was written.
@@ -40,6 +41,7 @@ class StrangerCheck {
  private:
   StrangerLists lists_;
   bool is_strict_;
+  JobNames names_;
   std::function<void(std::string_view)> show_;
   std::unique_ptr<KnownStrangers> strangers_;
   StrangerReview review_;

@@ -57,15 +57,16 @@ std::string warning_of(const ListedLine& listed) {
 
 }  // namespace
 
-StrangerLists::StrangerLists(std::vector<std::string> files, AddressProfile profile, unsigned threads,
-                             const std::atomic<bool>& stop)
+StrangerLists::StrangerLists(std::vector<std::string> files, const std::string& name, AddressProfile profile,
+                             unsigned threads, const std::atomic<bool>& stop)
     : files_(std::move(files)), profile_(profile), threads_(threads), stop_(stop) {
   for (const std::string& file : files_) {
     struct stat status = {};
     // What is not there is told when it is opened.
     if (file != "-" && (stat(file.c_str(), &status) != 0 || S_ISREG(status.st_mode))) continue;
     throw BloomgateError(ErrorCode::not_a_regular_file,
-                         file + ": a list of --not is read twice; put it into a file, and name that", {.path = file});
+                         file + ": a list of " + name + " is read twice; put it into a file, and name that",
+                         {.path = file});
   }
 }
 

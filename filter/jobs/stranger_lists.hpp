@@ -23,9 +23,9 @@ struct StrangerReview {
 
 class StrangerLists {
  public:
-  // Lists of the format "text"; `files` as list_files() gives them. Throws BloomgateError{cannot_open}, and
-  // {not_a_regular_file} for what cannot be read twice.
-  StrangerLists(std::vector<std::string> files, AddressProfile profile, unsigned threads,
+  // Lists of the format "text"; `files` as list_files() gives them, `name` is what messages call them. Throws
+  // BloomgateError{cannot_open}, and {not_a_regular_file} for what cannot be read twice.
+  StrangerLists(std::vector<std::string> files, const std::string& name, AddressProfile profile, unsigned threads,
                 const std::atomic<bool>& stop);
 
   bool empty() const noexcept { return files_.empty(); }

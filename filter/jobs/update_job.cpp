@@ -64,7 +64,7 @@ UpdateResult UpdateJob::run() {
   RejectLog rejected_of_add("", names_of(add.lists.blocks), show);
   RejectLog rejected_of_remove("", names_of(remove.lists.blocks), show);
   options.kept_generations = generations_to_keep(plan_.output, plan_.store_path(), plan_.keep, options.threads, show);
-  StrangerCheck strangers(plan_.strangers, options, plan_.is_strict, show, stop_);
+  StrangerCheck strangers(plan_.strangers, options, plan_.is_strict, plan_.names, show, stop_);
   StoreUpdate update(*old, options);
   strangers.attach_to(update);
   add.read_into(update.added(), options, usual_broad_domains(plan_.broad_files, show), rejected_of_add, stop_);

@@ -92,6 +92,7 @@ OwnPart BuildJob::read_lists() {
       begin_part(communicator_, options_,
                  {.strangers = plan_.strangers,
                   .stop = stop_,
+                  .names = plan_.names,
                   .is_strict = plan_.is_strict,
                   .memory_bytes = memory_bytes(),
                   .scratch_folder = scratch_folder_of(communicator_, options_, plan_.scratch_folder.has_value()),

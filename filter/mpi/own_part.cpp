@@ -16,7 +16,7 @@ std::unique_ptr<StrangerCheck> read_strangers(unsigned rank, const SharedArray& 
                                               const PartNeeds& needs) {
   const HashRange range = rank == 0 ? HashRange{} : array.hashes_of(rank);
   const auto& files = array.has_blocks(rank) ? needs.strangers : std::vector<std::string>{};
-  return std::make_unique<StrangerCheck>(files, options, needs.is_strict, needs.show, needs.stop, range);
+  return std::make_unique<StrangerCheck>(files, options, needs.is_strict, needs.names, needs.show, needs.stop, range);
 }
 
 }  // namespace

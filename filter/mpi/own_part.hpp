@@ -39,6 +39,7 @@ struct OwnPart {
 struct PartNeeds {
   const std::vector<std::string>& strangers;  // lists of addresses that must not be taken for listed
   const std::atomic<bool>& stop;              // ends their reading
+  const JobNames& names;
   bool is_strict = false;
   std::uint64_t memory_bytes = 0;  // for hashes that wait for their bits to be set
   std::string scratch_folder = {};

@@ -147,6 +147,7 @@ OwnPart UpdateJob::merge() {
   OwnPart part = begin_part(communicator_, options_,
                             {.strangers = plan_.strangers,
                              .stop = stop_,
+                             .names = plan_.names,
                              .is_strict = plan_.is_strict,
                              .memory_bytes = memory_bytes(),
                              .scratch_folder = options_.scratch_folder,

@@ -1,0 +1,128 @@
+// The jobs as a program without a command line has them: typed requests and results, an observer, a flag that stops.
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "filter/base/error.hpp"
+#include "filter/base/usage_error.hpp"
+#include "filter/file/mapped_filter.hpp"
+#include "filter/jobs/build_job.hpp"
+#include "filter/jobs/layer_job.hpp"
+#include "filter/jobs/update_job.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+class Watcher : public JobObserver {
+ public:
+  void begin(std::function<WorkState()> look) override { begun.emplace_back(look().doing); }
+  void end() noexcept override { ++ended; }
+  void warn(std::string_view line) override { warnings.emplace_back(line); }
+  void note(std::string_view /*line*/) override {}
+
+  std::vector<std::string> begun;
+  std::size_t ended = 0;
+  std::vector<std::string> warnings;
+};
+
+struct Fixture : test::InFolder {
+  std::string list(const std::string& name, const std::string& text) const {
+    test::write_file(folder.file(name), text);
+    return folder.file(name);
+  }
+  BuildRequest request(const std::string& text) const {
+    return {.output = folder.file("a.bloom"), .inputs = {list("list", text)}, .options = {.store_path = {}}};
+  }
+  BuildResult build(BuildRequest request) { return BuildJob(std::move(request), watcher, stop).run(); }
+
+  Watcher watcher;
+  std::atomic<bool> stop{false};
+};
+
+TEST_CASE_METHOD(Fixture, "a build gives its result, and an observer sees its work and its warnings") {
+  BuildRequest asked = request("ann@example.org\nbob@example.org\n@example.net\nno address\n");
+  asked.limits.rejects.is_lifted = true;
+  const BuildResult result = build(asked);
+  CHECK(result.header.addresses == 2);
+  CHECK(result.header.domains == 1);
+  CHECK(result.rejected == 1);
+  CHECK(MappedFilter(result.output).header().shape.seed == result.header.shape.seed);
+  CHECK(watcher.begun == std::vector<std::string>{"reading"});
+  CHECK(watcher.ended == 1);
+  CHECK(std::ranges::any_of(watcher.warnings, [](const auto& line) { return line.find("no address") != line.npos; }));
+}
+
+TEST_CASE_METHOD(Fixture, "without a command line no message of a build names an option") {
+  const auto message_of = [&](BuildRequest asked) -> std::string {
+    try {
+      build(std::move(asked));
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  };
+  BuildRequest strict = request("ann@example.org\nno address\n");
+  strict.is_strict = true;
+  BuildRequest over_list = request("ann@example.org\n");
+  over_list.output = over_list.inputs.front();
+  BuildRequest seeded = request("ann@example.org\n");
+  seeded.store_seed = 1;
+  for (const BuildRequest& asked :
+       {strict, over_list, seeded, request("# nothing\n"), request("ann@example.org\nno\nno\nno\n")}) {
+    const std::string message = message_of(asked);
+    CAPTURE(message);
+    CHECK(message != "nothing was refused");
+    CHECK(message.find("--") == std::string::npos);
+  }
+  CHECK(watcher.begun.size() == watcher.ended);
+}
+
+TEST_CASE_METHOD(Fixture, "a flag stops a job, which leaves nothing behind") {
+  stop = true;
+  CHECK(test::error_code_of([&] { build(request("ann@example.org\n")); }) == ErrorCode::interrupted);
+  CHECK_FALSE(std::filesystem::exists(folder.file("a.bloom")));
+}
+
+TEST_CASE_METHOD(Fixture, "a store is changed by a job") {
+  BuildRequest asked = request("ann@example.org\nbob@example.org\n");
+  asked.options.store_path = folder.file("a.store");
+  asked.options.sender_domains = true;
+  build(asked);
+  UpdateRequest change = {.output = asked.output, .store = asked.options.store_path};
+  change.add = {list("new", "eve@example.org\n")};
+  change.remove = {list("gone", "bob@example.org\nnone@example.org\n")};
+  change.options.sender_domains = true;
+  const UpdateResult result = UpdateJob(change, watcher, stop).run();
+  CHECK(result.counts == UpdateCounts{.added = 1, .removed = 1, .not_there = 1});
+  CHECK(result.store_path == change.store);
+  CHECK(MappedFilter(result.output).header().addresses == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "layers are appended and folded by a job") {
+  LayerRequest asked = {.folder = folder.file("layers"), .build = request("ann@example.org\n")};
+  const auto job = [&] { return LayerJob(asked, watcher, stop); };
+  const auto first = job().append();
+  REQUIRE(first);
+  CHECK(first->output == folder.file("layers/0001.bloom"));
+  asked.build = request("bob@example.org\n");
+  CHECK(job().append()->output == folder.file("layers/0002.bloom"));
+  asked.build = request("# nothing\n");
+  asked.build.limits.empty.is_lifted = true;
+  CHECK_FALSE(job().append());
+  asked.build = request("ann@example.org\nbob@example.org\n");
+  const FoldResult folded = job().fold();
+  CHECK(folded.layers == 2);
+  CHECK(folded.output == first->output);
+  CHECK(folded.built->header.addresses == 2);
+  CHECK(layers_in(asked.folder).size() == 1);
+  asked.build.inputs = {folded.output};
+  CHECK_THROWS_AS(job().fold(), UsageError);
+}
+
+}  // namespace
+}  // namespace bloomgate
