@@ -114,7 +114,7 @@ class LocalListsTest(MpiTest):
             (folder / "list.txt").write_bytes(b"user%d@example.org\n" % number * 3 + b"no address %d\n" % number)
             lists.append(folder / "list.txt")
             commands.append([*inside(folder), BLOOMGATE_MPI, "build", "--local-lists", "--seed", 1, "--output", self.output,
-                             "--reject-file", self.folder / "rejects", "list.txt"])
+                             "--reject-file", self.folder / "rejects", "--allow-rejects", "list.txt"])
         wanted, _ = self.reference("--seed", 1, *lists)
         done = self.run_command(mpirun_each(*commands))
         self.assertEqual(done.returncode, 0, done.stderr)
