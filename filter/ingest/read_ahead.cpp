@@ -13,6 +13,7 @@ constexpr std::size_t kSlots = 32;
 }  // namespace
 
 ReadAhead::ReadAhead(Claim claim) : claim_(std::move(claim)), slots_(kSlots) {
+  for (Slot& slot : slots_) free_.push(&slot);
   readers_.reserve(kReaders);
   try {
     for (std::size_t i = 0; i < kReaders; ++i) readers_.emplace_back([this] { read_blocks(); });
@@ -26,64 +27,56 @@ ReadAhead::~ReadAhead() {
   end();
 }
 
-void ReadAhead::end() {
-  {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
+void ReadAhead::end() noexcept {
+  free_.drop();
+  in_order_.close();
+}
+
+// Reads the next block; not valid at the end.
+std::packaged_task<void()> ReadAhead::claim_slot() {
+  const std::lock_guard lock(claiming_);
+  const std::optional<Slot*> free = free_.take();
+  if (!free) return {};
+  Slot& slot = **free;
+  std::function<void()> read;
+  try {
+    read = claim_(slot.block);
+  } catch (...) {
+    free_.drop();
+    read = [failure = std::current_exception()] { std::rethrow_exception(failure); };
   }
-  room_.notify_all();
-  readers_.clear();
+  if (!read) {
+    end();
+    return {};
+  }
+  std::packaged_task<void()> task([this, read = std::move(read)] {
+    try {
+      read();
+    } catch (...) {
+      end();
+      throw;
+    }
+  });
+  slot.is_read = task.get_future();
+  in_order_.push(&slot);
+  return task;
 }
 
 void ReadAhead::read_blocks() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    room_.wait(lock, [this] { return ended_ || claimed_ - handed_out_ < slots_.size(); });
-    if (ended_) return;
-    Slot& slot = this->slot(claimed_);
-    try {
-      const std::function<void()> read = claim_(slot.block);
-      if (!read) {
-        ended_ = true;
-        break;
-      }
-      ++claimed_;
-      lock.unlock();
-      read();
-      lock.lock();
-    } catch (...) {
-      if (lock.owns_lock()) {
-        ++claimed_;
-      } else {
-        lock.lock();
-      }
-      slot.failure = std::current_exception();
-      ended_ = true;
-    }
-    slot.is_ready = true;
-    ready_.notify_all();
-  }
-  ready_.notify_all();
-  room_.notify_all();
+  for (auto read = claim_slot(); read.valid(); read = claim_slot()) read();
 }
 
 bool ReadAhead::next(Block& block) {
-  std::unique_lock lock(mutex_);
-  ready_.wait(lock, [this] {
-    return (handed_out_ < claimed_ && slot(handed_out_).is_ready) || (ended_ && handed_out_ == claimed_);
-  });
-  if (handed_out_ == claimed_) return false;
-  Slot& slot = this->slot(handed_out_);
-  if (slot.failure) {
-    handed_out_ = claimed_;
-    ready_.notify_all();
-    std::rethrow_exception(slot.failure);
+  const std::optional<Slot*> slot = in_order_.take();
+  if (!slot) return false;
+  try {
+    (*slot)->is_read.get();
+  } catch (...) {
+    in_order_.drop();
+    throw;
   }
-  ++handed_out_;
-  std::swap(slot.block, block);
-  slot.is_ready = false;
-  lock.unlock();
-  room_.notify_one();
+  std::swap((*slot)->block, block);
+  free_.push(*slot);
   return true;
 }
 

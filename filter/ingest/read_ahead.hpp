@@ -2,15 +2,13 @@
 // in the order in which they were claimed. Used by Blocks.
 #pragma once
 
-#include <condition_variable>
-#include <cstddef>
-#include <cstdint>
-#include <exception>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "filter/base/bounded_queue.hpp"
 #include "filter/ingest/block.hpp"
 
 namespace bloomgate {
@@ -29,28 +27,24 @@ class ReadAhead {
   ReadAhead& operator=(const ReadAhead&) = delete;
 
   // Fills in the next block, in exchange for the storage of `block`; false if there is none left. Safe from several
-  // threads, each with its own block. Throws once what reading threw; after that there is none left.
+  // threads, each with its own block. Throws what reading threw; after that there is none left.
   bool next(Block& block);
 
  private:
   struct Slot {
     Block block;
-    bool is_ready = false;
-    std::exception_ptr failure;
+    std::future<void> is_read;
   };
 
-  Slot& slot(std::uint64_t number) noexcept { return slots_[number % slots_.size()]; }
+  std::packaged_task<void()> claim_slot();
   void read_blocks();
-  void end();
+  void end() noexcept;  // nothing more is claimed
 
   Claim claim_;
-  std::mutex mutex_;
-  std::condition_variable ready_;
-  std::condition_variable room_;
+  std::mutex claiming_;
   std::vector<Slot> slots_;
-  std::uint64_t claimed_ = 0;
-  std::uint64_t handed_out_ = 0;
-  bool ended_ = false;  // nothing more is claimed
+  BoundedQueue<Slot*> free_;
+  BoundedQueue<Slot*> in_order_;  // claimed, read or not
   std::vector<std::jthread> readers_;
 };
 

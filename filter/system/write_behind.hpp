@@ -6,17 +6,17 @@
 #pragma once
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <semaphore>
 #include <span>
 #include <thread>
 #include <vector>
 
+#include "filter/base/bounded_queue.hpp"
 #include "filter/system/anonymous_memory.hpp"
 
 namespace bloomgate {
@@ -57,19 +57,18 @@ class WriteBehind {
     Write write;
   };
 
-  void write_until_closed();
+  void write(const Work& work) noexcept;
+  void rethrow_failure();
+  std::span<std::byte> take_piece();
   void give_back(std::span<std::byte> memory);
 
   std::optional<AnonymousMemory> memory_;
-  std::mutex mutex_;
-  std::condition_variable piece_is_free_;  // or everything is written
-  std::condition_variable work_is_there_;
+  std::counting_semaphore<> free_pieces_;
+  std::mutex mutex_;  // for the next two
   std::vector<std::span<std::byte>> free_;
-  std::deque<Work> waiting_;
-  std::size_t unfinished_ = 0;  // of what was added
   std::exception_ptr failure_;
-  bool is_closed_ = false;
-  std::vector<std::jthread> writers_;  // the last member: they end before the rest goes
+  BoundedQueue<Work> waiting_;
+  std::vector<std::jthread> writers_;  // the last member: they end before the rest does
 };
 
 }  // namespace bloomgate

@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
-#include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "filter/base/bounded_queue.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/system/held_signals.hpp"
@@ -33,6 +31,40 @@ SampleAnswer answer_of(DeepVerdict verdict) noexcept {
   return verdict == DeepVerdict::spam || verdict == DeepVerdict::reject ? SampleAnswer::spam : SampleAnswer::ham;
 }
 
+// A message that is larger alone may wait alone.
+class SampleRoom : public RoomForItems<DeliverySample> {
+ public:
+  explicit SampleRoom(const DeliverySampler::Limits& limits) noexcept
+      : RoomForItems(limits.messages), limits_(limits) {}
+
+  bool has_room_for(const DeliverySample& sample, std::size_t waiting) const noexcept {
+    return waiting == 0 ||
+           (RoomForItems::has_room_for(sample, waiting) && memory_bytes_ + memory_of(sample) <= limits_.memory_bytes &&
+            text_bytes_ + sample.text.size() <= limits_.text_bytes);
+  }
+  void note_added(const DeliverySample& sample) noexcept {
+    memory_bytes_ += memory_of(sample);
+    text_bytes_ += sample.text.size();
+  }
+  void note_taken(const DeliverySample& sample) noexcept {
+    memory_bytes_ -= memory_of(sample);
+    text_bytes_ -= sample.text.size();
+  }
+
+ private:
+  static std::size_t memory_of(const DeliverySample& sample) noexcept {
+    std::size_t bytes = sizeof sample + sample.text.memory_held() + sample.who.capacity() + sample.why.capacity();
+    for (const std::string& each : sample.envelope.recipients) {
+      bytes += sizeof each + each.capacity();  // NOLINT(bugprone-sizeof-container): the object's own memory is meant
+    }
+    return bytes;
+  }
+
+  const DeliverySampler::Limits limits_;
+  std::size_t memory_bytes_ = 0;
+  std::uint64_t text_bytes_ = 0;
+};
+
 }  // namespace
 
 std::string_view sample_answer_name(SampleAnswer answer) noexcept {
@@ -52,71 +84,33 @@ std::string_view sample_answer_name(SampleAnswer answer) noexcept {
 // What waits for the checker. Its thread has a share of it.
 class DeliverySampler::Queue {
  public:
-  Queue(AskChecker ask, Report report, Limits limits)
-      : ask_(std::move(ask)), report_(std::move(report)), limits_(limits) {}
+  Queue(AskChecker ask, Report report, const Limits& limits)
+      : ask_(std::move(ask)), report_(std::move(report)), waiting_(SampleRoom(limits)) {}
 
   void push(DeliverySample sample) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (is_stopped_) return;
-    if (!has_room_for(sample)) {
-      report_(SampleAnswer::dropped, {});
-      return;
-    }
-    try {
-      waiting_.push_back(std::move(sample));
-    } catch (const std::bad_alloc&) {
-      report_(SampleAnswer::dropped, {});
-      return;
-    }
-    memory_bytes_ += memory_of(waiting_.back());
-    text_bytes_ += waiting_.back().text.size();
-    arrived_.notify_one();
+    if (waiting_.offer(std::move(sample)) == Offer::no_room) drop();
   }
 
-  void drop() noexcept {
-    const std::lock_guard lock(mutex_);
-    if (!is_stopped_) report_(SampleAnswer::dropped, {});
-  }
+  void drop() noexcept { report(SampleAnswer::dropped, {}); }
 
   void stop() noexcept {
     // What it holds ends here, not with the thread: that may wait for a checker still when the log is gone.
     Report unused;
-    const std::lock_guard lock(mutex_);
-    is_stopped_ = true;
-    report_.swap(unused);
-    waiting_.clear();
-    arrived_.notify_one();
+    {
+      const std::lock_guard lock(mutex_);
+      report_.swap(unused);
+    }
+    waiting_.drop();
   }
 
   void run() noexcept {
-    while (const std::optional<DeliverySample> sample = pop()) ask_about(*sample);
+    waiting_.work_off([this](const DeliverySample& sample) { ask_about(sample); });
   }
 
  private:
-  static std::size_t memory_of(const DeliverySample& sample) noexcept {
-    std::size_t bytes = sizeof sample + sample.text.memory_held() + sample.who.capacity() + sample.why.capacity();
-    for (const std::string& each : sample.envelope.recipients) {
-      bytes += sizeof each + each.capacity();  // NOLINT(bugprone-sizeof-container): the object's own memory is meant
-    }
-    return bytes;
-  }
-
-  bool has_room_for(const DeliverySample& sample) const noexcept {
-    if (waiting_.empty()) return true;
-    return waiting_.size() < limits_.messages && memory_bytes_ + memory_of(sample) <= limits_.memory_bytes &&
-           text_bytes_ + sample.text.size() <= limits_.text_bytes;
-  }
-
-  // Nothing at the end.
-  std::optional<DeliverySample> pop() noexcept {
-    std::unique_lock lock(mutex_);
-    arrived_.wait(lock, [this] { return is_stopped_ || !waiting_.empty(); });
-    if (is_stopped_) return std::nullopt;
-    std::optional<DeliverySample> first(std::move(waiting_.front()));
-    waiting_.pop_front();
-    memory_bytes_ -= memory_of(*first);
-    text_bytes_ -= first->text.size();
-    return first;
+  void report(SampleAnswer answer, std::string_view line) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (report_) report_(answer, line);
   }
 
   void ask_about(const DeliverySample& sample) noexcept {
@@ -140,19 +134,13 @@ class DeliverySampler::Queue {
     } catch (const std::exception&) {
       // There is no memory to say more.
     }
-    const std::lock_guard lock(mutex_);
-    if (!is_stopped_) report_(answer, line);
+    report(answer, line);
   }
 
   const AskChecker ask_;
-  Report report_;  // none once it is stopped
-  const Limits limits_;
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::deque<DeliverySample> waiting_;
-  std::size_t memory_bytes_ = 0;
-  std::uint64_t text_bytes_ = 0;
-  bool is_stopped_ = false;
+  std::mutex mutex_;  // for the report
+  Report report_;     // none once it is stopped
+  BoundedQueue<DeliverySample, SampleRoom> waiting_;
 };
 
 DeliverySampler::DeliverySampler(const DeepCheckOptions& options, Report report)

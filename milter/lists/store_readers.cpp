@@ -1,12 +1,13 @@
 #include "milter/lists/store_readers.hpp"
 
-#include <condition_variable>
-#include <deque>
+#include <atomic>
+#include <future>
 #include <mutex>
-#include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "filter/base/bounded_queue.hpp"
 #include "filter/system/held_signals.hpp"
 
 namespace bloomgate {
@@ -27,14 +28,13 @@ Confirmation confirmation_of(StoreAnswer answer) noexcept {
   return Confirmation::unreadable;
 }
 
-// A page that a message waits for. Shared by the two, since either may be done first. Guarded by the crew's mutex.
+// A page that a message waits for. Shared by the two, since either may be done first.
 struct Request {
   explicit Request(KeyHash wanted) : hash(wanted) {}
 
   const KeyHash hash;
-  std::condition_variable answered;
-  std::optional<StoreAnswer> answer = {};
-  bool is_given_up = false;
+  std::promise<StoreAnswer> answer = {};
+  std::atomic<bool> is_given_up = false;
 };
 
 }  // namespace
@@ -47,67 +47,38 @@ class StoreReaders::Crew {
 
   // Nothing: too many wait already. `self` keeps the crew as long as a reader needs it.
   static std::shared_ptr<Request> ask(const std::shared_ptr<Crew>& self, KeyHash hash) {
-    const std::lock_guard lock(self->mutex_);
-    if (self->waiting_.size() >= kMostWaiting) return nullptr;
-    if (self->idle_ <= self->waiting_.size() && self->readers_ < kMostReaders) start_reader(self);
-    if (self->readers_ == 0) return nullptr;
     auto request = std::make_shared<Request>(hash);
-    self->waiting_.push_back(request);
-    self->came_.notify_one();
+    const std::lock_guard lock(self->mutex_);
+    if (self->waiting_.idle_takers() <= 0 && self->readers_ < kMostReaders) start_reader(self);
+    if (self->readers_ == 0 || self->waiting_.offer(request) != Offer::added) return nullptr;
     return request;
   }
 
-  std::optional<StoreAnswer> wait(Request& request, Clock::time_point deadline) {
-    std::unique_lock lock(mutex_);
-    request.answered.wait_until(lock, deadline, [&request] { return request.answer.has_value(); });
-    request.is_given_up = !request.answer;
-    return request.answer;
-  }
-
-  void end() {
-    const std::lock_guard lock(mutex_);
-    is_ending_ = true;
-    came_.notify_all();
-  }
+  void end() noexcept { waiting_.drop(); }
 
  private:
   // If the system has no thread left, those that there are have more to do.
   static void start_reader(const std::shared_ptr<Crew>& self) {
     const HeldSignals held;
     try {
-      std::thread([self] { self->run(); }).detach();
+      std::thread([self] {
+        self->waiting_.work_off([&self](const std::shared_ptr<Request>& request) { self->answer(*request); });
+      }).detach();
       ++self->readers_;
     } catch (const std::system_error&) {
       return;
     }
   }
 
-  void run() noexcept {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      ++idle_;
-      came_.wait(lock, [this] { return is_ending_ || !waiting_.empty(); });
-      --idle_;
-      if (is_ending_) return;
-      const std::shared_ptr<Request> request = std::move(waiting_.front());
-      waiting_.pop_front();
-      // So that a disk that answers again is not kept busy with questions of long ago.
-      if (request->is_given_up) continue;
-      lock.unlock();
-      const StoreAnswer answer = source_.find(request->hash);
-      lock.lock();
-      request->answer = answer;
-      request->answered.notify_one();
-    }
+  // Not what was asked long ago, so that a disk that answers again is not kept busy with it.
+  void answer(Request& request) const noexcept {
+    if (!request.is_given_up) request.answer.set_value(source_.find(request.hash));
   }
 
   const Source source_;
-  std::mutex mutex_;  // for what is below
-  std::condition_variable came_;
-  std::deque<std::shared_ptr<Request>> waiting_;
+  BoundedQueue<std::shared_ptr<Request>> waiting_{RoomForItems<std::shared_ptr<Request>>(kMostWaiting)};
+  std::mutex mutex_;  // for the number of readers
   std::size_t readers_ = 0;
-  std::size_t idle_ = 0;
-  bool is_ending_ = false;
 };
 
 StoreReaders::StoreReaders(Source source) : crew_(std::make_shared<Crew>(std::move(source))) {}
@@ -123,9 +94,11 @@ Confirmation StoreReaders::find(KeyHash hash, Clock::time_point deadline,
     if (cached != StoreAnswer::not_cached) return confirmation_of(cached);
     const std::shared_ptr<Request> request = Crew::ask(crew_, hash);
     if (!request) return Confirmation::busy;
+    std::future<StoreAnswer> answer = request->answer.get_future();
     if (before_waiting) before_waiting();
-    const std::optional<StoreAnswer> answer = crew_->wait(*request, deadline);
-    return answer ? confirmation_of(*answer) : Confirmation::timeout;
+    if (answer.wait_until(deadline) == std::future_status::ready) return confirmation_of(answer.get());
+    request->is_given_up = true;
+    return Confirmation::timeout;
   } catch (...) {
     return Confirmation::busy;  // no memory for the question
   }

@@ -5,14 +5,15 @@
 #include <spdlog/details/log_msg_buffer.h>
 #include <spdlog/sinks/sink.h>
 
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
+#include <string>
 #include <thread>
-#include <vector>
+
+#include "filter/base/bounded_queue.hpp"
 
 namespace bloomgate {
 
@@ -44,36 +45,39 @@ class QueuedSink final : public spdlog::sinks::sink {
   }
 
   // Counts a line that did not come as far as log().
-  void count_lost() noexcept;
-
-  // How many lines are lost since the start, said or not.
-  std::uint64_t lost_in_all() const;
-
- private:
-  using Lines = std::vector<spdlog::details::log_msg_buffer>;
-
-  void write_until_told_to_end();
-  std::uint64_t write(const Lines& lines, std::uint64_t& unsaid) noexcept;
-  void count_one_lost() noexcept {
+  void count_lost() noexcept {
     ++lost_;
     ++lost_in_all_;
   }
-  bool is_urgent() const { return ends_ || is_hurried_ || queue_.size() > limits_.lines / 2; }
+
+  // How many lines are lost since the start, said or not.
+  std::uint64_t lost_in_all() const noexcept { return lost_in_all_; }
+
+ private:
+  using Line = spdlog::details::log_msg_buffer;
+
+  class Room : public RoomForItems<Line> {
+   public:
+    explicit Room(const Limits& limits) noexcept : RoomForItems(limits.lines), free_bytes_(limits.bytes) {}
+    bool has_room_for(const Line& line, std::size_t waiting) const noexcept {
+      return RoomForItems::has_room_for(line, waiting) && line.payload.size() <= free_bytes_;
+    }
+    void note_added(const Line& line) noexcept { free_bytes_ -= line.payload.size(); }
+    void note_taken(const Line& line) noexcept { free_bytes_ += line.payload.size(); }
+
+   private:
+    std::size_t free_bytes_;
+  };
+  using Queue = BoundedQueue<Line, Room>;
+
+  void write_until_closed() noexcept;
+  std::uint64_t write(const Queue::Items& lines, std::uint64_t& unsaid) noexcept;
 
   const std::shared_ptr<spdlog::sinks::sink> writer_;
-  const Limits limits_;
-  mutable std::mutex mutex_;
-  std::condition_variable wanted_;   // for the writing thread
-  std::condition_variable written_;  // for those who flush
-  Lines queue_;
-  std::size_t queued_bytes_ = 0;
-  std::uint64_t lost_ = 0;  // and not said yet
-  std::uint64_t lost_in_all_ = 0;
-  std::uint64_t came_ = 0;   // lines in all
-  std::uint64_t done_ = 0;   // of these, written or lost on the way
-  bool is_resting_ = false;  // the writing thread waits for a first line
-  bool is_hurried_ = false;  // what there is shall be written now
-  bool ends_ = false;
+  const std::chrono::milliseconds flush_patience_;
+  Queue queue_;
+  std::atomic<std::uint64_t> lost_{0};  // and not said yet
+  std::atomic<std::uint64_t> lost_in_all_{0};
   std::thread thread_;
 };
 
