@@ -2,14 +2,24 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 namespace bloomgate {
+namespace {
 
-std::string format_count(std::uint64_t count) {
+std::tm utc_parts(std::time_t time) noexcept {
+  std::tm parts = {};
+  gmtime_r(&time, &parts);
+  return parts;
+}
+
+}  // namespace
+
+std::string format_count(std::uint64_t count, std::string_view separator) {
   std::string digits = std::to_string(count);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, separator);
   return digits;
 }
 
@@ -18,13 +28,13 @@ std::string format_count(double count) {
   return format_count(static_cast<std::uint64_t>(std::llround(count)));
 }
 
-std::string format_short_bytes(std::uint64_t bytes) {
+std::string format_short_bytes(std::uint64_t bytes, std::string_view space) {
   constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  if (bytes < 1024) return std::to_string(bytes) + " bytes";
+  if (bytes < 1024) return fmt::format("{}{}bytes", bytes, space);
   std::size_t unit = 0;
   double scaled = static_cast<double>(bytes) / 1024;
   for (; scaled >= 1024 && unit + 1 < kUnits.size(); ++unit) scaled /= 1024;
-  return fmt::format("{:.2f} {}", scaled, kUnits[unit]);
+  return fmt::format("{:.2f}{}{}", scaled, space, kUnits[unit]);
 }
 
 std::string format_bytes(std::uint64_t bytes) {
@@ -41,15 +51,53 @@ std::string format_rate(double probability) {
   return fmt::format("{:#.3g} %", percent);
 }
 
+std::string format_percent(double share, std::string_view space) {
+  return fmt::format("{:.3g}{}%", 100 * share, space);
+}
+
+std::string format_share(std::uint64_t part, std::uint64_t whole, std::string_view space) {
+  if (whole == 0) return "-";
+  return fmt::format("{:.1f}{}%", 100 * static_cast<double>(part) / static_cast<double>(whole), space);
+}
+
 std::string format_decimal(double value, int decimals) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
+std::string format_duration(double seconds) {
+  if (seconds < 0.00099995) return fmt::format("{:.1f} us", seconds * 1e6);
+  if (seconds < 0.99995) return fmt::format("{:.1f} ms", seconds * 1e3);
+  if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  if (whole < 2 * 86'400) return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+  return fmt::format("{} days {} h", whole / 86'400, whole % 86'400 / 3600);
+}
+
+std::string format_age(std::chrono::seconds passed) {
+  const std::int64_t seconds = std::max<std::int64_t>(0, passed.count());
+  if (seconds < 120) return fmt::format("{} s", seconds);
+  if (seconds < 2 * 3600) return fmt::format("{} min", seconds / 60);
+  if (seconds < 2 * 86'400) return fmt::format("{} h", seconds / 3600);
+  return fmt::format("{} days", seconds / 86'400);
+}
+
+std::string format_clock(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(std::llround(std::clamp(seconds, 0.0, 1e9)));
+  const std::uint64_t hours = whole / 3600;
+  return hours == 0 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
+                    : fmt::format("{}:{:02}:{:02}", hours, whole / 60 % 60, whole % 60);
+}
+
 std::string format_time(std::time_t time) {
-  std::tm parts = {};
-  gmtime_r(&time, &parts);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+  const std::tm parts = utc_parts(time);
+  return fmt::format("{:04}-{:02}-{:02} {} UTC", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     format_time_of_day(time));
+}
+
+std::string format_time_of_day(std::time_t time) {
+  const std::tm parts = utc_parts(time);
+  return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 std::string format_seed(std::uint64_t seed) {

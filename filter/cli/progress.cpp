@@ -20,14 +20,6 @@ std::size_t columns_of(int fd) noexcept {
   return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 ? size.ws_col : 80;
 }
 
-// "0:07", "1:02:03".
-std::string format_clock(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(std::llround(std::clamp(seconds, 0.0, 1e9)));
-  const std::uint64_t hours = whole / 3600;
-  return hours == 0 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
-                    : fmt::format("{}:{:02}:{:02}", hours, whole / 60 % 60, whole % 60);
-}
-
 struct Figures {
   std::string percent;  // "45 %"; empty if the total is not known
   std::string bytes;    // "4.50 GiB of 10.00 GiB"

@@ -67,17 +67,6 @@ std::string page_head(std::string_view title) {
   return std::string(kHeadStart).append(escaped(title)).append(kStyle);
 }
 
-std::string grouped(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, "\u202f");
-  return text;
-}
-
-std::string share(std::uint64_t part, std::uint64_t whole) {
-  if (whole == 0) return "-";
-  return fmt::format("{:.1f}\u202f%", 100 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
 std::string fact(std::string_view text, std::string_view caption) {
   return fmt::format("<div class=\"fact\"><b>{}</b><span class=\"soft\">{}</span></div>\n", text, caption);
 }

@@ -4,7 +4,6 @@
 // any thread. All throw std::bad_alloc.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,12 +14,6 @@ std::string escaped(std::string_view text);
 
 // The start of a page with that title, up to its body: `</body></html>` ends it.
 std::string page_head(std::string_view title);
-
-// 1234567 as "1 234 567", with spaces that keep it on one line.
-std::string grouped(std::uint64_t number);
-
-// "12.5 %"; a dash where the whole is nothing.
-std::string share(std::uint64_t part, std::uint64_t whole);
 
 // A figure with its caption, for a `<div class="row">`. `text` must be HTML.
 std::string fact(std::string_view text, std::string_view caption);

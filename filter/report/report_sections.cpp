@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
@@ -14,11 +13,6 @@ namespace {
 constexpr std::size_t kMostHourBars = 48;
 constexpr std::size_t kMostDayBars = 60;
 constexpr std::size_t kHoursOfDay = 24;
-
-std::string percent(std::uint64_t part, std::uint64_t whole) {
-  if (whole == 0) return "-";
-  return fmt::format("{:.1f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
-}
 
 // What a word of the log is shown as; a dash of the line, or nothing, is said in words.
 std::string shown(std::string_view word) {
@@ -31,7 +25,7 @@ ReportSection table_of(std::string title, std::string word_name, const SpaceSavi
   section.columns = {{std::move(word_name)}, {"messages", true}, {"share", true}};
   std::uint64_t error = 0;
   for (const SpaceSaving::Item& item : words.top(most)) {
-    section.rows.push_back({shown(item.word), format_count(item.count), percent(item.count, words.total())});
+    section.rows.push_back({shown(item.word), format_count(item.count), format_share(item.count, words.total())});
     error = std::max(error, item.error);
   }
   if (words.has_dropped()) {
@@ -54,7 +48,7 @@ ReportSection messages_section(const Figures& figures) {
                                  : outcome == Outcome::refuse ? ", for forged fields"
                                                               : "";
     section.facts.push_back(
-        {percent(count, figures.messages), fmt::format("{}{}: {}", name, why, format_count(count)), name});
+        {format_share(count, figures.messages), fmt::format("{}{}: {}", name, why, format_count(count)), name});
   }
   if (figures.lost_lines != 0) {
     section.notes.push_back(
@@ -71,7 +65,7 @@ ReportSection reasons_section(const Figures& figures) {
   for (const SpaceSaving::Item& item : figures.reasons.top(Figures::kMostNames)) {
     const std::size_t space = item.word.find(' ');
     section.rows.push_back({printable(item.word.substr(0, space)), printable(item.word.substr(space + 1)),
-                            format_count(item.count), percent(item.count, figures.messages)});
+                            format_count(item.count), format_share(item.count, figures.messages)});
   }
   return section;
 }
@@ -123,18 +117,18 @@ ReportSection child_signers_section(const Figures& figures, std::size_t most) {
 ReportSection decision_times_section(const Figures& figures) {
   const TimeCounts& times = figures.decision_times;
   ReportSection section = {.title = "Slow decisions"};
-  section.facts = {{duration_text(times.quantile_seconds(0.5)), "half take at most"},
-                   {duration_text(times.quantile_seconds(0.99)), "99 % take at most"},
-                   {duration_text(times.longest_seconds()), "the slowest"}};
+  section.facts = {{format_duration(times.quantile_seconds(0.5)), "half take at most"},
+                   {format_duration(times.quantile_seconds(0.99)), "99 % take at most"},
+                   {format_duration(times.longest_seconds()), "the slowest"}};
   for (std::size_t mark = 0; mark < TimeCounts::kMarks.size(); ++mark) {
     if (times.longer()[mark] == 0) continue;
     section.notes.push_back(fmt::format("{} took longer than {}.", format_count(times.longer()[mark]),
-                                        duration_text(TimeCounts::kMarks[mark])));
+                                        format_duration(TimeCounts::kMarks[mark])));
   }
   section.columns = {{"slowest"}, {"time"}, {"queue ID"}, {"reason"}};
   for (const SlowDecision& slow : figures.slowest) {
     section.rows.push_back(
-        {duration_text(slow.seconds), format_local(slow.time), shown(slow.queue_id), printable(slow.reason)});
+        {format_duration(slow.seconds), format_local(slow.time), shown(slow.queue_id), printable(slow.reason)});
   }
   return section;
 }
@@ -143,8 +137,8 @@ ReportSection confirmations_section(const Figures& figures) {
   ReportSection section = table_of("Confirmations", "the store said", figures.confirmations, Figures::kMostNames);
   if (figures.confirm_times.count() != 0) {
     section.notes.push_back(fmt::format("A confirmation took {} on average, and {} at most.",
-                                        duration_text(figures.confirm_times.mean_seconds()),
-                                        duration_text(figures.confirm_times.longest_seconds())));
+                                        format_duration(figures.confirm_times.mean_seconds()),
+                                        format_duration(figures.confirm_times.longest_seconds())));
   }
   return section;
 }
@@ -154,8 +148,8 @@ ReportSection checks_section(const Figures& figures) {
   const auto say = [&](std::string_view what, const TimeCounts& times) {
     if (times.count() == 0) return;
     section.notes.push_back(fmt::format(
-        "{} took {} on average, 99 % at most {}, the longest {}.", what, duration_text(times.mean_seconds()),
-        duration_text(times.quantile_seconds(0.99)), duration_text(times.longest_seconds())));
+        "{} took {} on average, 99 % at most {}, the longest {}.", what, format_duration(times.mean_seconds()),
+        format_duration(times.quantile_seconds(0.99)), format_duration(times.longest_seconds())));
   };
   say("An answer", figures.check_times);
   say("A check that failed", figures.failed_check_times);
@@ -167,12 +161,12 @@ ReportSection spared_section(const Figures& figures) {
   ReportSection section = {.title = "Spared"};
   section.facts.push_back({format_count(spared), "messages that no checker had to see", "deliver"});
   if (const std::optional<double> seconds = figures.spared_seconds()) {
-    section.facts.push_back({duration_text(*seconds), "of a checker's time (an estimate)"});
+    section.facts.push_back({format_duration(*seconds), "of a checker's time (an estimate)"});
     section.notes.push_back(
         fmt::format("The estimate: {} messages, each as long as the {} answered checks of this log "
                     "took on average, {}.",
                     format_count(spared), format_count(figures.check_times.count()),
-                    duration_text(figures.check_times.mean_seconds())));
+                    format_duration(figures.check_times.mean_seconds())));
   } else {
     section.notes.emplace_back(
         "How much time that is, this log does not say: it has no answer of a checker that the daemon asked "
@@ -186,7 +180,7 @@ ReportSection samples_section(const Figures& figures, std::size_t most) {
   const std::uint64_t all = figures.samples.total();
   ReportSection section = {.title = "Sampled deliveries", .needs_action = senders.size() != 0};
   section.facts = {{format_count(all), "delivered messages were shown to a checker all the same"},
-                   {percent(senders.total(), all), "of them it calls spam: " + format_count(senders.total())}};
+                   {format_share(senders.total(), all), "of them it calls spam: " + format_count(senders.total())}};
   if (senders.size() == 0) return section;
   section.columns = {{"listed sender"}, {"whitelist, last score"}, {"spam", true}};
   for (const SpaceSaving::Item& item : senders.top(most)) {
@@ -256,16 +250,6 @@ void add_day_bars(const Figures& figures, ReportBars& made) {
 }
 
 }  // namespace
-
-std::string duration_text(double seconds) {
-  if (seconds < 0.00099995) return fmt::format("{:.1f} us", seconds * 1e6);
-  if (seconds < 0.99995) return fmt::format("{:.1f} ms", seconds * 1e3);
-  if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
-  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
-  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  if (whole < 2 * 86'400) return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
-  return fmt::format("{} days {} h", whole / 86'400, whole % 86'400 / 3600);
-}
 
 ReportBars bars_of(const Figures& figures) {
   ReportBars made = {.left_out = figures.without_hour};

@@ -49,7 +49,4 @@ std::vector<std::string> scope_of(const Figures& figures, const ReadCounts& coun
 // Those that have something to say. `most` is how many rows a table of domains or warnings has.
 std::vector<ReportSection> sections_of(const Figures& figures, std::size_t most);
 
-// "12.3 us", "4.5 ms", "1.2 s", "3 min 4 s", "2 h 5 min", "3 days 4 h"
-std::string duration_text(double seconds);
-
 }  // namespace bloomgate

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "filter/base/number_text.hpp"
 #include "filter/base/shell_word.hpp"
 #include "milter/health/proportion.hpp"
 #include "milter/health/rules.hpp"
@@ -67,7 +68,7 @@ void has_too_many_hits(const HealthFacts& facts, FoundOnes& found) {
       found.push_back(
           {fmt::format("the bits of whitelist {} have {} of {} random keys that no list can hold, instead of "
                        "{}: strangers pass for listed",
-                       each.name, each.hits, each.probes, percent_text(each.expected_rate))});
+                       each.name, each.hits, each.probes, format_percent(each.expected_rate))});
     }
   }
 }
@@ -137,7 +138,7 @@ void rate_is_high(const HealthFacts& facts, FoundOnes& found) {
   const double rate = facts.running->false_positive_rate.value_or(0);
   if (rate <= kMostFalsePositives) return;
   found.push_back(
-      {fmt::format("{} of the messages of strangers at listed domains pass for listed", percent_text(rate))});
+      {fmt::format("{} of the messages of strangers at listed domains pass for listed", format_percent(rate))});
 }
 
 constexpr std::array kListRules = {

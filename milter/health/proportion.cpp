@@ -1,7 +1,5 @@
 #include "milter/health/proportion.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -18,10 +16,6 @@ Interval wilson_interval(std::uint64_t hits, std::uint64_t tries) noexcept {
   // Rounding must not leave a bound a little outside, or a little inside where it is exact.
   return {.lower = hits == 0 ? 0 : std::max(0.0, middle - half),
           .upper = hits == tries ? 1 : std::min(1.0, middle + half)};
-}
-
-std::string percent_text(double share) {
-  return fmt::format("{:.3g} %", 100 * share);
 }
 
 }  // namespace bloomgate

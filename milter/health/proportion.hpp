@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 namespace bloomgate {
 
@@ -16,8 +15,5 @@ struct Interval {
 // Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22, 1927). It holds for few
 // tries too, and for none or all of them hits. All of [0, 1] without a try. `hits` is at most `tries`.
 Interval wilson_interval(std::uint64_t hits, std::uint64_t tries) noexcept;
-
-// "4.37 %": three digits of a share from 0 to 1. Throws std::bad_alloc.
-std::string percent_text(double share);
 
 }  // namespace bloomgate

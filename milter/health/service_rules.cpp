@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "filter/base/number_text.hpp"
 #include "milter/health/proportion.hpp"
 #include "milter/health/rules.hpp"
 
@@ -143,7 +144,7 @@ void spam_is_delivered(const HealthFacts& facts, FoundOnes& found) {
   found.push_back(
       {fmt::format("of {} delivered messages that were sampled in the last day the checker calls {} spam: {} "
                    "to {} of all",
-                   answered, day.samples_spam, percent_text(share.lower), percent_text(share.upper))});
+                   answered, day.samples_spam, format_percent(share.lower), format_percent(share.upper))});
 }
 
 void samples_are_not_answered(const HealthFacts& facts, FoundOnes& found) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/layout/sizing.hpp"
 
@@ -127,7 +128,7 @@ std::string LoadedFilter::description() const {
 }
 
 std::string rate_text(double rate, bool is_confirmed) {
-  return is_confirmed && rate < kUnmeasurableRate ? "below 1 in 10^9" : fmt::format("{:.3g} %", 100 * rate);
+  return is_confirmed && rate < kUnmeasurableRate ? "below 1 in 10^9" : format_percent(rate);
 }
 
 }  // namespace bloomgate

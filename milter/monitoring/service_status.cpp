@@ -5,24 +5,16 @@
 #include <systemd/sd-daemon.h>
 
 #include <algorithm>
-#include <ctime>
 #include <iterator>
 #include <vector>
 
+#include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/layout/sizing.hpp"
 #include "milter/health/file_facts.hpp"
 
 namespace bloomgate {
 namespace {
-
-std::string utc_time(std::chrono::system_clock::time_point time) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
-  std::tm parts = {};
-  gmtime_r(&seconds, &parts);
-  char text[sizeof "2026-11-21 10:15:00 UTC" + 8];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts)};
-}
 
 bool serves(const NamedFilter& named) {
   return named.filter && !named.filter->damaged();
@@ -120,7 +112,7 @@ std::string service_status(const LoadedLists& lists, IdentityRule identity) {
   for (const auto& [name, whitelist, awaits_pair] : parts.whitelists) {
     if (whitelist == nullptr || whitelist->damage() != Damage::none) continue;
     serving += (serving.empty() ? "serving " : "; ") + whitelist->description() + ", loaded " +
-               utc_time(whitelist->loaded_at());
+               format_time(std::chrono::system_clock::to_time_t(whitelist->loaded_at()));
     if (awaits_pair) serving += ", until the file and the store that replace it belong together";
   }
   std::vector<std::string> parts_of_status = list_faults(lists);

@@ -1,12 +1,12 @@
 #include "milter/monitoring/status_page.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <vector>
 
+#include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/html/page.hpp"
 #include "milter/health/proportion.hpp"
@@ -21,27 +21,20 @@ using SystemClock = std::chrono::system_clock;
 
 constexpr std::size_t kTopReasons = 8;
 
-std::string utc(SystemClock::time_point time) {
-  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(SystemClock::to_time_t(time)));
-}
-
-std::string clock_time(SystemClock::time_point time) {
-  return fmt::format("{:%H:%M:%S}", fmt::gmtime(SystemClock::to_time_t(time)));
-}
-
 std::string age(SystemClock::duration passed) {
-  const auto seconds = std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(passed).count());
-  if (seconds < 120) return fmt::format("{} s", seconds);
-  if (seconds < 2 * 3600) return fmt::format("{} min", seconds / 60);
-  if (seconds < 2 * 86400) return fmt::format("{} h", seconds / 3600);
-  return fmt::format("{} days", seconds / 86400);
+  return format_age(std::chrono::duration_cast<std::chrono::seconds>(passed));
 }
 
-std::string size_text(std::uint64_t bytes) {
-  const double size = static_cast<double>(bytes);
-  if (size >= 1e9) return fmt::format("{:.2f}\u202fGB", size / 1e9);
-  if (size >= 1e6) return fmt::format("{:.1f}\u202fMB", size / 1e6);
-  return fmt::format("{:.1f}\u202fkB", size / 1e3);
+std::string grouped(std::uint64_t number) {
+  return format_count(number, kNarrowSpace);
+}
+
+std::string share(std::uint64_t part, std::uint64_t whole) {
+  return format_share(part, whole, kNarrowSpace);
+}
+
+std::string percent(double share) {
+  return format_percent(share, kNarrowSpace);
 }
 
 std::string needs_action_section(const Monitor& monitor, bool with_senders) {
@@ -114,10 +107,6 @@ std::string reasons_section(const Tally& tally) {
   return html + "</table></section>\n";
 }
 
-std::string percent(double share) {
-  return fmt::format("{:.3g}\u202f%", 100 * share);
-}
-
 // What the probes of a whitelist have shown, beside what they should.
 std::string probes_html(const LoadedFilter& filter, const Probes& seen) {
   if (seen.probes == 0) return {};
@@ -158,10 +147,9 @@ std::string whitelist_html(const NamedFilter& named, const RateProbes& probes, S
   const LoadedFilter& filter = *named.filter;
   const FilterHeader& header = filter.header();
   const auto written = written_at(filter).value_or(filter.loaded_at());
-  const double bits = 8 * static_cast<double>(filter.view().body().size());
   html += "<div class=\"row\">\n" + fact(grouped(entries_of(header)), "entries");
-  html += fact(size_text(filter.file().stamp().size_bytes()), "size");
-  html += fact(fmt::format("{:.1f}\u202f%", 100 * static_cast<double>(header.bits_set) / bits), "fill");
+  html += fact(format_short_bytes(filter.file().stamp().size_bytes(), kNarrowSpace), "size");
+  html += fact(share(header.bits_set, 8 * filter.view().body().size()), "fill");
   html +=
       fact(escaped(rate_text(filter.false_positive_rate(), filter.store() != nullptr)), "false positives, a look-up");
   html += probes_html(filter, probes.of(filter));
@@ -197,7 +185,8 @@ std::string decision_html(const SeenDecision& seen) {
       outcome_name(seen.is_refused ? Outcome::refuse : outcome_of(seen.verdict, seen.reason));
   const std::string_view reason = seen.is_refused ? kForgedFields : reason_name(seen.reason);
   std::string html = fmt::format("<div class=\"one\"><span class=\"soft\">{}</span> <b class=\"{}\">{}</b> {}<br>{}",
-                                 clock_time(seen.at), outcome, outcome, reason, escaped(seen.sender.text()));
+                                 format_time_of_day(SystemClock::to_time_t(seen.at)), outcome, outcome, reason,
+                                 escaped(seen.sender.text()));
   html += "<span class=\"soft\"> From: " + escaped(seen.header_from.text());
   if (!seen.list.view().empty()) html += ", whitelist " + escaped(printable(seen.list.view()));
   return html + "</span></div>\n";
@@ -223,7 +212,7 @@ std::string status_page(const Monitor& monitor, bool with_senders) {
   std::string html = page_head("Bloomgate");
   html += fmt::format(
       "<header><h1>Bloomgate</h1><p class=\"soft\">bloomgate-milter {}, running for {}, as of {}</p></header>\n",
-      BLOOMGATE_VERSION, age(now - monitor.started_at()), utc(now));
+      BLOOMGATE_VERSION, age(now - monitor.started_at()), format_time(SystemClock::to_time_t(now)));
   html += needs_action_section(monitor, with_senders);
   html += decisions_section(monitor);
   html += reasons_section(monitor.tally());

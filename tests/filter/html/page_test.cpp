@@ -13,14 +13,6 @@ TEST_CASE("text for HTML has no byte that ends a text or an attribute") {
   CHECK(escaped("plain, \u00fc").size() == 9);
 }
 
-TEST_CASE("numbers and shares stay on one line") {
-  CHECK(grouped(0) == "0");
-  CHECK(grouped(999) == "999");
-  CHECK(grouped(1'234'567) == "1\u202f234\u202f567");
-  CHECK(share(1, 8) == "12.5\u202f%");
-  CHECK(share(0, 0) == "-");
-}
-
 TEST_CASE("a bar has a part for each decision, and the highest one fills the picture") {
   const std::vector<DecisionBar> bars = {
       {.delivered = 30, .checked = 20, .exempt = 7, .refused = 3}, {}, {.delivered = 60}};

@@ -197,16 +197,6 @@ TEST_CASE_METHOD(Counted, "two days are shown by hour, empty hours included") {
   CHECK(bars.bars.back().delivered == 1);
 }
 
-TEST_CASE("durations are printed in a readable unit") {
-  CHECK(duration_text(0) == "0.0 us");
-  CHECK(duration_text(12.34e-6) == "12.3 us");
-  CHECK(duration_text(0.0123) == "12.3 ms");
-  CHECK(duration_text(0.99999) == "1.0 s");
-  CHECK(duration_text(59.96) == "1 min 0 s");
-  CHECK(duration_text(3700) == "1 h 1 min");
-  CHECK(duration_text(200'000) == "2 days 7 h");
-}
-
 TEST_CASE("a date of any year is shown in full") {
   for (const char* date : {"0013-11-20T10:00:00Z", "2026-11-20T10:00:00Z", "9999-12-31T23:59:59Z"}) {
     CAPTURE(date);
