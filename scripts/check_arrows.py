@@ -44,7 +44,7 @@ ARROWS = {
     "config": ["filter/base", "filter/system"],
     "milter/fields": ["filter/base", "filter/address", "config"],
     "milter/names": ["filter/base", "filter/system", "config"],
-    "milter/dkim": ["filter/base", "filter/address", "filter/system", "milter/fields", "milter/names"],
+    "milter/dkim": ["filter/base", "filter/address", "filter/mail", "filter/system", "milter/fields", "milter/names"],
     "milter/policy": ["filter/base", "filter/address", "filter/hash", "filter/domains", "filter/layout", "config",
                       "milter/fields"],
     "milter/learning": ["filter/base", "filter/address", "filter/hash", "filter/mail", "filter/system", "config",
@@ -71,7 +71,7 @@ ARROWS = {
                       "milter/learning", "milter/lists", "milter/deep_check", "milter/record", "milter/serving",
                       "milter/lookup", "milter/monitoring", "milter/judge", "milter/glue"],
     "milter/why": ["filter/base", "filter/address", "filter/log", "milter/fields", "milter/policy"],
-    "milter/commands": ["filter/base", "filter/address", "config", "filter/log", "milter/fields", "milter/names",
+    "milter/commands": ["filter/base", "filter/address", "filter/mail", "config", "filter/log", "milter/fields", "milter/names",
                         "milter/dkim", "milter/policy", "milter/learning", "milter/lists", "milter/health", "milter/message",
                         "milter/serving", "milter/lookup", "milter/judge", "milter/glue", "milter/daemon", "milter/why"],
 }

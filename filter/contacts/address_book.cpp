@@ -6,6 +6,7 @@
 #include "filter/base/ascii.hpp"
 #include "filter/ingest/csv_format.hpp"
 #include "filter/ingest/format.hpp"
+#include "filter/mail/mail_header.hpp"
 #include "filter/mail/transfer_encoding.hpp"
 
 namespace bloomgate {

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "filter/base/ascii.hpp"
+#include "filter/mail/mail_header.hpp"
 
 namespace bloomgate {
 namespace {

@@ -12,11 +12,10 @@
 #include "filter/log/written_day.hpp"
 #include "filter/mail/automatic_mail.hpp"
 #include "filter/mail/calendar_reply.hpp"
+#include "filter/mail/mail_header.hpp"
 
 namespace bloomgate {
 namespace {
-
-constexpr std::string_view kBlanks = " \t";
 
 // Whether quotes, comments and angle brackets end. GMime gets only such text: its version 3.2.13 leaks memory on some
 // other.
@@ -155,16 +154,6 @@ std::vector<std::string> addresses_of(std::string_view value) {
     if (list && internet_address_list_length(list.get()) == 1) add_addresses(list.get(), addresses);
   });
   return addresses;
-}
-
-HeaderLine split_header_line(std::string_view line) noexcept {
-  if (line.starts_with(' ') || line.starts_with('\t')) {
-    return {.name = {}, .value = ascii::trimmed(line, kBlanks), .goes_on = true};
-  }
-  const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return {};
-  return {.name = ascii::trimmed_back(line.substr(0, colon), kBlanks),
-          .value = ascii::trimmed(line.substr(colon + 1), kBlanks)};
 }
 
 std::vector<std::string_view> message_ids(std::string_view value) {

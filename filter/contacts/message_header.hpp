@@ -19,14 +19,6 @@ namespace bloomgate {
 // any thread: the first call sets GMime up.
 std::vector<std::string> addresses_of(std::string_view value);
 
-// A line of a header: the start of a field, or more of the field before. Neither has blanks around it.
-struct HeaderLine {
-  std::string_view name;  // empty if the line starts no field
-  std::string_view value;
-  bool goes_on = false;
-};
-HeaderLine split_header_line(std::string_view line) noexcept;
-
 // The identifiers of messages in a field's value (RFC 5322 section 3.6.4), without their brackets.
 std::vector<std::string_view> message_ids(std::string_view value);
 

@@ -7,6 +7,7 @@
 #include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/contacts/message_header.hpp"
+#include "filter/mail/mail_header.hpp"
 
 namespace bloomgate {
 namespace {

@@ -6,6 +6,7 @@
 #include "filter/base/ascii.hpp"
 #include "filter/contacts/csv_contacts.hpp"
 #include "filter/log/log_line.hpp"
+#include "filter/mail/mail_header.hpp"
 
 namespace bloomgate {
 namespace {
@@ -16,18 +17,16 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 // shorter.
 constexpr int kMostLines = 50;
 
-// RFC 5322 section 2.2: a name of visible characters, and a colon.
+// RFC 5322 section 2.2: without space before the colon.
 bool is_header_field(std::string_view line) noexcept {
-  const std::size_t colon = line.find(':');
-  if (colon == 0 || colon == std::string_view::npos) return false;
-  return std::ranges::all_of(line.substr(0, colon), [](char c) { return c > ' ' && c < '\x7f'; });
+  return starts_field(line) && split_field(line).name.size() == line.find(':');
 }
 
 // A field that the header of a message has; notes above a table may look like a field, too.
 bool is_field_of_message(std::string_view line) noexcept {
   constexpr std::array<std::string_view, 9> kNames = {"From",     "To",          "Cc",         "Date",        "Subject",
                                                       "Received", "Return-Path", "Message-ID", "MIME-Version"};
-  const std::string_view name = line.substr(0, line.find(':'));
+  const std::string_view name = split_field(line).name;
   return std::ranges::any_of(kNames, [name](std::string_view each) { return ascii::equal_ignoring_case(name, each); });
 }
 
@@ -39,7 +38,7 @@ bool is_message(std::string_view start) noexcept {
     const bool is_whole = start.find('\n') != std::string_view::npos;
     const std::string_view line = take_text_line(start);
     if (line.empty()) break;
-    const bool goes_on = !is_first && (line.front() == ' ' || line.front() == '\t');
+    const bool goes_on = !is_first && is_folded_line(line);
     // The last line that is known may be the beginning of one.
     if (!goes_on && !is_header_field(line)) return has_field && !is_whole;
     has_field = has_field || (!goes_on && is_field_of_message(line));
@@ -48,13 +47,6 @@ bool is_message(std::string_view start) noexcept {
 }
 
 }  // namespace
-
-std::string_view take_text_line(std::string_view& text) noexcept {
-  std::string_view line = text.substr(0, text.find('\n'));
-  text.remove_prefix(std::min(line.size() + 1, text.size()));
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
 
 std::optional<SourceKind> recognise_source(std::string_view start) {
   if (start.starts_with(kByteOrderMark)) start.remove_prefix(kByteOrderMark.size());

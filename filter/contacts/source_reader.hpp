@@ -32,7 +32,4 @@ class SourceReader {
   virtual bool wants_more() const noexcept { return true; }
 };
 
-// Takes the first line off the text, without its end.
-std::string_view take_text_line(std::string_view& text) noexcept;
-
 }  // namespace bloomgate

@@ -9,6 +9,7 @@
 #include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/mail/calendar_text.hpp"
+#include "filter/mail/mail_header.hpp"
 
 namespace bloomgate {
 namespace {
@@ -201,17 +202,8 @@ class Parts {
   // The fields of a part.
   bool take_header(std::string_view header) noexcept {
     while (!header.empty()) {
-      std::size_t end = header.find('\n');
-      // The lines that begin with white space belong to the field.
-      while (end != std::string_view::npos && end + 1 < header.size() && is_blank(header[end + 1])) {
-        end = header.find('\n', end + 1);
-      }
-      const std::string_view field = header.substr(0, end);
-      header.remove_prefix(end == std::string_view::npos ? header.size() : end + 1);
-      const std::size_t colon = field.find(':');
-      if (colon == std::string_view::npos) continue;
-      const std::string_view name = ascii::trimmed_back(field.substr(0, colon), " \t");
-      if (ascii::equal_ignoring_case(name, "Content-Type") && take_type(field.substr(colon + 1))) return true;
+      const auto [name, value] = split_field(take_field(header));
+      if (ascii::equal_ignoring_case(name, "Content-Type") && take_type(value)) return true;
     }
     return false;
   }
@@ -233,8 +225,6 @@ class Parts {
   }
 
  private:
-  static bool is_blank(char byte) noexcept { return byte == ' ' || byte == '\t'; }
-
   std::array<Text, kMaxDepth> boundaries_ = {};
   std::size_t depth_ = 0;
   bool is_calendar_ = false;  // the current part

@@ -9,22 +9,13 @@
 
 #include "filter/address/structured_text.hpp"
 #include "filter/base/ascii.hpp"
+#include "filter/mail/mail_header.hpp"
 #include "milter/fields/tag_list.hpp"
 
 namespace bloomgate {
 namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
-
-struct FieldParts {
-  std::string_view name;   // without white space behind it
-  std::string_view value;  // all behind the colon
-};
-
-FieldParts parts_of(std::string_view field) noexcept {
-  const std::size_t colon = std::min(field.find(':'), field.size());
-  return {ascii::trimmed_back(field.substr(0, colon), " \t"), field.substr(std::min(colon + 1, field.size()))};
-}
 
 // Where the value of the tag b begins in the value of a DKIM-Signature field, and where it ends.
 std::optional<std::string_view> place_of_signature(std::string_view value) noexcept {
@@ -41,10 +32,10 @@ std::optional<std::string_view> place_of_signature(std::string_view value) noexc
 }
 
 std::string relaxed(std::string_view field) {
-  const FieldParts parts = parts_of(field);
-  std::string text = ascii::lower_case(parts.name) + ":";
+  const auto [name, value] = split_field(field);
+  std::string text = ascii::lower_case(name) + ":";
   bool has_space = false;
-  for (const char byte : without_folding_space(parts.value)) {
+  for (const char byte : without_folding_space(value)) {
     if (byte == '\r' || byte == '\n') continue;
     const bool is_space = byte == ' ' || byte == '\t';
     if (is_space && !has_space) text += ' ';
@@ -58,7 +49,7 @@ std::string relaxed(std::string_view field) {
 std::optional<std::size_t> take_last(std::span<const std::string_view> header, std::string_view name,
                                      std::vector<bool>& used) {
   for (std::size_t index = header.size(); index-- > 0;) {
-    if (used[index] || !ascii::equal_ignoring_case(parts_of(header[index]).name, name)) continue;
+    if (used[index] || !ascii::equal_ignoring_case(split_field(header[index]).name, name)) continue;
     used[index] = true;
     return index;
   }
@@ -68,7 +59,7 @@ std::optional<std::size_t> take_last(std::span<const std::string_view> header, s
 }  // namespace
 
 bool needs_own_hash(std::string_view signature_field) {
-  const std::string_view value = parts_of(signature_field).value;
+  const std::string_view value = split_field(signature_field).value;
   const auto signature = place_of_signature(value);
   if (!signature) return false;
   const auto equals = static_cast<std::size_t>(signature->data() - value.data()) - 1;
@@ -77,7 +68,7 @@ bool needs_own_hash(std::string_view signature_field) {
 
 HeaderHash header_hash(std::span<const std::string_view> header, std::size_t signature_field) {
   const std::string_view field = header[signature_field];
-  const TagList tags(parts_of(field).value);
+  const TagList tags(split_field(field).value);
   const std::string canonicalization = ascii::lower_case(tags.find("c").value_or("simple"));
   const bool is_relaxed = canonicalization == "relaxed" || canonicalization.starts_with("relaxed/");
   const auto canonical = [is_relaxed](std::string_view text) { return is_relaxed ? relaxed(text) : std::string(text); };
@@ -92,7 +83,7 @@ HeaderHash header_hash(std::span<const std::string_view> header, std::size_t sig
     names.remove_prefix(std::min(end + 1, names.size()));
   }
   std::string own(field);
-  if (const auto signature = place_of_signature(parts_of(field).value)) {
+  if (const auto signature = place_of_signature(split_field(field).value)) {
     own.erase(static_cast<std::size_t>(signature->data() - field.data()), signature->size());
   }
   text += canonical(own);

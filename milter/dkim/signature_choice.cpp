@@ -5,6 +5,7 @@
 
 #include "filter/address/characters.hpp"
 #include "filter/base/ascii.hpp"
+#include "filter/mail/mail_header.hpp"
 #include "milter/fields/result_forgery.hpp"
 #include "milter/fields/signed_fields.hpp"
 #include "milter/fields/tag_list.hpp"
@@ -20,10 +21,6 @@ constexpr std::size_t kMaxNameBytes = 253;  // of a name in the DNS, as text
 
 // With more of them no other signatures are given to the verifier: it makes a hash of the header for each.
 constexpr std::size_t kMaxOtherSignatures = 16;
-
-std::string_view value_of(std::string_view field) noexcept {
-  return field.substr(std::min(field.find(':') + 1, field.size()));
-}
 
 SignatureTags tags_of(const TagList& list) {
   SignatureTags tags;
@@ -72,7 +69,10 @@ struct Reading {
 
 SeenFields seen_in(std::span<const std::string_view> header) {
   SeenFields seen;
-  for (const std::string_view field : header) seen.add(field.substr(0, field.find(':')), value_of(field));
+  for (const std::string_view field : header) {
+    const auto [name, value] = split_field(field);
+    seen.add(name, value);
+  }
   return seen;
 }
 
@@ -133,7 +133,7 @@ SignatureOutcome find_fault(const Reading& reading, const TagList& list, Signatu
                             SignatureChoice& choice) {
   const SignatureTags& tags = candidate.tags;
   if (!list.is_valid() || candidate.signature.selector.empty()) return Outcome::malformed_signature;
-  if (signature_can_forge_results(value_of(reading.request.header[candidate.field]))) {
+  if (signature_can_forge_results(split_field(reading.request.header[candidate.field]).value)) {
     return Outcome::malformed_signature;
   }
   if (!tags["a"] || !tags["b"] || !tags["h"]) return Outcome::malformed_signature;
@@ -201,7 +201,7 @@ bool SignatureChoice::allows(const Signatures& found) const noexcept {
 }
 
 bool is_field(std::string_view field, std::string_view name) noexcept {
-  return ascii::equal_ignoring_case(ascii::trimmed_back(field.substr(0, field.find(':')), " \t"), name);
+  return ascii::equal_ignoring_case(split_field(field).name, name);
 }
 
 SignatureChoice choose_signatures(const VerifyRequest& request, const VerifyRules& rules) {
@@ -214,7 +214,7 @@ SignatureChoice choose_signatures(const VerifyRequest& request, const VerifyRule
       if (!is_field(request.header[field], kSignatureField)) continue;
       ++signatures;
       if (choice.candidates.size() == kMaxVerifiedSignatures) continue;
-      const TagList list(value_of(request.header[field]));
+      const TagList list(split_field(request.header[field]).value);
       SignatureTags tags = tags_of(list);
       const std::string domain = domain_of(tags);
       if (domain.empty() || wanted_for(request.need, domain, rules.alignment) != wanted) continue;

@@ -5,24 +5,13 @@
 
 #include "filter/base/ascii.hpp"
 #include "filter/base/line_ends.hpp"
+#include "filter/mail/mail_header.hpp"
 
 namespace bloomgate {
 namespace {
 
 constexpr std::array<std::string_view, 5> kOfDelivery = {"return-path", "delivered-to", "x-original-to", "x-bloomgate",
                                                          "authentication-results"};
-
-// The next field with its folded lines, or the rest of the header; takes it off `header`.
-std::string_view take_field(std::string_view& header) {
-  std::size_t end = 0;
-  do {
-    const std::size_t line_end = header.find('\n', end);
-    end = line_end == std::string_view::npos ? header.size() : line_end + 1;
-  } while (end < header.size() && (header[end] == ' ' || header[end] == '\t'));
-  const std::string_view field = header.substr(0, end);
-  header.remove_prefix(end);
-  return field;
-}
 
 // The address in a field's value: what is in angle brackets, else all of it.
 std::string address_in(std::string_view value) {
@@ -67,12 +56,11 @@ Probe genuine_probe(std::string_view saved) {
   std::string from;
   while (!header.empty()) {
     const std::string_view field = take_field(header);
-    const std::size_t colon = field.find(':');
-    const std::string name = ascii::lower_case(ascii::trimmed_back(field.substr(0, colon), " \t"));
-    const std::string_view value = colon == std::string_view::npos ? "" : field.substr(colon + 1);
+    const std::string name = ascii::lower_case(split_field(field).name);
+    const std::string_view value = split_field(field).value;
     if (name == "return-path" && probe.sender.empty()) probe.sender = address_in(value);
     if (name == "from") from = address_in(value);
-    if (std::ranges::count(kOfDelivery, name) == 0) probe.content += field;
+    if (std::ranges::count(kOfDelivery, name) == 0) probe.content.append(field).append("\r\n");
   }
   if (probe.sender.empty()) probe.sender = from;
   probe.content += text.substr(begin);

@@ -1,4 +1,4 @@
-#include "milter/message/message_header.hpp"
+#include "filter/mail/mail_header.hpp"
 
 #include <sstream>
 
@@ -39,6 +39,41 @@ TEST_CASE("the fields of a message are read as a mail server hands them over") {
     INFO(c.name);
     CHECK(fields_of(c.text) == c.want);
   }
+}
+
+TEST_CASE("a field has a name and a value, and ends before the next one") {
+  struct Case {
+    std::string_view header, field, name, value, rest;
+  };
+  const Case cases[] = {
+      {"To: c\nX: y\n", "To: c", "To", " c", "X: y\n"},
+      {"To \t:c\r\n d\r\nX: y", "To \t:c\r\n d", "To", "c\r\n d", "X: y"},
+      {"To: c\r\n\td\r\n\r\n", "To: c\r\n\td", "To", " c\r\n\td", "\r\n"},
+      {" c\nX: y", " c", " c", "", "X: y"},
+      {"\r\nHello.", "", "", "", "Hello."},
+      {"To:", "To:", "To", "", ""},
+      {"", "", "", "", ""},
+  };
+  for (const Case& c : cases) {
+    INFO(c.header);
+    std::string_view rest = c.header;
+    const std::string_view field = take_field(rest);
+    CHECK(field == c.field);
+    CHECK(split_field(field).name == c.name);
+    CHECK(split_field(field).value == c.value);
+    CHECK(rest == c.rest);
+  }
+}
+
+TEST_CASE("a line starts a field or belongs to the one before") {
+  CHECK(starts_field("From \t: a"));
+  for (const char* line : {"", ":", ": c", "X Y: z", " To: c", "no field", "X\x7f: y"}) CHECK_FALSE(starts_field(line));
+  const HeaderLine first = split_header_line("To \t:  c ");
+  CHECK((first.name == "To" && first.value == "c" && !first.goes_on));
+  const HeaderLine second = split_header_line("\t d: e ");
+  CHECK((second.name.empty() && second.value == "d: e" && second.goes_on));
+  const HeaderLine none = split_header_line("no field");
+  CHECK((none.name.empty() && none.value.empty() && !none.goes_on));
 }
 
 TEST_CASE("the body starts after the header") {
