@@ -45,8 +45,9 @@ class PlainLines {
 
   template <typename Registers>
   const char* read_by(const char* at, const char* end) noexcept;
+  const char* read_by_16(const char* at, const char* end) noexcept;
   const char* read_by_32(const char* at, const char* end) noexcept;
-  const char* read_at_once(const char* at, const char* end) noexcept;
+  const char* read_by_64(const char* at, const char* end) noexcept;
 
   Registers registers_;
   std::size_t count_ = 0;

@@ -1,12 +1,19 @@
 // Text as streams of bits: 64 bytes at a time, one bit for each byte and for each kind of byte that matters, and the
-// grammar of plain addresses as arithmetic on these. For plain_line.cpp and plain_pair_line.cpp only; there is none of
-// it on processors without SSE2.
+// grammar of plain addresses and pairs as arithmetic on these. For plain_words_*.cpp only, one file for each size of
+// registers; there is none of it on processors other than x86-64.
+//
+// Each of these files compiles it with its own instructions, and flattens what reads: then all of it is inlined, and
+// the linker cannot take one file's functions for another's.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 
-#ifdef __SSE2__
-#include <immintrin.h>
+#include "filter/address/pair.hpp"
+#include "filter/address/plain_line.hpp"
+#include "filter/address/plain_pair_line.hpp"
 
 namespace bloomgate::plain_words {
 
@@ -20,156 +27,10 @@ struct Word {
   std::uint64_t carriage_return = 0;
 };
 
-inline __m128i equal(__m128i bytes, char byte) noexcept {
-  return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte));
-}
-
-// Bytes in [first, first + count].
-inline __m128i in_range(__m128i bytes, char first, char count) noexcept {
-  const __m128i above = _mm_sub_epi8(bytes, _mm_set1_epi8(first));
-  return _mm_cmpeq_epi8(_mm_min_epu8(above, _mm_set1_epi8(count)), above);
-}
-
-inline std::uint64_t mask_of(__m128i bytes, unsigned shift) noexcept {
-  return std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(bytes))} << shift;
-}
-
-// For functions that work with registers of 256 bits, and of 512. Processors with these have the instructions for bits,
-// too.
-#define BLOOMGATE_AVX2 [[gnu::target("avx2,bmi,bmi2")]]
-#define BLOOMGATE_AVX512 [[gnu::target("avx512bw,bmi,bmi2")]]
-
-BLOOMGATE_AVX2 inline __m256i equal(__m256i bytes, char byte) noexcept {
-  return _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte));
-}
-
-BLOOMGATE_AVX2 inline __m256i in_range(__m256i bytes, char first, char count) noexcept {
-  const __m256i above = _mm256_sub_epi8(bytes, _mm256_set1_epi8(first));
-  return _mm256_cmpeq_epi8(_mm256_min_epu8(above, _mm256_set1_epi8(count)), above);
-}
-
-BLOOMGATE_AVX2 inline std::uint64_t mask_of(__m256i bytes) noexcept {
-  return static_cast<std::uint32_t>(_mm256_movemask_epi8(bytes));
-}
-
-BLOOMGATE_AVX512 inline std::uint64_t equal(__m512i bytes, char byte) noexcept {
-  return _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte));
-}
-
-BLOOMGATE_AVX512 inline std::uint64_t in_range(__m512i bytes, char first, char count) noexcept {
-  return _mm512_cmple_epu8_mask(_mm512_sub_epi8(bytes, _mm512_set1_epi8(first)), _mm512_set1_epi8(count));
-}
-
 // The two kinds of byte that the sign of a pair, " > ", is made of.
 struct SignBytes {
   std::uint64_t space = 0;
   std::uint64_t greater = 0;
-};
-
-// Which registers the words are made in, for what reads them. The results are the same. What calls it with By32 or
-// AtOnce has BLOOMGATE_AVX2 or BLOOMGATE_AVX512, and flattens it, so that the words need not go through memory.
-struct By16 {
-  // Classifies 64 bytes and writes them to `folded` in lower case.
-  static Word classify(const char* text, char* folded) noexcept {
-    const __m128i case_bit = _mm_set1_epi8(0x20);
-    Word word;
-    for (unsigned offset = 0; offset < 64; offset += 16) {
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + offset));
-      const __m128i letter = in_range(_mm_or_si128(bytes, case_bit), 'a', 25);
-      const __m128i at = equal(bytes, '@');
-      const __m128i dot = equal(bytes, '.');
-      const __m128i plus = _mm_or_si128(equal(bytes, '+'), equal(bytes, '='));
-      const __m128i mark = _mm_or_si128(equal(bytes, '_'), equal(bytes, '-'));
-      const __m128i name = _mm_or_si128(_mm_or_si128(letter, in_range(bytes, '0', 9)), mark);
-      const __m128i plain = _mm_or_si128(_mm_or_si128(name, dot), _mm_or_si128(at, plus));
-      _mm_store_si128(reinterpret_cast<__m128i*>(folded + offset),
-                      _mm_or_si128(bytes, _mm_and_si128(letter, case_bit)));
-      word.plain |= mask_of(plain, offset);
-      word.at |= mask_of(at, offset);
-      word.dot |= mask_of(dot, offset);
-      word.plus |= mask_of(plus, offset);
-      word.line_feed |= mask_of(equal(bytes, '\n'), offset);
-      word.carriage_return |= mask_of(equal(bytes, '\r'), offset);
-    }
-    return word;
-  }
-
-  static SignBytes sign_bytes(const char* text) noexcept {
-    SignBytes found;
-    for (unsigned offset = 0; offset < 64; offset += 16) {
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + offset));
-      found.space |= mask_of(equal(bytes, ' '), offset);
-      found.greater |= mask_of(equal(bytes, '>'), offset);
-    }
-    return found;
-  }
-};
-
-// Two halves of 32 bytes.
-struct By32 {
-  BLOOMGATE_AVX2 static Word classify(const char* text, char* folded) noexcept {
-    const Word low = classify_half(text, folded);
-    const Word high = classify_half(text + 32, folded + 32);
-    return {.plain = low.plain | high.plain << 32,
-            .at = low.at | high.at << 32,
-            .dot = low.dot | high.dot << 32,
-            .plus = low.plus | high.plus << 32,
-            .line_feed = low.line_feed | high.line_feed << 32,
-            .carriage_return = low.carriage_return | high.carriage_return << 32};
-  }
-
-  BLOOMGATE_AVX2 static SignBytes sign_bytes(const char* text) noexcept {
-    const __m256i low = load(text);
-    const __m256i high = load(text + 32);
-    return {.space = mask_of(equal(low, ' ')) | mask_of(equal(high, ' ')) << 32,
-            .greater = mask_of(equal(low, '>')) | mask_of(equal(high, '>')) << 32};
-  }
-
- private:
-  BLOOMGATE_AVX2 static __m256i load(const char* text) noexcept {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text));
-  }
-
-  BLOOMGATE_AVX2 static Word classify_half(const char* text, char* folded) noexcept {
-    const __m256i bytes = load(text);
-    const __m256i case_bit = _mm256_set1_epi8(0x20);
-    const __m256i letter = in_range(_mm256_or_si256(bytes, case_bit), 'a', 25);
-    const __m256i lower_case = _mm256_or_si256(bytes, _mm256_and_si256(letter, case_bit));
-    _mm256_store_si256(reinterpret_cast<__m256i*>(folded), lower_case);
-    const std::uint64_t at = mask_of(equal(bytes, '@'));
-    const std::uint64_t dot = mask_of(equal(bytes, '.'));
-    const std::uint64_t plus = mask_of(_mm256_or_si256(equal(bytes, '+'), equal(bytes, '=')));
-    const __m256i mark = _mm256_or_si256(equal(bytes, '_'), equal(bytes, '-'));
-    const __m256i name = _mm256_or_si256(letter, _mm256_or_si256(mark, in_range(bytes, '0', 9)));
-    return {.plain = mask_of(name) | at | dot | plus,
-            .at = at,
-            .dot = dot,
-            .plus = plus,
-            .line_feed = mask_of(equal(bytes, '\n')),
-            .carriage_return = mask_of(equal(bytes, '\r'))};
-  }
-};
-
-// All 64 bytes in one register.
-struct AtOnce {
-  BLOOMGATE_AVX512 static Word classify(const char* text, char* folded) noexcept {
-    const __m512i bytes = _mm512_loadu_si512(text);
-    const __m512i case_bit = _mm512_set1_epi8(0x20);
-    const std::uint64_t letter = in_range(_mm512_or_si512(bytes, case_bit), 'a', 25);
-    _mm512_store_si512(folded, _mm512_or_si512(bytes, _mm512_maskz_mov_epi8(letter, case_bit)));
-    Word word = {.at = equal(bytes, '@'), .dot = equal(bytes, '.')};
-    word.plus = equal(bytes, '+') | equal(bytes, '=');
-    word.line_feed = equal(bytes, '\n');
-    word.carriage_return = equal(bytes, '\r');
-    const std::uint64_t mark = equal(bytes, '_') | equal(bytes, '-');
-    word.plain = letter | in_range(bytes, '0', 9) | mark | word.at | word.dot | word.plus;
-    return word;
-  }
-
-  BLOOMGATE_AVX512 static SignBytes sign_bytes(const char* text) noexcept {
-    const __m512i bytes = _mm512_loadu_si512(text);
-    return {.space = equal(bytes, ' '), .greater = equal(bytes, '>')};
-  }
 };
 
 // A stream of bits, moved by one place: each byte's bit is now at the byte after it.
@@ -244,6 +105,159 @@ inline std::uint64_t within_text(std::uint64_t bytes) noexcept {
   return bytes < 64 ? (std::uint64_t{1} << bytes) - 1 : ~std::uint64_t{0};
 }
 
+__extension__ using TwoWords = unsigned __int128;
+
+// One bit for each byte of a line, from its first byte on, for each kind of byte that matters. `Bits` are
+// std::uint64_t, or TwoWords where the line is longer. What comes behind the line has bits, too.
+template <typename Bits>
+struct LineBytes {
+  Bits plain = 0;
+  Bits at = 0;
+  Bits dot = 0;
+  Bits plus = 0;
+  Bits line_feed = 0;
+  Bits carriage_return = 0;
+  Bits space = 0;
+  Bits greater = 0;
+};
+
+template <typename Registers>
+[[gnu::always_inline]] inline LineBytes<std::uint64_t> classify(const char* text, char* folded) noexcept {
+  const Word word = Registers::classify(text, folded);
+  const SignBytes sign = Registers::sign_bytes(text);
+  return {word.plain, word.at, word.dot, word.plus, word.line_feed, word.carriage_return, sign.space, sign.greater};
+}
+
+[[gnu::always_inline]] inline LineBytes<TwoWords> joined(const LineBytes<std::uint64_t>& low,
+                                                         const LineBytes<std::uint64_t>& high) noexcept {
+  const auto join = [&](auto kind) { return static_cast<TwoWords>(high.*kind) << 64 | low.*kind; };
+  using Half = LineBytes<std::uint64_t>;
+  return {join(&Half::plain), join(&Half::at),        join(&Half::dot),
+          join(&Half::plus),  join(&Half::line_feed), join(&Half::carriage_return),
+          join(&Half::space), join(&Half::greater)};
+}
+
+// All bits from the lowest one on that is set; none where none is.
+template <typename Bits>
+constexpr Bits from_lowest(Bits bits) noexcept {
+  return ~bits + 1;
+}
+
+inline std::size_t place_of(std::uint64_t bit) noexcept {
+  return static_cast<std::size_t>(std::countr_zero(bit));
+}
+
+inline std::size_t place_of(TwoWords bit) noexcept {
+  const auto low = static_cast<std::uint64_t>(bit);
+  return low != 0 ? place_of(low) : 64 + place_of(static_cast<std::uint64_t>(bit >> 64));
+}
+
+// Where a pair is in its line.
+struct PairPlaces {
+  bool is_plain = false;    // the line is two plain addresses with one sign, " > ", between them
+  std::size_t greater = 0;  // the rest is of use only then: the '>' of the sign,
+  std::size_t end = 0;      // the byte behind the recipient,
+  std::size_t line_end = 0;
+};
+
+// Of a line that has a line feed.
+template <typename Bits>
+[[gnu::always_inline]] inline PairPlaces find_pair(const LineBytes<Bits>& line) noexcept {
+  const Bits line_feed = line.line_feed & from_lowest(line.line_feed);
+  const Bits last = line_feed >> 1;
+  const Bits end = (line.carriage_return & last) != 0 ? last : line_feed;
+  const Bits within = end - 1;
+  const Bits greater = line.greater & within;
+  const Bits sign = greater << 1 | greater | greater >> 1;
+  const Bits sender = (greater - 1) >> 1;  // all before the sign
+  const Bits recipient = within & from_lowest(greater << 2);
+  const Bits sender_at = line.at & sender;
+  const Bits recipient_at = line.at & recipient;
+  const Bits domains =
+      (sender & from_lowest(sender_at)) | (recipient & from_lowest(recipient_at));  // each with its '@'
+  const Bits marks = (line.at | line.dot) & within;
+  const Bits edges = 1 | greater << 2 | greater >> 2 | end >> 1;  // the first and the last byte of each side
+  const Bits faults = (within & ~(line.plain | sign))             // bytes that are not allowed at all
+                      | (greater & (greater - 1))                 // a second '>'
+                      | (sign & ~(line.greater | line.space))     // one without its spaces
+                      | (sender_at & (sender_at - 1))             // a second '@'
+                      | (recipient_at & (recipient_at - 1))       // also on this side
+                      | (marks & (marks << 1 | edges))  // nothing before a dot or the '@', or nothing behind it
+                      | (domains & line.plus);          // bytes that only a local part may have
+  return {.is_plain = faults == 0 && sender_at != 0 && recipient_at != 0,
+          .greater = place_of(greater),
+          .end = place_of(end),
+          .line_end = place_of(line_feed)};
+}
+
 }  // namespace bloomgate::plain_words
 
-#endif
+namespace bloomgate {
+
+// `Registers` of what follows classify bytes. The results are the same, whatever their size.
+//   static Word classify(const char* text, char* folded): 64 bytes, and writes them to `folded` in lower case
+//   static SignBytes sign_bytes(const char* text): of 64 bytes
+
+template <typename Registers>
+[[gnu::always_inline]] inline const char* PlainLines::read_by(const char* at, const char* end) noexcept {
+  constexpr std::uint64_t kMostBytes = 63;  // so that no part of an address can be too long
+  plain_words::Grammar grammar;
+  count_ = 0;
+  std::size_t start = 0;  // of the line, in the text and in what is folded
+  const auto text_bytes = static_cast<std::size_t>(end - at);
+  for (std::size_t offset = 0; offset < std::min(text_bytes, sizeof folded_); offset += 64) {
+    if (count_ + kMostOfWord > kMost) break;
+    const plain_words::Word word = Registers::classify(at + offset, folded_.data() + offset);
+    const std::uint64_t faults = grammar.faults(word);
+    // The bytes in memory after the text are not the list's.
+    std::uint64_t line_ends =
+        word.line_feed & plain_words::within_text(text_bytes - offset) & plain_words::before_first(faults);
+    for (; line_ends != 0; line_ends &= line_ends - 1) {
+      const auto place = static_cast<unsigned>(std::countr_zero(line_ends));
+      const std::size_t line_end = offset + place;
+      std::size_t bytes = line_end - start;
+      if (folded_[line_end - 1] == '\r') --bytes;
+      if (bytes > kMostBytes) return at + start;
+      keys_[count_++] = {folded_.data() + start, bytes};
+      start = line_end + 1;
+    }
+    if (faults != 0) break;
+  }
+  return at + start;
+}
+
+template <typename Registers>
+[[gnu::always_inline]] inline const char* PlainPairLines::read_by(const char* at, const char* end) noexcept {
+  std::size_t count = 0;
+  char* key = key_text_.data();
+  while (at < end && count < kMost) {
+    plain_words::LineBytes<std::uint64_t> line = plain_words::classify<Registers>(at, folded_.data());
+    // The bytes in memory after the text are not the list's.
+    const auto text_bytes = static_cast<std::size_t>(end - at);
+    line.line_feed &= plain_words::within_text(text_bytes);
+    plain_words::PairPlaces pair;
+    if (line.line_feed != 0) {
+      pair = plain_words::find_pair(line);
+    } else if (text_bytes > 64) {
+      plain_words::LineBytes<std::uint64_t> rest = plain_words::classify<Registers>(at + 64, folded_.data() + 64);
+      rest.line_feed &= plain_words::within_text(text_bytes - 64);
+      if (rest.line_feed != 0) pair = plain_words::find_pair(plain_words::joined(line, rest));
+    }
+    if (!pair.is_plain) break;
+    const std::size_t sender_bytes = pair.greater - 1;
+    const std::size_t recipient_bytes = pair.end - pair.greater - 2;
+    if (sender_bytes >= kCopied || recipient_bytes >= kCopied) break;  // so that no part of an address can be too long
+    // Of one size, which is faster than of the right one: what is too much is written over, or behind the keys.
+    std::memcpy(key, folded_.data(), kCopied);
+    key[sender_bytes] = kPairSeparator;
+    std::memcpy(key + sender_bytes + 1, folded_.data() + pair.greater + 2, kCopied);
+    const std::size_t key_bytes = sender_bytes + 1 + recipient_bytes;
+    keys_[count++] = {key, key_bytes};
+    key += key_bytes;
+    at += pair.line_end + 1;
+  }
+  count_ = count;
+  return at;
+}
+
+}  // namespace bloomgate

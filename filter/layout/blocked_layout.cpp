@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "filter/base/processor.hpp"
 #include "filter/layout/bits.hpp"
 #include "filter/layout/layout_rules.hpp"
 #include "filter/layout/sizing.hpp"
@@ -32,7 +33,7 @@ void set_bits_of(const FilterShape& shape, BodyPart part, std::span<const std::u
   set_all_bits<kHashes, kBlockBytes>(shape, part, run);
 }
 
-#ifdef __SSE2__
+#ifdef __x86_64__
 // The same for processors with BMI2, whose shifts by a number in a register take one step, not three.
 template <std::uint32_t kHashes, std::uint32_t kBlockBytes>
 [[gnu::target("bmi2")]] void set_bits_with_bmi2(const FilterShape& shape, BodyPart part,
@@ -43,8 +44,8 @@ template <std::uint32_t kHashes, std::uint32_t kBlockBytes>
 
 template <std::uint32_t kHashes, std::uint32_t kBlockBytes>
 SetBits fastest_set_bits() noexcept {
-#ifdef __SSE2__
-  if (__builtin_cpu_supports("bmi2") != 0) return set_bits_with_bmi2<kHashes, kBlockBytes>;
+#ifdef __x86_64__
+  if (processor().bmi2) return set_bits_with_bmi2<kHashes, kBlockBytes>;
 #endif
   return set_bits_of<kHashes, kBlockBytes>;
 }

@@ -4,6 +4,7 @@
 
 #include "filter/address/domain_tree.hpp"
 #include "filter/base/little_endian.hpp"
+#include "filter/base/processor.hpp"
 #include "filter/layout/counters.hpp"
 
 namespace bloomgate {
@@ -148,7 +149,7 @@ namespace {
   return ones;
 }
 
-#ifdef __SSE2__
+#ifdef __x86_64__
 // The same for processors with an instruction for it.
 [[gnu::target("popcnt")]] std::uint64_t count_ones_with_popcnt(std::span<const std::byte> bytes) noexcept {
   return count_ones_of(bytes);
@@ -159,8 +160,8 @@ namespace {
 
 std::uint64_t FilterView::count_ones() const noexcept {
   if (rules_->counts_entries()) return count_counters(body_).used;
-#ifdef __SSE2__
-  if (__builtin_cpu_supports("popcnt") != 0) return count_ones_with_popcnt(body_);
+#ifdef __x86_64__
+  if (processor().popcnt) return count_ones_with_popcnt(body_);
 #endif
   return count_ones_of(body_);
 }

@@ -8,32 +8,23 @@
 #include <immintrin.h>
 #endif
 
-#define BLOOMGATE_AVX512 [[gnu::target("avx512f,avx512vpopcntdq")]]
+#include "filter/base/processor.hpp"
+#include "filter/layout/ribbon_solver_avx512.hpp"
 
 namespace bloomgate {
 namespace {
 
-constexpr std::uint32_t kLanes = 8;  // 64-bit words that are worked on at once
-
-constexpr std::uint32_t kSlotsAtOnce = 8;  // whose rows are opened together
-
-struct alignas(64) Lanes {
-  std::array<std::uint64_t, kLanes> words = {};
-};
-
-// Some rows that have not got a slot yet: their coefficients for the group that is being worked on and the next two.
-struct OpenRows {
-  std::array<Lanes, kRibbonRowGroups> groups = {};
-};
-
-using Coefficients = std::array<std::uint64_t, kRibbonRowGroups>;
+using Lanes = RibbonLanes::Lanes;
+using OpenRows = RibbonLanes::OpenRows;
+using Coefficients = RibbonLanes::Coefficients;
+constexpr std::uint32_t kLanes = RibbonLanes::kLanes;
+constexpr std::uint32_t kSlotsAtOnce = RibbonLanes::kSlotsAtOnce;
 
 // Two lanes at a time: the largest registers that every 64-bit x86 has. Elsewhere the compiler does the same with
 // words.
 struct TwoLanes {
   using Pair = std::uint64_t __attribute__((vector_size(16)));
   static constexpr std::uint32_t kPairs = kLanes / 2;
-  static constexpr std::uint32_t kOpenAtOnce = 0;
 
   static Pair load(const Lanes& from, std::uint32_t pair) noexcept {
     Pair value;
@@ -68,8 +59,6 @@ struct TwoLanes {
     }
   }
 
-  // Chooses the bits of a group's slots in each column, the last slot's first, so that each row adds up to 0: `columns`
-  // are those of the group, where these bits are still 0 if a row begins there, and of the next two.
   static void settle(Lanes* columns, std::uint32_t stride, const Coefficients* rows) noexcept {
     for (std::uint32_t pair = 0; pair < kPairs; ++pair) {
       Pair first = load(columns[0], pair);
@@ -85,93 +74,6 @@ struct TwoLanes {
     }
   }
 };
-
-#ifdef __SSE2__
-// The same with one register for all eight.
-struct EightLanes {
-  // So many open rows, times eight, fit into the registers with all their coefficients.
-  static constexpr std::uint32_t kOpenAtOnce = 4;
-
-  BLOOMGATE_AVX512 static __m512i load(const Lanes& from) noexcept { return _mm512_load_si512(from.words.data()); }
-  BLOOMGATE_AVX512 static __m512i fill(std::uint64_t word) noexcept {
-    return _mm512_set1_epi64(static_cast<long long>(word));
-  }
-
-  BLOOMGATE_AVX512 static unsigned lanes_with_bit(const Lanes& lanes, unsigned bit) noexcept {
-    return _mm512_test_epi64_mask(load(lanes), fill(std::uint64_t{1} << bit));
-  }
-
-  BLOOMGATE_AVX512 static void add_where(OpenRows& rows, unsigned bit, const Coefficients& row) noexcept {
-    const auto mask = static_cast<__mmask8>(lanes_with_bit(rows.groups[0], bit));
-    for (std::uint32_t i = 0; i < kRibbonRowGroups; ++i) {
-      const __m512i words = load(rows.groups[i]);
-      _mm512_store_si512(rows.groups[i].words.data(), _mm512_mask_xor_epi64(words, mask, words, fill(row[i])));
-    }
-  }
-
-  // The word of one of 32 lanes, in all lanes.
-  BLOOMGATE_AVX512 static __m512i spread(const __m512i (&words)[kOpenAtOnce], std::uint32_t lane) noexcept {
-    const __m512i index = fill(lane);
-    const auto in_last = static_cast<__mmask8>(lane < 2 * kLanes ? 0 : 0xff);
-    return _mm512_mask_mov_epi64(_mm512_permutex2var_epi64(words[0], index, words[1]), in_last,
-                                 _mm512_permutex2var_epi64(words[2], index, words[3]));
-  }
-
-  // take_slot() for kSlotsAtOnce slots from `bit` on, without a trip to memory between two of them.
-  BLOOMGATE_AVX512 static void take_slots(OpenRows* open, std::vector<std::uint32_t>& free_lanes, Coefficients* rows,
-                                          unsigned bit) {
-    __m512i words[kRibbonRowGroups][kOpenAtOnce];
-#pragma GCC unroll 8
-    for (std::uint32_t i = 0; i < kRibbonRowGroups; ++i) {
-#pragma GCC unroll 8
-      for (std::uint32_t j = 0; j < kOpenAtOnce; ++j) words[i][j] = load(open[j].groups[i]);
-    }
-    for (std::uint32_t slot = 0; slot < kSlotsAtOnce; ++slot, ++bit) {
-      const __m512i own = fill(std::uint64_t{1} << bit);
-      std::array<__mmask8, kOpenAtOnce> having;
-#pragma GCC unroll 8
-      for (std::uint32_t j = 0; j < kOpenAtOnce; ++j) having[j] = _mm512_test_epi64_mask(words[0][j], own);
-      std::uint64_t found = 0;
-#pragma GCC unroll 8
-      for (std::uint32_t j = 0; j < kOpenAtOnce; ++j) found |= std::uint64_t{having[j]} << (kLanes * j);
-      if (found == 0) continue;
-      const auto lane = static_cast<std::uint32_t>(std::countr_zero(found));
-#pragma GCC unroll 8
-      for (std::uint32_t i = 0; i < kRibbonRowGroups; ++i) {
-        const __m512i word = spread(words[i], lane);
-        _mm512_mask_storeu_epi64(&rows[slot][i], 1, word);
-#pragma GCC unroll 8
-        for (std::uint32_t j = 0; j < kOpenAtOnce; ++j) {
-          words[i][j] = _mm512_mask_xor_epi64(words[i][j], having[j], words[i][j], word);
-        }
-      }
-      free_lanes.push_back(lane);
-    }
-#pragma GCC unroll 8
-    for (std::uint32_t i = 0; i < kRibbonRowGroups; ++i) {
-#pragma GCC unroll 8
-      for (std::uint32_t j = 0; j < kOpenAtOnce; ++j) _mm512_store_si512(open[j].groups[i].words.data(), words[i][j]);
-    }
-  }
-
-  // Each bit depends on those behind it, so what does not is added up first.
-  BLOOMGATE_AVX512 static void settle(Lanes* columns, std::uint32_t stride, const Coefficients* rows) noexcept {
-    __m512i first = load(columns[0]);
-    const __m512i second = load(columns[stride]);
-    const __m512i third = load(columns[2 * stride]);
-    for (std::uint32_t bit = kRibbonGroupSlots; bit-- > 0;) {
-      const Coefficients& row = rows[bit];
-      const __m512i own = fill(std::uint64_t{1} << bit);
-      const __m512i later =
-          _mm512_xor_si512(_mm512_and_si512(second, fill(row[1])), _mm512_and_si512(third, fill(row[2])));
-      const __m512i ones = _mm512_popcnt_epi64(_mm512_xor_si512(_mm512_and_si512(first, fill(row[0])), later));
-      const __mmask8 is_odd = _mm512_test_epi64_mask(ones, fill(1));
-      first = _mm512_mask_or_epi64(first, is_odd, first, own);
-    }
-    _mm512_store_si512(columns[0].words.data(), first);
-  }
-};
-#endif
 
 // Sebastiano Vigna's splitmix64: a word that looks random, from a number.
 constexpr std::uint64_t random_word(std::uint64_t number) noexcept {
@@ -190,13 +92,17 @@ constexpr std::uint64_t random_word(std::uint64_t number) noexcept {
 struct RibbonSolver::Slots {
   // The rows that have no slot yet are in lanes. A lane of zeros is free, whether or not it is among the free lanes.
   std::vector<OpenRows> open;
-  std::vector<std::uint32_t> free_lanes;
+  std::vector<std::uint32_t> free_lanes;  // the first free_count of them
+  std::size_t free_count = 0;
   std::vector<Coefficients> rows;  // of each slot, from its group on; zeros where no row begins
   // Where the column ends that only the wide groups have: what would be in the rows of their last two groups if no row
   // began there.
   std::vector<Coefficients> last_wide_rows;
   std::vector<Lanes> columns;  // the bits: of each group its columns, in `stride` lanes
   std::uint32_t stride = 0;
+  const RibbonLanes& lanes;
+
+  explicit Slots(const RibbonLanes& used) noexcept : lanes(used) {}
 
   // The new ones are the last to be used.
   void add_lanes() {
@@ -205,20 +111,13 @@ struct RibbonSolver::Slots {
       added[i] = static_cast<std::uint32_t>(open.size()) * kLanes + kLanes - 1 - i;
     }
     free_lanes.insert(free_lanes.begin(), added.begin(), added.end());
+    free_count += kLanes;
     open.emplace_back();
   }
 
   void add(const RibbonRow& row) {
-    if (free_lanes.empty()) add_lanes();
-    put(free_lanes.back(), {row.words[0], row.words[1], row.words[2]});
-    free_lanes.pop_back();
-  }
-
-  Coefficients row_in(std::uint32_t lane) const noexcept {
-    const OpenRows& rows_of_lane = open[lane / kLanes];
-    Coefficients row;
-    for (std::uint32_t i = 0; i < kRibbonRowGroups; ++i) row[i] = rows_of_lane.groups[i].words[lane % kLanes];
-    return row;
+    if (free_count == 0) add_lanes();
+    put(free_lanes[--free_count], {row.words[0], row.words[1], row.words[2]});
   }
 
   void put(std::uint32_t lane, const Coefficients& row) noexcept {
@@ -238,53 +137,31 @@ struct RibbonSolver::Slots {
     for (std::uint64_t& word : words) word = random_word(salt++) & unused;
   }
 
+  // Gives kSlotsAtOnce slots to the rows that are open.
+  void take_slots(std::uint32_t begin) {
+    while (open.size() < lanes.least_open) add_lanes();
+    free_count += lanes.take_slots(open.data(), static_cast<std::uint32_t>(open.size()), rows.data() + begin,
+                                   begin % kRibbonGroupSlots, free_lanes.data() + free_count);
+  }
+
   // On to the next group. The rows that are left move to the first lanes. Gives their number.
   std::uint32_t next_group() {
-    const auto lanes = static_cast<std::uint32_t>(open.size()) * kLanes;
+    const auto end = static_cast<std::uint32_t>(open.size()) * kLanes;
     std::uint32_t left = 0;
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      const Coefficients row = row_in(lane);
+    for (std::uint32_t lane = 0; lane < end; ++lane) {
+      const Coefficients row = RibbonLanes::row_in(open.data(), lane);
       put(lane, {});
       if ((row[1] | row[2]) != 0) put(left++, {row[1], row[2], 0});
     }
     open.resize((left + kLanes - 1) / kLanes);
-    free_lanes.clear();
-    for (auto lane = static_cast<std::uint32_t>(open.size()) * kLanes; lane-- > left;) free_lanes.push_back(lane);
+    free_lanes.resize(open.size() * kLanes);
+    free_count = 0;
+    for (auto lane = static_cast<std::uint32_t>(open.size()) * kLanes; lane-- > left;) free_lanes[free_count++] = lane;
     return left;
   }
 };
 
 namespace {
-
-// Gives the slot to one of the rows that have a coefficient there, if there are any.
-template <typename Registers>
-[[gnu::always_inline]] inline void take_slot(RibbonSolver::Slots& slots, std::uint32_t slot) {
-  const unsigned bit = slot % kRibbonGroupSlots;
-  const auto count = static_cast<std::uint32_t>(slots.open.size());
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const unsigned found = Registers::lanes_with_bit(slots.open[i].groups[0], bit);
-    if (found == 0) continue;
-    const std::uint32_t lane = i * kLanes + static_cast<std::uint32_t>(std::countr_zero(found));
-    const Coefficients row = slots.row_in(lane);
-    slots.rows[slot] = row;
-    for (; i < count; ++i) Registers::add_where(slots.open[i], bit, row);
-    slots.free_lanes.push_back(lane);
-    return;
-  }
-}
-
-// The same for kSlotsAtOnce of them.
-template <typename Registers>
-[[gnu::always_inline]] inline void take_slots(RibbonSolver::Slots& slots, std::uint32_t begin) {
-  if constexpr (Registers::kOpenAtOnce != 0) {
-    if (slots.open.size() <= Registers::kOpenAtOnce) {
-      while (slots.open.size() < Registers::kOpenAtOnce) slots.add_lanes();
-      Registers::take_slots(slots.open.data(), slots.free_lanes, slots.rows.data() + begin, begin % kRibbonGroupSlots);
-      return;
-    }
-  }
-  for (std::uint32_t slot = begin; slot < begin + kSlotsAtOnce; ++slot) take_slot<Registers>(slots, slot);
-}
 
 // Whether that many rows may be open with that many slots to go. Where rows crowd, some of them and nearly all rows of
 // strangers follow from the others; before that they queue up.
@@ -295,38 +172,38 @@ constexpr bool is_crowded(std::uint32_t open, std::uint32_t slots_left) noexcept
 }
 
 // Gives the slots of two groups to the rows that are open, as if there were no others, and keeps who got them.
-template <typename Registers>
-[[gnu::always_inline]] inline bool place_last_wide_rows(std::uint32_t begin, bool allow_crowded,
-                                                        RibbonSolver::Slots& slots) {
+bool place_last_wide_rows(std::uint32_t begin, bool allow_crowded, RibbonSolver::Slots& slots) {
   const auto open = slots.open;
   const auto free_lanes = slots.free_lanes;
+  const auto free_count = slots.free_count;
   const auto rows = slots.rows.begin() + begin;
-  for (std::uint32_t slot = 0; slot < kRibbonGroupSlots; ++slot) take_slot<Registers>(slots, begin + slot);
+  const auto take_group = [&](std::uint32_t first) {
+    for (std::uint32_t slot = 0; slot < kRibbonGroupSlots; slot += kSlotsAtOnce) slots.take_slots(first + slot);
+  };
+  take_group(begin);
   const bool crowded = is_crowded(slots.next_group(), kRibbonGroupSlots);
-  for (std::uint32_t slot = kRibbonGroupSlots; slot < 2 * kRibbonGroupSlots; ++slot) {
-    take_slot<Registers>(slots, begin + slot);
-  }
+  take_group(begin + kRibbonGroupSlots);
   slots.last_wide_rows.assign(rows, rows + 2 * kRibbonGroupSlots);
   std::fill_n(rows, 2 * kRibbonGroupSlots, Coefficients{});
   slots.open = open;
   slots.free_lanes = free_lanes;
+  slots.free_count = free_count;
   return allow_crowded || !crowded;
 }
 
 // Gives each row its slot. False if they are too crowded for that and `crowded` was not allowed.
-template <typename Registers>
-[[gnu::always_inline]] inline bool place_rows(std::span<const std::uint64_t> places, const RibbonGroups& groups,
-                                              bool allow_crowded, RibbonSolver::Slots& slots) {
+bool place_rows(std::span<const std::uint64_t> places, const RibbonGroups& groups, bool allow_crowded,
+                RibbonSolver::Slots& slots) {
   slots.open.clear();
   slots.free_lanes.clear();
+  slots.free_count = 0;
   slots.rows.assign(groups.slots(), {});
   auto next = places.begin();
   for (std::uint32_t begin = 0; begin < groups.slots(); begin += kSlotsAtOnce) {
     if (begin != 0 && begin % kRibbonGroupSlots == 0) {
       const std::uint32_t open = slots.next_group();
       if (!allow_crowded && is_crowded(open, groups.slots() - begin)) return false;
-      if (begin == groups.first_mixed() * kRibbonGroupSlots &&
-          !place_last_wide_rows<Registers>(begin, allow_crowded, slots)) {
+      if (begin == groups.first_mixed() * kRibbonGroupSlots && !place_last_wide_rows(begin, allow_crowded, slots)) {
         return false;
       }
     }
@@ -335,25 +212,22 @@ template <typename Registers>
       if (row.start >= begin + kSlotsAtOnce) break;
       slots.add(row);
     }
-    take_slots<Registers>(slots, begin);
+    slots.take_slots(begin);
   }
   return true;
 }
 
-template <typename Registers>
-[[gnu::always_inline]] inline void settle_group(const RibbonGroups& groups, std::uint32_t group, std::uint64_t salt,
-                                                RibbonSolver::Slots& slots) {
+void settle_group(const RibbonGroups& groups, std::uint32_t group, std::uint64_t salt, RibbonSolver::Slots& slots) {
   Lanes* const columns = slots.columns.data() + std::size_t{group} * slots.stride;
   const Coefficients* const rows = slots.rows.data() + std::size_t{group} * kRibbonGroupSlots;
   slots.draw_unused(rows, salt + groups.begin_of(group), {columns->words.data(), groups.columns_of(group)});
-  for (std::uint32_t i = 0; i < slots.stride; ++i) Registers::settle(columns + i, slots.stride, rows);
+  for (std::uint32_t i = 0; i < slots.stride; ++i) slots.lanes.settle(columns + i, slots.stride, rows);
 }
 
 // The last column of a wide group, where narrow ones begin, once more. It must suit only the rows that end in wide
 // groups. With all rows its bits would all be 0, since behind it no bit can be chosen.
-template <typename Registers>
-[[gnu::always_inline]] inline void settle_last_wide_column(const RibbonGroups& groups, std::uint32_t group,
-                                                           std::uint64_t salt, RibbonSolver::Slots& slots) {
+void settle_last_wide_column(const RibbonGroups& groups, std::uint32_t group, std::uint64_t salt,
+                             RibbonSolver::Slots& slots) {
   const std::uint32_t column = groups.columns_of(0) - 1;
   Lanes& lanes = slots.columns[std::size_t{group} * slots.stride + column / kLanes];
   const Coefficients* const rows =
@@ -361,53 +235,46 @@ template <typename Registers>
   Lanes kept = lanes;
   std::uint64_t& word = lanes.words[column % kLanes];
   slots.draw_unused(rows, salt + groups.begin_of(group) + column, {&word, 1});
-  Registers::settle(&lanes, slots.stride, rows);
+  slots.lanes.settle(&lanes, slots.stride, rows);
   kept.words[column % kLanes] = word;
   lanes = kept;
 }
 
 // Finds the bits of all columns, from the last slot to the first.
-template <typename Registers>
-[[gnu::always_inline]] inline void choose_bits(const RibbonGroups& groups, std::uint64_t salt,
-                                               RibbonSolver::Slots& slots) {
+void choose_bits(const RibbonGroups& groups, std::uint64_t salt, RibbonSolver::Slots& slots) {
   slots.stride = (groups.columns_of(0) + kLanes - 1) / kLanes;
   slots.columns.assign(std::size_t{groups.count() + kRibbonRowGroups - 1} * slots.stride, {});
   for (std::uint32_t group = groups.count(); group-- > 0;) {
-    settle_group<Registers>(groups, group, salt, slots);
+    settle_group(groups, group, salt, slots);
     if (groups.first_mixed() != 0 && group >= groups.first_mixed() && group < groups.wide()) {
-      settle_last_wide_column<Registers>(groups, group, salt, slots);
+      settle_last_wide_column(groups, group, salt, slots);
     }
   }
 }
 
 // Tries with one group more until the rows are not crowded. Gives the number of groups.
-template <typename Registers>
-[[gnu::always_inline]] inline RibbonGroups solve_with(std::span<const std::uint64_t> places, std::uint32_t least_groups,
-                                                      std::uint64_t salt, RibbonSolver::Slots& slots) {
+RibbonGroups solve_with(std::span<const std::uint64_t> places, std::uint32_t least_groups, std::uint64_t salt,
+                        RibbonSolver::Slots& slots) {
   constexpr std::uint32_t kMostTries = 8;
   const std::uint32_t most_groups = std::min(least_groups + kMostTries - 1, kMostRibbonGroups);
   std::uint32_t count = least_groups;
-  while (!place_rows<Registers>(places, RibbonGroups(count), count == most_groups, slots)) ++count;
+  while (!place_rows(places, RibbonGroups(count), count == most_groups, slots)) ++count;
   const RibbonGroups groups(count);
-  choose_bits<Registers>(groups, salt, slots);
+  choose_bits(groups, salt, slots);
   return groups;
 }
 
-RibbonGroups solve_with_two_lanes(std::span<const std::uint64_t> places, std::uint32_t least_groups, std::uint64_t salt,
-                                  RibbonSolver::Slots& slots) {
-  return solve_with<TwoLanes>(places, least_groups, salt, slots);
-}
+constexpr RibbonLanes kTwoLanes = {0, RibbonLanes::take_slots_one_by_one<TwoLanes>, TwoLanes::settle};
 
-#ifdef __SSE2__
-BLOOMGATE_AVX512 RibbonGroups solve_with_eight_lanes(std::span<const std::uint64_t> places, std::uint32_t least_groups,
-                                                     std::uint64_t salt, RibbonSolver::Slots& slots) {
-  return solve_with<EightLanes>(places, least_groups, salt, slots);
-}
+const RibbonLanes& lanes_of(RibbonSolver::Registers registers) noexcept {
+#ifdef __x86_64__
+  if (registers != RibbonSolver::Registers::of_128_bits && processor().avx512_popcnt) return RibbonLanes::avx512();
 #endif
+  static_cast<void>(registers);
+  return kTwoLanes;
+}
 
 }  // namespace
-
-#undef BLOOMGATE_AVX512
 
 std::uint32_t ribbon_groups_for(std::uint64_t keys) noexcept {
   std::uint32_t few = kLeastRibbonGroups - 1;  // too few, or the least
@@ -419,17 +286,7 @@ std::uint32_t ribbon_groups_for(std::uint64_t keys) noexcept {
   return enough;
 }
 
-bool RibbonSolver::has_512_bits() noexcept {
-#ifdef __SSE2__
-  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vpopcntdq") != 0;
-#else
-  return false;
-#endif
-}
-
-RibbonSolver::RibbonSolver(Registers registers)
-    : wide_(registers == Registers::of_512_bits || (registers == Registers::any && has_512_bits())),
-      slots_(std::make_unique<Slots>()) {}
+RibbonSolver::RibbonSolver(Registers registers) : slots_(std::make_unique<Slots>(lanes_of(registers))) {}
 
 RibbonSolver::~RibbonSolver() = default;
 
@@ -478,12 +335,7 @@ void RibbonSolver::solve(std::span<const KeyHash> keys, std::uint64_t salt, std:
   const std::uint32_t wanted = ribbon_groups_for(places_.size());
   const auto keys_word = std::uint64_t{places_.size()} << 16;
   if (wanted > kMostRibbonGroups) return store_little_endian(block, keys_word | kMostRibbonGroups);  // all sums are 0
-#ifdef __SSE2__
-  const auto solve = wide_ ? solve_with_eight_lanes : solve_with_two_lanes;
-#else
-  const auto solve = solve_with_two_lanes;
-#endif
-  const RibbonGroups groups = solve(places_, wanted, salt, *slots_);
+  const RibbonGroups groups = solve_with(places_, wanted, salt, *slots_);
   store_little_endian(block, keys_word | groups.count());
   std::byte* to = block + sizeof(std::uint64_t);
   for (std::uint32_t group = 0; group < groups.count(); ++group) {

@@ -29,8 +29,7 @@ std::uint32_t ribbon_groups_for(std::uint64_t keys) noexcept;
 
 class RibbonSolver {
  public:
-  enum class Registers : std::uint8_t { of_128_bits, of_512_bits, any };  // any: the largest that the processor has
-  static bool has_512_bits() noexcept;
+  enum class Registers : std::uint8_t { of_128_bits, any };  // any: the largest that the processor has
 
   // A test may ask for the smaller ones.
   explicit RibbonSolver(Registers registers = Registers::any);
@@ -49,7 +48,6 @@ class RibbonSolver {
  private:
   void sort(std::span<const KeyHash> keys);
 
-  bool wide_;
   std::vector<std::uint64_t> places_;  // of the keys, ascending, each once
   std::vector<std::uint32_t> bucket_ends_;
   std::unique_ptr<Slots> slots_;

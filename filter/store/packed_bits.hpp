@@ -14,6 +14,9 @@ class PackedBits {
  public:
   // What is read and written at once.
   static constexpr std::size_t kAtOnce = 64;
+  // With these, every second number of a register has bytes of its own, and all eight lie in what is read at once.
+  static constexpr unsigned kLeastLowBits = 8;
+  static constexpr unsigned kMostLowBits = 55;
 
   // Whether this processor can do it, with so many low bits of each hash.
   static bool can_do(unsigned low_bits) noexcept;
