@@ -1,6 +1,6 @@
 // `bloomgate-milter --doctor`: looks at the running system as a new operator would, and says what is wrong and what to
-// do about it. Called by main(); changes nothing. It reads files, connects to the daemon's socket, and runs the mail
-// server's own programs (postconf, postmap) and systemctl.
+// do about it. Called by main(); changes nothing. It reads files, connects to the daemon's socket, and runs
+// setup-postfix, postmap and systemctl.
 #pragma once
 
 #include <span>

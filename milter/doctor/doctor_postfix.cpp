@@ -1,11 +1,12 @@
-// What --doctor examines in Postfix. It asks postconf and postmap, so that it sees the files as Postfix itself does.
+// What --doctor examines in Postfix. setup-postfix reads its configuration, by postconf, and postmap its tables: so the
+// doctor sees the files as Postfix itself does.
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
-#include <sstream>
+#include <chrono>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "filter/base/ascii.hpp"
@@ -20,55 +21,27 @@ namespace {
 using Level = DoctorFinding::Level;
 
 constexpr std::string_view kSetupPostfix = "setup-postfix shows what to change, and does it with --apply";
+constexpr std::chrono::seconds kReadPatience{60};  // it runs postconf some times for each service
 constexpr std::string_view kMark = "X-Bloomgate: deliver; reason=listed; host=mx.example.org";
 
 std::string without_line_end(std::string_view output) {
   return std::string(ascii::trimmed_back(output, " \n"));
 }
 
-// The items of a Postfix list: separated by blanks and commas; an item in braces is kept whole.
-std::vector<std::string> items(std::string_view text) {
-  std::vector<std::string> found;
-  std::string item;
-  int depth = 0;
-  for (const char c : text) {
-    depth += (c == '{') - (c == '}');
-    const bool separates = c == ' ' || c == ',' || c == '\t' || c == '\n';
-    if (depth > 0 || !separates) {
-      item += c;
-    } else if (!item.empty()) {
-      found.push_back(std::exchange(item, {}));
-    }
-  }
-  if (!item.empty()) found.push_back(item);
-  return found;
-}
-
-// The address in an item of smtpd_milters, which may be in braces with options behind it.
-std::string_view address_of(std::string_view milter) {
-  const std::size_t begin = milter.find_first_not_of("{ ");
-  if (begin == std::string_view::npos) return {};
-  return milter.substr(begin, milter.find_first_of(", }", begin) - begin);
-}
-
-std::string after_equals(const std::string& line) {
-  return line.substr(std::min(line.size(), line.find('=') + 1));
-}
-
-// Whether other servers bring mail to that service of master.cf: to port 25, or to smtpd behind postscreen.
-bool takes_mail_of_servers(std::string_view service) {
-  if (service.ends_with("/pass")) return true;
-  return service == "smtp/inet" || service == "25/inet" || service.ends_with(":smtp/inet") ||
-         service.ends_with(":25/inet");
-}
+// As scripts/mta_setup/postfix_reading.py writes it.
+using Read = nlohmann::json;
 
 class Postfix {
  public:
-  Postfix(const DaemonOptions& options, std::string folder, std::vector<DoctorFinding>& findings)
-      : options_(options), folder_(std::move(folder)), findings_(findings), queue_folder_(value("queue_directory")) {}
+  Postfix(const DaemonOptions& options, std::string folder, const Read& read, std::vector<DoctorFinding>& findings)
+      : options_(options),
+        folder_(std::move(folder)),
+        read_(read),
+        findings_(findings),
+        queue_folder_(value("queue_directory")) {}
 
   void examine() {
-    const std::vector<std::string> milters = items(value("smtpd_milters"));
+    const Read& milters = read_.at("milters");
     const auto ours = find_ours(milters);
     if (ours == milters.end()) {
       problem(
@@ -81,9 +54,9 @@ class Postfix {
     const std::string content_filter = value("content_filter");
     // Bloomgate is then the whole check: nothing else looks at mail that it has not seen.
     const bool is_last = asks_deep_check(options_) && content_filter.empty() && !is_followed;
-    examine_fallback(*ours, is_last);
+    examine_fallback(ours->at("text"), is_last);
     examine_access();
-    examine_services(*ours);
+    examine_services();
     examine_others(milters, ours);
     examine_logins();
     if (!content_filter.empty()) {
@@ -102,14 +75,12 @@ class Postfix {
     findings_.push_back({Level::problem, "postfix", std::move(text), std::move(remedy)});
   }
 
-  std::string value(const std::string& name) {
-    return without_line_end(run_program({"postconf", "-c", folder_, "-xh", name}).output);
-  }
+  std::string value(const char* name) const { return read_.at(name); }
 
   // The daemon's place among the milters.
-  std::vector<std::string>::const_iterator find_ours(const std::vector<std::string>& milters) const {
-    return std::ranges::find_if(milters, [this](const std::string& milter) {
-      const std::string_view address = address_of(milter);
+  Read::const_iterator find_ours(const Read& milters) const {
+    return std::ranges::find_if(milters, [this](const Read& milter) {
+      const std::string address = milter.at("address");
       if (options_.socket.family != SocketAddress::Family::unix_path) {
         return address.starts_with("inet") && address.ends_with(":" + options_.socket.port);
       }
@@ -118,9 +89,9 @@ class Postfix {
     });
   }
 
-  // What the tables say about a header field; empty if they say nothing.
-  std::string action(const std::string& tables, const std::string& field) {
-    for (const std::string& table : items(tables)) {
+  // What the tables of that name say about a header field; empty if they say nothing.
+  std::string action(const char* name, const std::string& field) {
+    for (const std::string table : read_.at(name)) {
       std::string found = without_line_end(run_program({"postmap", "-c", folder_, "-q", field, table}).output);
       if (!found.empty()) return found;
     }
@@ -153,41 +124,17 @@ class Postfix {
     }
   }
 
-  struct Service {
-    std::string command;
-    bool in_chroot = false;
-  };
-
-  // The services of master.cf by name and type, such as smtp/inet.
-  std::map<std::string, Service> services() {
-    std::map<std::string, Service> found;
-    // The default, which is written as a dash (master(5)).
-    const bool is_default = value("compatibility_level") == "0";
-    std::istringstream lines(run_program({"postconf", "-c", folder_, "-F", "*/*/command", "*/*/chroot"}).output);
-    for (std::string line; std::getline(lines, line);) {
-      const std::size_t equals = line.find(" = ");
-      if (equals == std::string::npos) continue;
-      const std::string_view name = std::string_view(line).substr(0, equals);
-      Service& service = found[std::string(name.substr(0, name.rfind('/')))];
-      if (name.ends_with("/command")) service.command = line.substr(equals + 3);
-      if (name.ends_with("/chroot"))
-        service.in_chroot = line.ends_with(" = y") || (is_default && line.ends_with(" = -"));
-    }
-    return found;
-  }
-
   // Each smtpd may have milters of its own, and be in a chroot: a path from / then means another place.
-  void examine_services(const std::string& usual_milter) {
-    for (const auto& [name, service] : services()) {
-      if (service.command != "smtpd" && !service.command.starts_with("smtpd ")) continue;
-      const std::string own = override_of(name, "smtpd_milters");
-      const std::vector<std::string> milters = own.empty() ? std::vector{usual_milter} : items(after_equals(own));
+  void examine_services() {
+    for (const auto& [name, service] : read_.at("services").items()) {
+      const Read& milters = service.at("milters");
       const auto ours = find_ours(milters);
       if (ours == milters.end()) {
-        if (!takes_mail_of_servers(name)) continue;
+        if (!service.at("is_incoming")) continue;
         problem(name + " of master.cf has smtpd_milters of its own, and does not ask Bloomgate",
                 std::string(kSetupPostfix));
-      } else if (service.in_chroot && address_of(*ours).starts_with("unix:/") && !hands_mail_back(name)) {
+      } else if (service.at("is_chrooted") && ours->at("address").get<std::string>().starts_with("unix:/") &&
+                 !service.at("asks_no_milters")) {
         problem(name + " of master.cf runs in a chroot and cannot see " + options_.socket.path +
                     ": its mail has no mark, and nothing is learned of it",
                 "run setup-postfix --apply again, or: postconf -F " + name + "/chroot=n && postfix reload");
@@ -195,17 +142,8 @@ class Postfix {
     }
   }
 
-  // The line `service/name = value` where the service has that option; else empty.
-  std::string override_of(const std::string& service, const std::string& name) {
-    return run_program({"postconf", "-c", folder_, "-xP", service + "/" + name}).output;
-  }
-
-  bool hands_mail_back(const std::string& service) {
-    return override_of(service, "receive_override_options").find("no_milters") != std::string::npos;
-  }
-
   void examine_light_path(const std::string& content_filter) {
-    const std::string found = action(value("milter_header_checks"), std::string(kMark));
+    const std::string found = action("milter_header_checks", std::string(kMark));
     if (!found.starts_with("FILTER ")) {
       problem("mail that Bloomgate marks still takes the deep check (" + content_filter +
                   "): milter_header_checks has no FILTER for it",
@@ -213,7 +151,7 @@ class Postfix {
       return;
     }
     const std::string transport = found.substr(7, found.find(':') - 7);
-    if (without_line_end(run_program({"postconf", "-c", folder_, "-M", transport + "/unix"}).output).empty()) {
+    if (std::ranges::find(read_.at("transports"), Read(transport)) == read_.at("transports").end()) {
       problem("listed mail is sent to the transport " + transport + ", which master.cf does not have",
               std::string(kSetupPostfix));
       return;
@@ -225,12 +163,7 @@ class Postfix {
   // Who may write with the address of another user teaches for him.
   void examine_logins() {
     if (options_.learn == DaemonOptions::Learn::none) return;
-    // In main.cf, or of a service in master.cf.
-    const std::string settings =
-        run_program({"postconf", "-c", folder_, "-n"}).output + run_program({"postconf", "-c", folder_, "-P"}).output;
-    const bool is_bound = settings.find("sender_login_mismatch") != std::string::npos &&
-                          settings.find("smtpd_sender_login_maps") != std::string::npos;
-    if (is_bound) {
+    if (read_.at("binds_logins")) {
       findings_.push_back({Level::ok, "learn", "Postfix lets a login write with its own addresses alone"});
       return;
     }
@@ -241,10 +174,10 @@ class Postfix {
   }
 
   // The other milters, before Bloomgate and after it.
-  void examine_others(const std::vector<std::string>& milters, std::vector<std::string>::const_iterator ours) {
+  void examine_others(const Read& milters, Read::const_iterator ours) {
     for (auto milter = milters.begin(); milter != milters.end(); ++milter) {
       if (milter == ours) continue;
-      const std::string name(address_of(*milter));
+      const std::string name = milter->at("address");
       const auto address = postfix_milter_address(name, queue_folder_);
       if (!address) continue;
       const DoctorConnection connection = connect_to(*address);
@@ -275,7 +208,7 @@ class Postfix {
     }
   }
 
-  bool removes(const std::string& field) { return action(value("header_checks"), field).starts_with("IGNORE"); }
+  bool removes(const std::string& field) { return action("header_checks", field).starts_with("IGNORE"); }
 
   // A milter after Bloomgate reads the mark; while Bloomgate is down, nothing else would remove a forged one.
   void examine_forged_marks(bool mark_is_read) {
@@ -309,7 +242,7 @@ class Postfix {
     if (names.empty()) names.push_back(value("myhostname"));
     for (const std::string& name : names) {
       const std::string field = "Authentication-Results: " + name + "; dkim=pass header.d=example.org";
-      if (action(value("header_checks"), field).starts_with("IGNORE")) continue;
+      if (action("header_checks", field).starts_with("IGNORE")) continue;
       findings_.push_back({Level::problem, "authentication",
                            "results that a sender has forged in the name " + name + " are not removed by header_checks",
                            std::string(kSetupPostfix)});
@@ -320,6 +253,7 @@ class Postfix {
 
   const DaemonOptions& options_;
   std::string folder_;
+  const Read& read_;
   std::vector<DoctorFinding>& findings_;
   const std::string queue_folder_;
 };
@@ -328,17 +262,17 @@ class Postfix {
 
 bool examine_postfix(const DaemonOptions& options, const std::string& folder, std::vector<DoctorFinding>& findings) {
   if (access((folder + "/main.cf").c_str(), F_OK) != 0) return false;
-  const ProgramResult works = run_program({"postconf", "-c", folder, "-h", "mail_version"});
-  if (works.timed_out) {
-    findings.push_back({Level::problem, "postfix", "postconf does not end", "run postconf -c " + folder + " by hand"});
+  const auto problem = [&findings](const std::string& text, const std::string& remedy) {
+    findings.push_back({Level::problem, "postfix", text, remedy});
     return true;
+  };
+  const ProgramResult read = run_program({"setup-postfix", "--read", folder}, kReadPatience);
+  if (read.timed_out) return problem("postconf does not end", "run postconf -c " + folder + " by hand");
+  if (!read.started) return problem("setup-postfix is not installed, so nothing is known of Postfix", "install it");
+  if (read.status != 0) {
+    return problem("postconf cannot read the configuration in " + folder, "run postfix check, and fix what it reports");
   }
-  if (!works.started || works.status != 0) {
-    findings.push_back({Level::problem, "postfix", "postconf cannot read the configuration in " + folder,
-                        "run postfix check, and fix what it reports"});
-    return true;
-  }
-  Postfix(options, folder, findings).examine();
+  Postfix(options, folder, Read::parse(read.output), findings).examine();
   return true;
 }
 

@@ -6,6 +6,7 @@
     milters         the order of milters: those whose results Bloomgate reads, Bloomgate, the spam check
     postfix         what a recipe of config/mta means for a given configuration of Postfix
     postfix_recipe  the recipe's files, with this server's addresses
+    postfix_reading what postconf finds in a configuration, for the doctor, too
     postfix_text    main.cf and master.cf, changed in place
     sendmail        what a recipe means for a given configuration of Sendmail
     other_programs  what it means for rspamd, SpamAssassin and Bloomgate

@@ -6,7 +6,6 @@ found, and what comes of it, is what Postfix itself would find.
 
 import os
 import re
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -16,13 +15,13 @@ from .daemon_socket import DaemonSocket
 from .edits import Block, Chroot, Command, Item, Marks, NewFile, Service, ServiceMilters, Setting, marked
 from .milters import AUTHENTICATORS, SPAM_CHECKERS, Chain, program_of, same_kind
 from .other_programs import OtherPrograms, asks_itself, unchecked
+from .postfix_reading import INCOMING, Reading, address_of, asks_no_milters, run
 from .postfix_recipe import FOLDERS, SHARED_TABLES, TABLES, Recipe, fill_in, is_logging
 
 # By default these two are the same as header_checks; our tables are not meant for them.
 PARTS_OF_MESSAGES = ("mime_header_checks", "nested_header_checks")
 LAST = 10**6  # a position behind all items of a list
 TABLE_COMMENT = "# Put here by setup-postfix, and taken out again with --undo: config/mta/postfix/{}.\n"
-INCOMING = re.compile(r"^(.*:)?(smtp|25)/inet$|/pass$")  # where mail comes in from other servers
 
 
 class PostfixSetup:
@@ -58,12 +57,13 @@ class PostfixSetup:
     def _plan(self):
         with tempfile.TemporaryDirectory() as scratch:
             self.scratch = Path(scratch)
+            self.reading = Reading(self.scratch, self.folder)
             self.texts = {name: postfix_text.ended(self.wanted[name].decode("utf-8", "surrogateescape"))
                           for name in (self.main_cf, self.master_cf)}
             self.appended = {self.main_cf: "", self.master_cf: ""}
             self._write_scratch()
-            self.socket.move_below(Path(self._value("queue_directory", "-x")))
-            self.recipe = Recipe(self.folder, self._value("myhostname", "-x"), self.socket.name, self.options)
+            self.socket.move_below(Path(self.reading.value("queue_directory", "-x")))
+            self.recipe = Recipe(self.folder, self.reading.value("myhostname", "-x"), self.socket.name, self.options)
             for step in (self._plan_socket, self._plan_tables, self._plan_milters, self._plan_settings, self._plan_services,
                          self._plan_incoming_services, self._plan_groups, self._look_at_the_checks):
                 self.attempt(step)
@@ -103,7 +103,7 @@ class PostfixSetup:
             self.put(NewFile(path, TABLE_COMMENT.format(name) + text, f"the lines of config/mta/postfix/{name}"))
 
     def _plan_milters(self):
-        chain = postfix_text.ITEM.findall(self._value("smtpd_milters"))
+        chain = self.reading.items("smtpd_milters")
         for milter in chain:
             if "$" in milter:
                 raise Refused(f"smtpd_milters refers to another parameter ({milter}): write the milters themselves "
@@ -132,21 +132,21 @@ class PostfixSetup:
                               + (f". With --recipe {spares} it spares listed mail" if spares else ""))
 
     def _plan_settings(self):
-        own_tables = self._value("header_checks")
+        own_tables = self.reading.value("header_checks")
         for name, value in self.recipe.settings.items():
             if name in TABLES:
                 self.attempt(self._put_tables, name, value)
             elif name in PARTS_OF_MESSAGES:
                 self.attempt(self._put_tables_of_parts, name, value, own_tables)
             elif name == "non_smtpd_milters":
-                present = postfix_text.ITEM.findall(self._value(name))
+                present = self.reading.items(name)
                 if not any(same_kind(value, milter) or "$" in milter for milter in present):
                     self._put_items(name, [value], len(present))
             elif name != "content_filter" or not self.options.keep_content_filter:
                 self.attempt(self._put_new_setting, name, value)
 
     def _put_tables(self, name, value):
-        present = postfix_text.ITEM.findall(self._value(name))
+        present = self.reading.items(name)
         if any("$" in table for table in present):
             raise Refused(f"{name} refers to another parameter ({' '.join(present)}): write the tables themselves "
                           "there, then try again")
@@ -156,7 +156,7 @@ class PostfixSetup:
         self._put_items(name, [table for table in missing if is_logging(table)], LAST)
 
     def _put_tables_of_parts(self, name, value, own_tables):
-        if self._is_set(name):
+        if self.reading.is_set(name):
             self._put_tables(name, value)
         elif value:
             self._put_items(name, postfix_text.ITEM.findall(own_tables) + postfix_text.ITEM.findall(value), LAST)
@@ -164,8 +164,8 @@ class PostfixSetup:
             self._put_setting(name, own_tables)
 
     def _put_new_setting(self, name, value):
-        present = self._value(name)
-        if self._is_set(name) and present not in ("", value):
+        present = self.reading.value(name)
+        if self.reading.is_set(name) and present not in ("", value):
             advice = ("If that is the spam check, keep it with --keep-content-filter."
                       if name == "content_filter" else "Take it out first, or set Bloomgate up by hand.")
             raise Refused(f"{name} of {self.main_cf} is already set to something else: {present}\n"
@@ -174,7 +174,7 @@ class PostfixSetup:
             self._put_setting(name, value)
 
     def _put_items(self, name, items, position):
-        made = not self._is_set(name)
+        made = not self.reading.is_set(name)
         for item in reversed(items) if not made else items:
             identity = address_of(item)
             self.pieces.append(Item(self.main_cf, name, item, identity, made))
@@ -215,7 +215,7 @@ class PostfixSetup:
                           "Give one of the two another name or port (--reinjection), then try again")
 
     def _plan_incoming_services(self):
-        for key in self._smtpd_services():
+        for key in self.reading.smtpd_services():
             if not self._hands_mail_back(key):
                 self.attempt(self._plan_incoming, key)
         if any(piece.kind == "chroot" for piece in self.pieces):
@@ -224,7 +224,7 @@ class PostfixSetup:
                               "again after each such change; bloomgate-milter --doctor finds such a service")
 
     def _plan_incoming(self, key):
-        own = self._overrides(key)
+        own = self.reading.overrides(key)
         self._look_at_own_filter(key, own)
         if "smtpd_milters" in own:
             if not INCOMING.search(key):
@@ -234,7 +234,7 @@ class PostfixSetup:
             self._plan_own_milters(key)
         asked = [self.socket.name, *map(address_of, self.recipe.behind)]
         unseen = next((address for address in asked if address.startswith("unix:/")), None)
-        if unseen is not None and self._is_chrooted(key):
+        if unseen is not None and self.reading.is_chrooted(key):
             self._leave_chroot(key, unseen.removeprefix("unix:"))
 
     def _look_at_own_filter(self, key, own):
@@ -264,42 +264,26 @@ class PostfixSetup:
         self.texts[self.master_cf] = text[:argument.start] + after + text[argument.end:]
 
     def _leave_chroot(self, key, unseen):
-        inside = Path(self._value("queue_directory", "-x"))
-        for path in re.findall(r"unix:(/[^\s,;{}]+)", self._run("-n") + self._run("-P", f"{key}/*")):
+        inside = Path(self.reading.value("queue_directory", "-x"))
+        for path in re.findall(r"unix:(/[^\s,;{}]+)", self.reading.run("-n") + self.reading.run("-P", f"{key}/*")):
             if not os.path.exists(path) and (inside / path.lstrip("/")).exists():
                 raise Refused(f"{key} has to leave its chroot, and then no longer finds the socket unix:{path}. Write "
                               f"unix:{path.lstrip('/')}, which it finds in the chroot and outside of it")
-        before = self._run("-F", f"{key}/chroot").rpartition("= ")[2].strip()
+        before = self.reading.run("-F", f"{key}/chroot").rpartition("= ")[2].strip()
         self.pieces.append(Chroot(self.master_cf, key, before,
                                   f"in it smtpd does not see {unseen}"))
         self.texts[self.master_cf] = postfix_text.with_field(self.texts[self.master_cf], key, 4, "n")
 
-    def _smtpd_services(self):
-        lines = [*self._run("-F", "*/inet/command").splitlines(), *self._run("-F", "*/pass/command").splitlines()]
-        return [line.partition("/command = ")[0] for line in lines if re.search(r"= smtpd\b", line)]
-
-    def _overrides(self, key):
-        found = {}
-        for line in self._run("-P", f"{key}/*").splitlines():
-            name, _, value = line.partition(" =")
-            found[name.removeprefix(key + "/")] = value.strip()
-        return found
-
     def _hands_mail_back(self, key):
         """Mail that comes in there has been checked: the service asks neither a content filter nor a milter."""
-        own = self._overrides(key)
-        no_milters = own.get("smtpd_milters") == "" or "no_milters" in own.get("receive_override_options", "")
+        own = self.reading.overrides(key)
+        no_milters = own.get("smtpd_milters") == "" or asks_no_milters(own)
         return own.get("content_filter") == "" and no_milters
-
-    def _is_chrooted(self, key):
-        value = self._run("-F", f"{key}/chroot").rpartition("= ")[2].strip()
-        # With compatibility level 0 it is the default.
-        return value == "y" or (value == "-" and self._value("compatibility_level") == "0")
 
     # --- the machine
 
     def _plan_groups(self):
-        user = self._value("mail_owner")
+        user = self.reading.value("mail_owner")
         for milter in (self.recipe.bloomgate, *self.recipe.behind):
             address = self.socket.place if milter == self.recipe.bloomgate else self._place_of(milter)
             if not address.startswith("unix:/"):
@@ -313,7 +297,7 @@ class PostfixSetup:
         address = address_of(milter)
         if not address.startswith("unix:") or address.startswith("unix:/"):
             return address
-        return f"unix:{Path(self._value('queue_directory', '-x')) / address.removeprefix('unix:')}"
+        return f"unix:{Path(self.reading.value('queue_directory', '-x')) / address.removeprefix('unix:')}"
 
     def earlier_groups(self, user, path):
         """What an earlier --apply did, which is not needed again, and is still to be undone."""
@@ -344,9 +328,9 @@ class PostfixSetup:
                               "--deep-check; or say --parts-come-later")
 
     def _nothing_checks(self):
-        if asks_itself(self.options) or self._value("content_filter") or self.recipe.settings.get("content_filter"):
+        if asks_itself(self.options) or self.reading.value("content_filter") or self.recipe.settings.get("content_filter"):
             return False
-        chain = postfix_text.ITEM.findall(self._value("smtpd_milters"))
+        chain = self.reading.items("smtpd_milters")
         return all(AUTHENTICATORS.search(milter) for milter in chain) and not self.recipe.behind
 
     def missing_check(self, what):
@@ -378,7 +362,7 @@ class PostfixSetup:
         self._write_scratch()
         pieces = [piece for piece in self.pieces if piece.kind in ("item", "setting")]
         for piece in pieces:
-            found = " ".join(self._value(piece.parameter).split())
+            found = " ".join(self.reading.value(piece.parameter).split())
             wanted = piece.item if piece.kind == "item" else piece.value
             if " ".join(wanted.split()) not in found:
                 raise Refused(f"this script cannot change {piece.parameter} of {self.main_cf}: Postfix would read "
@@ -389,32 +373,6 @@ class PostfixSetup:
             path = self.scratch / Path(name).name
             path.write_bytes(text.encode("utf-8", "surrogateescape"))
             os.utime(path, (0, 0))  # Postfix's programs wait until a file is some seconds old
-
-    def _value(self, name, *options):
-        return self._run(*options, "-h", name).strip()
-
-    def _is_set(self, name):
-        return self._run("-n", name).strip() != ""
-
-    def _run(self, *arguments):
-        return run(["postconf", "-c", self.scratch, *arguments], str(self.scratch), str(self.folder))
-
-
-def run(command, scratch=" ", folder=" "):
-    try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-    except FileNotFoundError:
-        raise Refused(f"there is no {command[0]} here: is Postfix installed?") from None
-    if done.returncode != 0:
-        words = (done.stderr or done.stdout).strip().replace(scratch, folder)
-        raise Refused(f"{command[0]} reports an error in the configuration:\n{words}")
-    return done.stdout
-
-
-def address_of(item):
-    """What tells a milter, or a table, from others: unix:/PATH, inet:HOST:PORT, regexp:/PATH."""
-    return re.split(r"[\s,{}]+", item.strip("{ "))[0]
-
 
 def rules(table):
     return [line for line in table.splitlines() if line.strip() and not line.startswith("#")]

@@ -23,6 +23,7 @@ from private_mail.filter import REPOSITORY, build_filter_of, build_folder  # noq
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, Gateway, GatewayConfig  # noqa: E402
 from private_mail.processes import temporary_folder  # noqa: E402
 
+os.environ["PATH"] += f"{os.pathsep}{REPOSITORY}/scripts"  # the doctor asks setup-postfix
 HERE = Path(__file__).resolve().parent
 LISTED = "listed@example.org"
 UNLISTED = "unlisted@example.org"

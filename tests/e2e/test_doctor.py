@@ -267,6 +267,14 @@ def test_a_postfix_that_does_not_ask_bloomgate_is_found(world, postfix):
     assert_found(world.findings(postfix=postfix()), "does not ask")
 
 
+def test_a_postfix_that_cannot_be_read_is_found(world, postfix, monkeypatch):
+    etc = postfix()
+    edit(etc / "main.cf", "smtpd_milters = ", "smtpd_milters ")
+    assert_found(world.findings(postfix=etc), f"postconf cannot read the configuration in {etc}")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert_found(world.findings(postfix=etc), "setup-postfix is not installed")
+
+
 def test_several_things_that_are_missing_in_a_postfix_are_found_at_once(world, postfix):
     etc = postfix("--recipe", "rspamd")
     edit(etc / "main.cf", "default_action=accept", "default_action=tempfail")
