@@ -13,7 +13,7 @@
 #include "filter/file/output_check.hpp"
 #include "filter/ingest/dated_lists.hpp"
 #include "filter/ingest/input_files.hpp"
-#include "filter/jobs/add_entries.hpp"
+#include "filter/inputs/add_entries.hpp"
 #include "filter/jobs/kept_output.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"

@@ -14,11 +14,11 @@
 #include "filter/engine/builder.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/ingest/broad_domains.hpp"
-#include "filter/jobs/job_names.hpp"
+#include "filter/inputs/job_names.hpp"
 #include "filter/jobs/loss_limits.hpp"
-#include "filter/jobs/open_lists.hpp"
-#include "filter/jobs/store_inputs.hpp"
-#include "filter/jobs/stranger_lists.hpp"
+#include "filter/inputs/open_lists.hpp"
+#include "filter/inputs/store_inputs.hpp"
+#include "filter/inputs/stranger_lists.hpp"
 
 namespace bloomgate {
 

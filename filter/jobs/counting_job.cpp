@@ -5,9 +5,9 @@
 #include "filter/base/stop_check.hpp"
 #include "filter/file/generations.hpp"
 #include "filter/file/output_check.hpp"
-#include "filter/jobs/add_entries.hpp"
+#include "filter/inputs/add_entries.hpp"
 #include "filter/jobs/change_lock.hpp"
-#include "filter/jobs/entries_there.hpp"
+#include "filter/inputs/entries_there.hpp"
 
 namespace bloomgate {
 

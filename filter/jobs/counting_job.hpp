@@ -14,7 +14,7 @@
 #include "filter/ingest/broad_domains.hpp"
 #include "filter/ingest/reject_log.hpp"
 #include "filter/jobs/job_observer.hpp"
-#include "filter/jobs/open_lists.hpp"
+#include "filter/inputs/open_lists.hpp"
 
 namespace bloomgate {
 

@@ -6,7 +6,7 @@
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/jobs/kept_output.hpp"
-#include "filter/jobs/open_lists.hpp"
+#include "filter/inputs/open_lists.hpp"
 
 namespace bloomgate {
 

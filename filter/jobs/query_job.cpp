@@ -8,9 +8,9 @@
 #include "filter/ingest/input_files.hpp"
 #include "filter/ingest/look_up_entries.hpp"
 #include "filter/ingest/turns.hpp"
-#include "filter/jobs/confirmation.hpp"
-#include "filter/jobs/count_entries.hpp"
-#include "filter/jobs/open_lists.hpp"
+#include "filter/inputs/confirmation.hpp"
+#include "filter/inputs/count_entries.hpp"
+#include "filter/inputs/open_lists.hpp"
 #include "filter/keep/layer_folder.hpp"
 
 namespace bloomgate {

@@ -6,12 +6,12 @@
 
 #include "filter/engine/store_update.hpp"
 #include "filter/ingest/reject_log.hpp"
-#include "filter/jobs/add_entries.hpp"
+#include "filter/inputs/add_entries.hpp"
 #include "filter/jobs/change_lock.hpp"
 #include "filter/jobs/kept_output.hpp"
-#include "filter/jobs/open_lists.hpp"
-#include "filter/jobs/store_inputs.hpp"
-#include "filter/jobs/stranger_check.hpp"
+#include "filter/inputs/open_lists.hpp"
+#include "filter/inputs/store_inputs.hpp"
+#include "filter/inputs/stranger_check.hpp"
 
 namespace bloomgate {
 namespace {

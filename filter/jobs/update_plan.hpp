@@ -12,9 +12,9 @@
 #include "filter/engine/store_merge.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/ingest/broad_domains.hpp"
-#include "filter/jobs/job_names.hpp"
+#include "filter/inputs/job_names.hpp"
 #include "filter/jobs/loss_limits.hpp"
-#include "filter/jobs/stranger_lists.hpp"
+#include "filter/inputs/stranger_lists.hpp"
 #include "filter/store/store_file.hpp"
 
 namespace bloomgate {

@@ -13,7 +13,7 @@
 #include "filter/ingest/input_files.hpp"
 #include "filter/ingest/look_up_entries.hpp"
 #include "filter/ingest/turns.hpp"
-#include "filter/jobs/open_lists.hpp"
+#include "filter/inputs/open_lists.hpp"
 #include "filter/keep/layer_folder.hpp"
 #include "filter/layout/rate_of_bits.hpp"
 

@@ -12,8 +12,8 @@
 #include "filter/base/public_key.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/signature.hpp"
-#include "filter/jobs/confirmation.hpp"
-#include "filter/jobs/count_entries.hpp"
+#include "filter/inputs/confirmation.hpp"
+#include "filter/inputs/count_entries.hpp"
 #include "filter/jobs/job_observer.hpp"
 
 namespace bloomgate {

@@ -8,7 +8,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/usage_error.hpp"
 #include "filter/ingest/input_files.hpp"
-#include "filter/jobs/add_entries.hpp"
+#include "filter/inputs/add_entries.hpp"
 #include "filter/jobs/change_lock.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/mpi/counting_lanes.hpp"

@@ -11,7 +11,7 @@
 
 #include "filter/base/work_state.hpp"
 #include "filter/ingest/reject_log.hpp"
-#include "filter/jobs/open_lists.hpp"
+#include "filter/inputs/open_lists.hpp"
 #include "filter/mpi/communicator.hpp"
 #include "filter/mpi/hash_exchange.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "filter/engine/builder.hpp"
 #include "filter/hash/hash.hpp"
-#include "filter/jobs/stranger_check.hpp"
+#include "filter/inputs/stranger_check.hpp"
 #include "filter/layout/filter_shape.hpp"
 #include "filter/layout/kinds_held.hpp"
 #include "filter/mpi/communicator.hpp"

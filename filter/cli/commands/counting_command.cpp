@@ -21,7 +21,7 @@
 #include "filter/cli/stop_signal.hpp"
 #include "filter/ingest/input_files.hpp"
 #include "filter/jobs/counting_job.hpp"
-#include "filter/jobs/store_inputs.hpp"
+#include "filter/inputs/store_inputs.hpp"
 #include "filter/layout/sizing.hpp"
 #include "filter/system/file_paths.hpp"
 

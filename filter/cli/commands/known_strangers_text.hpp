@@ -6,7 +6,7 @@
 
 #include "filter/base/json.hpp"
 #include "filter/file/file_format.hpp"
-#include "filter/jobs/stranger_lists.hpp"
+#include "filter/inputs/stranger_lists.hpp"
 
 namespace bloomgate::cli {
 

@@ -1,4 +1,4 @@
-#include "filter/jobs/stranger_lists.hpp"
+#include "filter/inputs/stranger_lists.hpp"
 
 #include <sys/stat.h>
 

@@ -10,7 +10,7 @@
 #include "filter/engine/body_writer.hpp"
 #include "filter/ingest/blocks.hpp"
 #include "filter/ingest/format.hpp"
-#include "filter/jobs/store_inputs.hpp"
+#include "filter/inputs/store_inputs.hpp"
 
 namespace bloomgate {
 

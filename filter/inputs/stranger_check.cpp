@@ -1,4 +1,4 @@
-#include "filter/jobs/stranger_check.hpp"
+#include "filter/inputs/stranger_check.hpp"
 
 #include <utility>
 

@@ -4,7 +4,7 @@
 
 #include "filter/gather/gathered_entries.hpp"
 #include "filter/ingest/reject_log.hpp"
-#include "filter/jobs/open_lists.hpp"
+#include "filter/inputs/open_lists.hpp"
 #include "filter/layout/filter_view.hpp"
 
 namespace bloomgate {

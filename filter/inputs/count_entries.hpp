@@ -2,7 +2,7 @@
 // `verify`.
 #pragma once
 
-#include "filter/jobs/open_lists.hpp"
+#include "filter/inputs/open_lists.hpp"
 #include "filter/layout/filter_view.hpp"
 
 namespace bloomgate {

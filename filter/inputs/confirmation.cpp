@@ -1,4 +1,4 @@
-#include "filter/jobs/confirmation.hpp"
+#include "filter/inputs/confirmation.hpp"
 
 #include "filter/base/error.hpp"
 

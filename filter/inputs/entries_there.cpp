@@ -1,4 +1,4 @@
-#include "filter/jobs/entries_there.hpp"
+#include "filter/inputs/entries_there.hpp"
 
 #include <atomic>
 

@@ -1,4 +1,4 @@
-#include "filter/jobs/open_lists.hpp"
+#include "filter/inputs/open_lists.hpp"
 
 namespace bloomgate {
 

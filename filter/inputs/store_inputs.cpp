@@ -1,4 +1,4 @@
-#include "filter/jobs/store_inputs.hpp"
+#include "filter/inputs/store_inputs.hpp"
 
 #include <algorithm>
 #include <unordered_set>

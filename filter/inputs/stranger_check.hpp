@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "filter/engine/builder.hpp"
-#include "filter/jobs/job_names.hpp"
-#include "filter/jobs/stranger_lists.hpp"
+#include "filter/inputs/job_names.hpp"
+#include "filter/inputs/stranger_lists.hpp"
 
 namespace bloomgate {
 

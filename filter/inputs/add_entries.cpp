@@ -1,4 +1,4 @@
-#include "filter/jobs/add_entries.hpp"
+#include "filter/inputs/add_entries.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "filter/jobs/count_entries.hpp"
+#include "filter/inputs/count_entries.hpp"
 
 #include "filter/engine/bulk_lookup.hpp"
 #include "filter/ingest/rounds.hpp"
