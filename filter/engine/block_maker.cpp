@@ -1,7 +1,5 @@
 #include "filter/engine/block_maker.hpp"
 
-#include <algorithm>
-
 #include "filter/base/parallel.hpp"
 
 namespace bloomgate {
@@ -12,13 +10,7 @@ std::uint64_t BlockMaker::block_of(KeyHash hash) const noexcept {
 
 // The hashes are all those of the block.
 void BlockMaker::make(BodyPart part, std::span<KeyHash> hashes) {
-  if (rules_->counts_entries()) {
-    std::ranges::sort(hashes);
-    const auto end = std::unique(hashes.begin(), hashes.end());
-    hashes = hashes.first(static_cast<std::size_t>(end - hashes.begin()));
-    counted_ += hashes.size();
-  }
-  rules_->set_bits(shape_, part, hashes);
+  counted_ += rules_->make_block(shape_, part, hashes);
 }
 
 void BlockMaker::take(BodyPart part, KeyHash first, KeyHash last, std::span<const KeyHash> hashes) {

@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "filter/base/stop_check.hpp"
-#include "filter/layout/counters.hpp"
-#include "filter/layout/filter_view.hpp"
+#include "filter/layout/layout.hpp"
 
 namespace bloomgate {
 
@@ -23,13 +22,9 @@ void BodyWriter::write(std::uint64_t begin, std::span<const std::byte> bytes) {
 
 void BodyWriter::write_piece(std::uint64_t begin, std::span<const std::byte> piece) {
   check_stop(stop_);
-  if (layout_rules(shape_.layout).counts_entries()) {
-    const CounterCounts counts = count_counters(piece);
-    ones_ += counts.used;
-    saturated_ += counts.saturated;
-  } else {
-    ones_ += FilterView(shape_, piece).count_ones();
-  }
+  const BodyCounts counts = layout_rules(shape_.layout).count(piece);
+  ones_ += counts.ones;
+  saturated_ += counts.saturated;
   writer_.write(SectionKind::bits, begin, piece);
   progress_.done_bytes += piece.size();
 }

@@ -39,13 +39,9 @@ FilterShape shape_of(const BuildOptions& options) {
   }
   const bool has_store = !options.store_path.empty() || options.store_seed;
   if (has_store && !rules.can_have_store()) {
-    throw BloomgateError(
-        ErrorCode::bad_argument,
-        "the layout " + std::string(rules.name()) +
-            (rules.counts_entries() ? " goes without stores: what has a store is changed by 'bloomgate "
-                                      "update', exactly; take the layout page, line or ribbon"
-                                    : " has no hash of 64 bits that a store could keep; take the "
-                                      "layout page, line or ribbon"));
+    throw BloomgateError(ErrorCode::bad_argument, "the layout " +
+                                                      std::string(rules.name()).append(rules.why_no_store()) +
+                                                      "; take the layout page, line or ribbon");
   }
   blocks_for(1, options.bits_per_entry, block_bytes);  // refuses bits per entry out of range
   return {.layout = options.layout,
@@ -91,10 +87,11 @@ void FilterBuilder::expect(std::uint64_t entries) {
 }
 
 void FilterBuilder::set_strangers(KnownStrangers& strangers, std::function<void()> review) {
-  if (layout_rules(shape_.layout).counts_entries()) {
-    throw BloomgateError(ErrorCode::bad_argument,
-                         "the layout " + std::string(layout_rules(shape_.layout).name()) +
-                             " goes without known strangers, as whom it lists changes; take another layout");
+  const LayoutRules& rules = layout_rules(shape_.layout);
+  if (!rules.why_no_strangers().empty()) {
+    throw BloomgateError(ErrorCode::bad_argument, "the layout " + std::string(rules.name()) +
+                                                      " goes without known strangers, " +
+                                                      std::string(rules.why_no_strangers()) + "; take another layout");
   }
   strangers.start_again();
   strangers_ = &strangers;
@@ -355,7 +352,7 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
     header.bits_set = body.ones();
     header.saturated = body.saturated();
   }
-  if (layout_rules(shape_.layout).counts_entries()) header.addresses = block_maker_->counted();
+  if (block_maker_ && block_maker_->counted() != 0) header.addresses = block_maker_->counted();
   header.domains = write_domains(writer, stop);
   header.kinds = limited(kinds(), header.addresses, header.domains);
   if (strangers_ != nullptr) write_excluded(writer, header, *strangers_, review_);

@@ -36,7 +36,7 @@ std::uint64_t checked_bytes(const FilterShape& shape, const BlockRange& range) {
 }  // namespace
 
 bool is_made_of_parts(Layout layout) noexcept {
-  return layout == Layout::page || layout == Layout::line;
+  return layout_rules(layout).is_made_of_parts();
 }
 
 void require_parts(const FilterShape& shape) {

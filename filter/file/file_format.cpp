@@ -76,8 +76,7 @@ KnownStrangerCounts read_strangers(ConstHeaderBytes bytes, Layout layout, std::u
       reject_field(ErrorCode::bad_header_field, path, field, "at most " + std::to_string(most), std::to_string(got));
     }
   };
-  // Others may become strangers, and whom it lists changes.
-  if (layout_rules(layout).counts_entries()) expect_at_most(kStrangersField, 0, counts.known);
+  if (!layout_rules(layout).why_no_strangers().empty()) expect_at_most(kStrangersField, 0, counts.known);
   if (counts.known < excluded) {
     reject_field(ErrorCode::bad_header_field, path, kStrangersField, "at least " + std::to_string(excluded),
                  std::to_string(counts.known));

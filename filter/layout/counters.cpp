@@ -28,11 +28,11 @@ constexpr std::uint16_t gather(std::uint64_t bits) noexcept {
 
 }  // namespace
 
-CounterCounts count_counters(std::span<const std::byte> counters) noexcept {
-  CounterCounts counts;
+BodyCounts count_counters(std::span<const std::byte> counters) noexcept {
+  BodyCounts counts;
   for (; counters.size() >= sizeof(std::uint64_t); counters = counters.subspan(sizeof(std::uint64_t))) {
     const auto word = load_little_endian<std::uint64_t>(counters.data());
-    counts.used += static_cast<unsigned>(std::popcount(used_of(word)));
+    counts.ones += static_cast<unsigned>(std::popcount(used_of(word)));
     counts.saturated += static_cast<unsigned>(std::popcount(saturated_of(word)));
   }
   return counts;

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <span>
 
+#include "filter/layout/layout_rules.hpp"
+
 namespace bloomgate {
 
 inline constexpr unsigned kCounterBits = 4;
@@ -34,13 +36,8 @@ inline bool lower_counter(std::byte* counters, std::uint64_t counter) noexcept {
   return true;
 }
 
-struct CounterCounts {
-  std::uint64_t used = 0;  // not 0
-  std::uint64_t saturated = 0;
-};
-
 // `counters` are whole words of 64 bits.
-CounterCounts count_counters(std::span<const std::byte> counters) noexcept;
+BodyCounts count_counters(std::span<const std::byte> counters) noexcept;
 
 // The bits that the counters stand in the place of: 1 where a counter is not 0. `bits` has a quarter of the bytes, and
 // these are whole words of 16 bits.

@@ -1,5 +1,7 @@
 #include "filter/layout/counting_layout.hpp"
 
+#include <algorithm>
+
 #include "filter/layout/blocked_layout.hpp"
 #include "filter/layout/counters.hpp"
 #include "filter/layout/layout_rules.hpp"
@@ -60,7 +62,24 @@ class CountingLayout final : public LayoutRules {
     return {begin, begin + bytes_of_block(shape)};
   }
 
+  std::uint64_t make_block(const FilterShape& shape, BodyPart part, std::span<std::uint64_t> values) const override {
+    std::ranges::sort(values);
+    values = values.first(static_cast<std::size_t>(std::unique(values.begin(), values.end()) - values.begin()));
+    set_bits(shape, part, values);
+    return values.size();
+  }
+
   bool counts_entries() const noexcept override { return true; }
+
+  // A store would no longer agree with what is changed.
+  std::string_view why_no_store() const noexcept override {
+    return " goes without stores: what has a store is changed by 'bloomgate update', exactly";
+  }
+
+  // Others may become strangers.
+  std::string_view why_no_strangers() const noexcept override { return "as whom it lists changes"; }
+
+  BodyCounts count(std::span<const std::byte> body) const noexcept override { return count_counters(body); }
 
   void set_bits(const FilterShape& shape, BodyPart part,
                 std::span<const std::uint64_t> values) const noexcept override {

@@ -1,11 +1,6 @@
 #include "filter/layout/filter_view.hpp"
 
-#include <bit>
-
 #include "filter/address/domain_tree.hpp"
-#include "filter/base/little_endian.hpp"
-#include "filter/base/processor.hpp"
-#include "filter/layout/counters.hpp"
 
 namespace bloomgate {
 
@@ -138,32 +133,8 @@ FoundPair FilterView::find_wider_pair(std::string_view sender, std::string_view 
                                             [this](std::string_view key) { return contains_domain(key); })};
 }
 
-namespace {
-
-// `bytes` are whole words.
-[[gnu::always_inline]] inline std::uint64_t count_ones_of(std::span<const std::byte> bytes) noexcept {
-  std::uint64_t ones = 0;
-  for (; bytes.size() >= sizeof(std::uint64_t); bytes = bytes.subspan(sizeof(std::uint64_t))) {
-    ones += static_cast<unsigned>(std::popcount(load_little_endian<std::uint64_t>(bytes.data())));
-  }
-  return ones;
-}
-
-#ifdef __x86_64__
-// The same for processors with an instruction for it.
-[[gnu::target("popcnt")]] std::uint64_t count_ones_with_popcnt(std::span<const std::byte> bytes) noexcept {
-  return count_ones_of(bytes);
-}
-#endif
-
-}  // namespace
-
 std::uint64_t FilterView::count_ones() const noexcept {
-  if (rules_->counts_entries()) return count_counters(body_).used;
-#ifdef __x86_64__
-  if (processor().popcnt) return count_ones_with_popcnt(body_);
-#endif
-  return count_ones_of(body_);
+  return rules_->count(body_).ones;
 }
 
 }  // namespace bloomgate

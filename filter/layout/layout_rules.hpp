@@ -37,6 +37,12 @@ struct ConstBodyPart {
   std::uint64_t begin = 0;
 };
 
+// What a builder tells of an array, or of whole blocks of it.
+struct BodyCounts {
+  std::uint64_t ones = 0;       // bits that are 1; counters that are not 0
+  std::uint64_t saturated = 0;  // of these, counters that no longer tell how many entries they stand for
+};
+
 class LayoutRules {
  public:
   // The name on the command line.
@@ -73,15 +79,25 @@ class LayoutRules {
   // `part` must contain all bytes that bytes_of() gives for these values. If needs_whole_blocks(), they must be all the
   // values of one block; then it may throw std::bad_alloc.
   virtual void set_bits(const FilterShape& shape, BodyPart part, std::span<const std::uint64_t> values) const = 0;
-  // Whether the array counts the entries. Then set_bits() must get each entry once, and not once for each time that it
-  // stands in a list.
+  // The same for a block in which nothing is set yet, and all of its values, in any order and as often as the lists
+  // have them. Returns how many different ones there are if the array counts the entries, else 0.
+  virtual std::uint64_t make_block(const FilterShape& shape, BodyPart part, std::span<std::uint64_t> values) const;
+  // Whether the array counts the entries, so that they can be added and removed in place: such a filter is made to be
+  // changed, and not to be asked. set_bits() must then get each entry once.
   virtual bool counts_entries() const noexcept { return false; }
   // Whether a builder makes the array block by block, out of all the entries of each.
   bool is_made_by_blocks() const noexcept { return needs_whole_blocks() || counts_entries(); }
-  // Whether a store can go with it. One that counts is changed without a store, which would no longer agree with it.
-  bool can_have_store() const noexcept { return value_is_hash() && !counts_entries(); }
+  // Whether parts of the array can be made apart, each out of its own hashes, and put together.
+  bool is_made_of_parts() const noexcept { return value_is_hash() && !is_made_by_blocks(); }
+  // Why no store can go with it, behind the layout's name; empty: one can.
+  virtual std::string_view why_no_store() const noexcept;
+  bool can_have_store() const noexcept { return why_no_store().empty(); }
+  // Why no excluded strangers can go with it; empty: they can.
+  virtual std::string_view why_no_strangers() const noexcept { return {}; }
   // The most ones that an entry can add to the array; in one that counts, the most counters that are no longer 0.
   virtual std::uint64_t most_bits_of_entry(const FilterShape& shape) const noexcept { return shape.hashes; }
+  // `body` is whole words of 64 bits.
+  virtual BodyCounts count(std::span<const std::byte> body) const noexcept;
 
   // Whether all bits of one entry are set in `body`, which has the shape's size. `values` are those of the entry. Stops
   // at the first bit that is not set.

@@ -52,22 +52,22 @@ TEST_CASE("counters are counted, and become bits, as one by one") {
   std::fill_n(counters.begin() + 100, 60, std::byte{0});
   std::vector<std::byte> bits(counters.size() / 4);
   bits_of_counters(counters, bits);
-  CounterCounts want;
+  BodyCounts want;
   for (std::uint64_t i = 0; i < 2 * counters.size(); ++i) {
-    want.used += counter_at(counters.data(), i) != 0 ? 1U : 0U;
+    want.ones += counter_at(counters.data(), i) != 0 ? 1U : 0U;
     want.saturated += counter_at(counters.data(), i) == 15 ? 1U : 0U;
     if (has_bit(bits.data(), i) != (counter_at(counters.data(), i) != 0)) FAIL("counter " << i);
   }
-  const CounterCounts got = count_counters(counters);
-  CHECK(got.used == want.used);
+  const BodyCounts got = count_counters(counters);
+  CHECK(got.ones == want.ones);
   CHECK(got.saturated == want.saturated);
-  CHECK(FilterView(kShape, counters).count_ones() == want.used);
+  CHECK(FilterView(kShape, counters).count_ones() == want.ones);
   // Each value a counter may have, in each place of a word.
   for (unsigned value = 0; value <= 15; ++value) {
     for (unsigned place = 0; place < 16; ++place) {
       std::vector<std::byte> word(8);
       for (unsigned i = 0; i < value; ++i) raise_counter(word.data(), place);
-      CHECK(count_counters(word).used == (value != 0 ? 1 : 0));
+      CHECK(count_counters(word).ones == (value != 0 ? 1 : 0));
       CHECK(count_counters(word).saturated == (value == 15 ? 1 : 0));
     }
   }
@@ -115,7 +115,7 @@ TEST_CASE("an entry whose probes meet at one counter is removed as it was added"
     const KeyHash hash = random();
     std::vector<std::byte> body(body_bytes(shape));
     count_entry(shape, {body.data()}, hash);
-    met += count_counters(body).used < 32 ? 1 : 0;
+    met += count_counters(body).ones < 32 ? 1 : 0;
     CHECK(discount_entry(shape, {body.data()}, hash));
     CHECK_FALSE(discount_entry(shape, {body.data()}, hash));
     if (std::ranges::any_of(body, [](std::byte byte) { return byte != std::byte{0}; })) FAIL("entry " << i);
