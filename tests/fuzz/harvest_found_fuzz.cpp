@@ -17,7 +17,6 @@
 namespace {
 
 using namespace bloomgate;
-using namespace bloomgate::cli;
 using bloomgate::test::require;
 
 const std::vector<std::string> kMallory = {"mallory@ours.example"};

@@ -10,17 +10,17 @@
 #include "filter/contacts/csv_contacts.hpp"
 #include "filter/contacts/source_reader.hpp"
 #include "filter/log/log_line.hpp"
+#include "filter/mail/mail_header.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {
 
 using namespace bloomgate;
-using namespace bloomgate::cli;
 using bloomgate::test::require;
 
 bool has_line(std::string_view text, auto is_it) {
   while (!text.empty()) {
-    if (is_it(take_line(text))) return true;
+    if (is_it(take_text_line(text))) return true;
   }
   return false;
 }
@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // No line of a list of addresses makes it another source.
   std::string addresses;
   for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view line = take_line(rest);
+    const std::string_view line = take_text_line(rest);
     const bool is_plain = !line.empty() && ascii::is_letter_or_digit(line.front()) && !line.starts_with("From ");
     if (is_plain && line.find(':') == std::string_view::npos && line.find('@') != std::string_view::npos)
       addresses.append(line).append(1, '\n');

@@ -6,11 +6,11 @@
 
 #include "filter/contacts/open_messages.hpp"
 #include "filter/contacts/source_reader.hpp"
+#include "filter/mail/mail_header.hpp"
 
 namespace {
 
 using namespace bloomgate;
-using namespace bloomgate::cli;
 
 class CheckingSink : public ContactSink {
  public:
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   CheckingSink sink;
   OpenMessages messages(rules, counts, sink, kMostOpen);
   while (!text.empty()) {
-    if (const auto event = read_log_line(take_line(text))) messages.use(*event);
+    if (const auto event = read_log_line(take_text_line(text))) messages.use(*event);
     if (messages.open() > kMostOpen) std::abort();
   }
   return 0;

@@ -16,12 +16,12 @@
 #include "filter/base/usage_error.hpp"
 #include "filter/contacts/owners.hpp"
 #include "filter/contacts/source_reader.hpp"
+#include "filter/mail/mail_header.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {
 
 using namespace bloomgate;
-using namespace bloomgate::cli;
 using bloomgate::test::require;
 
 // The pattern with a name in the place of each sign.
@@ -85,8 +85,8 @@ void check_addresses(std::string_view login, std::string_view file_text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
-  check_pattern(take_line(text));
-  const std::string_view login = take_line(text);
+  check_pattern(take_text_line(text));
+  const std::string_view login = take_text_line(text);
   check_addresses(login, text);
   return 0;
 }

@@ -17,7 +17,6 @@
 namespace {
 
 using namespace bloomgate;
-using namespace bloomgate::cli;
 
 const std::vector<std::string> kUsers = {"ann.smith@ours.example", "ann@ours.example"};
 

@@ -13,7 +13,6 @@ namespace {
 using bloomgate::test::require;
 
 using namespace bloomgate;
-using namespace bloomgate::cli;
 
 constexpr std::size_t kMostRows = 5;
 
