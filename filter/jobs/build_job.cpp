@@ -10,9 +10,9 @@
 #include "filter/ingest/input_files.hpp"
 #include "filter/ingest/reject_log.hpp"
 #include "filter/inputs/add_entries.hpp"
+#include "filter/inputs/stranger_check.hpp"
 #include "filter/jobs/change_lock.hpp"
 #include "filter/jobs/kept_output.hpp"
-#include "filter/inputs/stranger_check.hpp"
 
 namespace bloomgate {
 

@@ -15,10 +15,10 @@
 #include "filter/file/file_format.hpp"
 #include "filter/ingest/broad_domains.hpp"
 #include "filter/inputs/job_names.hpp"
-#include "filter/jobs/loss_limits.hpp"
 #include "filter/inputs/open_lists.hpp"
 #include "filter/inputs/store_inputs.hpp"
 #include "filter/inputs/stranger_lists.hpp"
+#include "filter/jobs/loss_limits.hpp"
 
 namespace bloomgate {
 

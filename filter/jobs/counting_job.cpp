@@ -6,8 +6,8 @@
 #include "filter/file/generations.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/inputs/add_entries.hpp"
-#include "filter/jobs/change_lock.hpp"
 #include "filter/inputs/entries_there.hpp"
+#include "filter/jobs/change_lock.hpp"
 
 namespace bloomgate {
 

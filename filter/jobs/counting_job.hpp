@@ -13,8 +13,8 @@
 #include "filter/file/mapped_filter.hpp"
 #include "filter/ingest/broad_domains.hpp"
 #include "filter/ingest/reject_log.hpp"
-#include "filter/jobs/job_observer.hpp"
 #include "filter/inputs/open_lists.hpp"
+#include "filter/jobs/job_observer.hpp"
 
 namespace bloomgate {
 

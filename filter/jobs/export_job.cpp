@@ -5,8 +5,8 @@
 #include "filter/file/generations.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
-#include "filter/jobs/kept_output.hpp"
 #include "filter/inputs/open_lists.hpp"
+#include "filter/jobs/kept_output.hpp"
 
 namespace bloomgate {
 

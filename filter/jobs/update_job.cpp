@@ -7,11 +7,11 @@
 #include "filter/engine/store_update.hpp"
 #include "filter/ingest/reject_log.hpp"
 #include "filter/inputs/add_entries.hpp"
-#include "filter/jobs/change_lock.hpp"
-#include "filter/jobs/kept_output.hpp"
 #include "filter/inputs/open_lists.hpp"
 #include "filter/inputs/store_inputs.hpp"
 #include "filter/inputs/stranger_check.hpp"
+#include "filter/jobs/change_lock.hpp"
+#include "filter/jobs/kept_output.hpp"
 
 namespace bloomgate {
 namespace {

@@ -13,8 +13,8 @@
 #include "filter/file/file_format.hpp"
 #include "filter/ingest/broad_domains.hpp"
 #include "filter/inputs/job_names.hpp"
-#include "filter/jobs/loss_limits.hpp"
 #include "filter/inputs/stranger_lists.hpp"
+#include "filter/jobs/loss_limits.hpp"
 #include "filter/store/store_file.hpp"
 
 namespace bloomgate {

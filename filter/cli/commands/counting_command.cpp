@@ -20,8 +20,8 @@
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/ingest/input_files.hpp"
-#include "filter/jobs/counting_job.hpp"
 #include "filter/inputs/store_inputs.hpp"
+#include "filter/jobs/counting_job.hpp"
 #include "filter/layout/sizing.hpp"
 #include "filter/system/file_paths.hpp"
 
