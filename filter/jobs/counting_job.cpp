@@ -40,7 +40,7 @@ CountingResult CountingJob::run() {
   WriteProgress written;
   const ObservedWork work(observer_, [&]() -> WorkState { return is_writing ? state_of(written) : lists.state(); });
   RejectLog rejects(request_.reject_file, names_of(lists.blocks), observer_.warns());
-  // Whoever is told of lines that are not taken finds them in the reject file.
+  // A refusal counts lines that the job did not apply: the operator finds them in the reject file.
   const auto kept_if_refused = [&](const auto& review, std::uint64_t lines, const auto&... more) {
     if (lines == 0) return;
     try {

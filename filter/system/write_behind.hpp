@@ -1,8 +1,8 @@
 // Writes in threads of its own what others make, so that these need not wait for the disk, and the disk has several
 // requests at a time. Used by BodyWriter and SortedBuild.
 //
-// It has some pieces of memory. Whoever makes something waits for a free one, fills it, and goes on; the piece is free
-// again once it is written. add() is safe from any thread, finish() for one while nobody adds.
+// It has some pieces of memory. The caller waits for a free piece, fills it, and continues; the piece is free again
+// once it is written. add() is safe from any thread, finish() from one thread while no thread adds.
 #pragma once
 
 #include <algorithm>

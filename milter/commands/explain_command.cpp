@@ -57,7 +57,7 @@ bool has_fields(const ExplainOptions& given) {
   return !given.header_from.empty() || !given.authentication_results.empty();
 }
 
-// The header fields of the message, whoever tells them, and the first bytes of its body.
+// The header fields of the message, from the options or from the message itself, and the first bytes of its body.
 std::vector<HeaderField> fields_of(const ExplainOptions& given, std::istream* message, std::string& body) {
   if (!has_fields(given)) return message == nullptr ? std::vector<HeaderField>() : read_message_header(*message, &body);
   std::vector<HeaderField> fields;

@@ -217,14 +217,14 @@ std::unique_ptr<MonitoringServer> Daemon::begin_to_show() {
   }
 }
 
-// Mail goes on without it, too.
+// Without it, the daemon still serves mail.
 std::unique_ptr<SenderLookups> Daemon::begin_to_answer() {
   if (!started_with_.lookup_socket) return nullptr;
   learned_look_ups_.set_options(started_with_);
   try {
     return std::make_unique<SenderLookups>(started_with_, judge_, learned_look_ups_, log_);
   } catch (const BloomgateError& error) {
-    log_->error("lookup-socket: nobody is answered: {}; mail is served all the same", printable(error.what()));
+    log_->error("lookup-socket: no look-up is answered: {}; mail is served all the same", printable(error.what()));
     return nullptr;
   }
 }

@@ -1,4 +1,4 @@
-// What became of a reload, told from the daemon to whoever asked for it. `systemctl reload` runs `bloomgate-milter
+// The outcome of a reload, which the daemon reports to the caller. `systemctl reload` runs `bloomgate-milter
 // --reload`, which sends the signal, waits, and fails if the lists or the configuration were refused.
 //
 // The daemon leaves the outcome of its last reload in the file `reload` of its runtime folder. A reload says when it

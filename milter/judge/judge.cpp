@@ -62,7 +62,8 @@ void Judge::decide_message(Judgement& made, const Asked& asked) const {
   made.confirm_microseconds += microseconds_since(start);
 }
 
-// Whoever asks has no message, so nothing in it can be proven or denied: the identity is the sender that was named.
+// A look-up comes without a message, so nothing in it can be proven or denied. The identity is the sender that the
+// caller names.
 std::shared_ptr<const JudgeRules> Judge::look_up_rules(const JudgeRules& rules) {
   auto own = std::make_shared<JudgeRules>(rules);
   own->policy.identity = IdentityRule::envelope;

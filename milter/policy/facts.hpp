@@ -30,14 +30,13 @@ struct Origin {
 // costs at most 2 senders times 324 look-ups in a whitelist.
 inline constexpr std::size_t kMostPairRecipients = 100;
 
-// Whom the message is for, as far as the daemon knows, for entries for one recipient (pairs). The views must outlive
-// it.
+// The recipients of the message, as far as the daemon knows them. Pairs and opt-outs depend on them. The views must
+// outlive it.
 //
-// A sender who is listed for each recipient that is known says nothing of one that is not: so nobody is listed by pairs
-// unless all recipients are known.
+// Pairs list a sender only if all recipients are known: an unknown recipient may have no pair with the sender.
 struct Recipients {
   enum class State : std::uint8_t {
-    unknown,   // nobody has asked for them
+    unknown,   // the daemon has not asked for them
     all,       // these are all
     too_many,  // more than could be kept, or one too long
   };

@@ -193,6 +193,6 @@ def test_what_was_learned_is_asked_over_a_unix_socket_and_over_tcp_only_where_th
 def test_mail_is_served_where_the_address_is_in_use(start_gateway):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         gateway = start_gateway(settings={"lookup-socket": f"127.0.0.1:{taken.getsockname()[1]}"})
-        gateway.daemon.logged("error: lookup-socket: nobody is answered: .*Address already in use")
+        gateway.daemon.logged("error: lookup-socket: no look-up is answered: .*Address already in use")
         [delivery] = gateway.send(Message(UNLISTED))
         assert delivery.place == DEEP_CHECK

@@ -79,7 +79,7 @@ void look_up_lines(QueryJob& job, std::string_view prompt) {
 void look_up_lists(QueryJob& job, const Question& question, const std::vector<std::string>& lists) {
   if (question.of_layers) return look_up_lines(job, "");
   const ListOptions& options = question.options;
-  // No progress between the answers, and none in a log: whoever reads those did not ask for it.
+  // The bar would stand between the answers on a terminal, and in a log the reader did not ask for it.
   const bool bar = isatty(STDERR_FILENO) != 0 && (isatty(STDOUT_FILENO) == 0 || !question.shows_any);
   JobProgress progress(options.quiet || !bar);
   job.look_up_lists(lists, options.format, options.chosen_threads(), progress, stop_flag());
