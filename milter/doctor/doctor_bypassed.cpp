@@ -14,7 +14,7 @@ namespace {
 
 using Level = DoctorFinding::Level;
 
-constexpr std::chrono::seconds kLogPatience{60};  // for a day's log of a large server
+constexpr std::chrono::seconds kReportPatience{60};  // for a day's log of a large server
 
 std::string local_time(double seconds) {
   const auto time = static_cast<std::time_t>(seconds);
@@ -44,7 +44,7 @@ void examine_bypassed(const std::vector<std::string>& logs, std::vector<DoctorFi
   if (sources.empty()) return;
   std::vector<std::string> words = {"bloomgate", "report", "--prometheus", "--quiet", "--since", "24h"};
   words.insert(words.end(), sources.begin(), sources.end());
-  const ProgramResult result = run_program(words, kLogPatience);
+  const ProgramResult result = run_program(words, kReportPatience);
   std::string own_report = "bloomgate report --since 24h";
   for (const std::string& source : sources) own_report += " " + source;
   const auto warn = [&](const std::string& why, const std::string& remedy) {
