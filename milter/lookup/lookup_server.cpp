@@ -1,12 +1,10 @@
 #include "milter/lookup/lookup_server.hpp"
 
 #include <array>
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core/basic_stream.hpp>
 #include <cstring>
 #include <exception>
 #include <list>
+#include <span>
 #include <utility>
 
 #include "filter/base/ascii.hpp"
@@ -18,10 +16,6 @@
 
 namespace bloomgate {
 namespace {
-
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-using Fault = boost::system::error_code;
 
 constexpr std::string_view kMap = "senders";
 constexpr std::string_view kNotFound = "NOTFOUND ";
@@ -44,7 +38,7 @@ class LookupServer::Loop {
         is_local_(is_local_socket(descriptor)),
         socket_(descriptor, "for look-ups",
                 {.has_room = [] { return true; },  // somebody goes
-                 .take = [this](SocketLoop::Socket socket) { take(std::move(socket)); },
+                 .take = [this](ClientStream stream) { take(std::move(stream)); },
                  .on_fault = handlers_.on_fault}) {
     socket_.start();
   }
@@ -56,7 +50,7 @@ class LookupServer::Loop {
  private:
   class Client;
 
-  void take(SocketLoop::Socket socket);
+  void take(ClientStream stream);
   HttpAnswer answer(const HttpRequest& request) const;
   SenderStanding standing_of(const SenderQuestion& question, std::chrono::steady_clock::time_point wait_until) const;
   std::chrono::steady_clock::time_point wait_until() const {
@@ -77,24 +71,23 @@ class LookupServer::Loop {
 // a netstring begins with a digit: it goes on as an HttpConnection, and keeps its place here.
 class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
  public:
-  Client(Loop& loop, SocketLoop::Socket socket)
-      : loop_(loop), stream_(std::move(socket)), place_(loop.by_silence_.insert(loop.by_silence_.end(), this)) {}
+  Client(Loop& loop, ClientStream stream)
+      : loop_(loop), stream_(std::move(stream)), place_(loop.by_silence_.insert(loop.by_silence_.end(), this)) {}
   ~Client() { leave(); }
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
   void read() {
     // The bytes of a request that has begun do not move its deadline.
-    if (held_ == 0) stream_.expires_never();
-    stream_.async_read_some(
-        asio::buffer(buffer_.data() + held_, buffer_.size() - held_),
-        [self = shared_from_this()](const Fault& fault, std::size_t count) { self->take(fault, count); });
+    if (held_ == 0) stream_.expire_never();
+    stream_.read_some(std::span(buffer_).subspan(held_),
+                      [self = shared_from_this()](std::size_t count) { self->take(count); });
   }
 
   void hang_up() {
     leave();
     if (const auto http = http_.lock()) return http->hang_up();
-    stream_.close();
+    stream_.hang_up();
   }
 
  private:
@@ -108,8 +101,8 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
     is_served_ = false;
   }
 
-  void take(const Fault& fault, std::size_t count) {
-    if (fault || !is_served_) return;
+  void take(std::size_t count) {
+    if (!is_served_) return;
     be_heard();
     const bool has_begun = held_ != 0;
     held_ += count;
@@ -117,13 +110,13 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
     is_new_ = false;
     const bool is_well = answer_requests();
     if (!answers_.empty()) return send(is_well);
-    if (!has_begun) stream_.expires_after(loop_.limits_.request);
+    if (!has_begun) stream_.expire_after(loop_.limits_.request);
     read();
   }
 
   void go_on_by_http() {
     const auto http = std::make_shared<HttpConnection>(
-        stream_.release_socket(), loop_.http_limits_, loop_.http_handlers_, shared_from_this(), [this] { be_heard(); },
+        std::move(stream_), loop_.http_limits_, loop_.http_handlers_, shared_from_this(), [this] { be_heard(); },
         std::string_view(buffer_.data(), held_));
     http_ = http;
     http->begin();
@@ -155,18 +148,17 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
   }
 
   void send(bool goes_on) {
-    stream_.expires_after(loop_.limits_.answer);
-    asio::async_write(stream_, asio::buffer(answers_),
-                      [self = shared_from_this(), goes_on](const Fault& fault, std::size_t) {
-                        self->answers_.clear();
-                        if (fault || !goes_on || !self->is_served_) return;
-                        if (self->held_ != 0) self->stream_.expires_after(self->loop_.limits_.request);
-                        self->read();
-                      });
+    stream_.expire_after(loop_.limits_.answer);
+    stream_.write(answers_, [self = shared_from_this(), goes_on] {
+      self->answers_.clear();
+      if (!goes_on || !self->is_served_) return;
+      if (self->held_ != 0) self->stream_.expire_after(self->loop_.limits_.request);
+      self->read();
+    });
   }
 
   Loop& loop_;
-  beast::basic_stream<SocketLoop::Protocol, SocketLoop::Executor> stream_;
+  ClientStream stream_;  // empty once it goes on by HTTP
   std::list<Client*>::iterator place_;
   std::weak_ptr<HttpConnection> http_;  // which holds us
   bool is_served_ = true;
@@ -177,9 +169,9 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
   std::string answers_;
 };
 
-void LookupServer::Loop::take(SocketLoop::Socket socket) {
+void LookupServer::Loop::take(ClientStream stream) {
   if (by_silence_.size() >= limits_.connections) by_silence_.front()->hang_up();
-  std::make_shared<Client>(*this, std::move(socket))->read();
+  std::make_shared<Client>(*this, std::move(stream))->read();
 }
 
 HttpAnswer LookupServer::Loop::answer(const HttpRequest& request) const {

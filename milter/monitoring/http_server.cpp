@@ -6,11 +6,6 @@
 #include "milter/serving/socket_loop.hpp"
 
 namespace bloomgate {
-namespace {
-
-using Fault = boost::system::error_code;
-
-}  // namespace
 
 // All of it runs in the loop's thread, but for the constructor and the destructor, which run before and after it.
 class HttpServer::Loop {
@@ -21,10 +16,10 @@ class HttpServer::Loop {
         for_each_({.answer = handlers_.reply, .on_fault = [this](const std::string& what) { socket_.report(what); }}),
         socket_(descriptor, "of the status page",
                 {.has_room = [this] { return open_ < limits_.connections; },
-                 .take = [this](SocketLoop::Socket socket) { take(std::move(socket)); },
-                 .on_fault = handlers_.on_fault}),
-        clock_(socket_.context()) {
-    if (handlers_.tick) wait_for_tick();
+                 .take = [this](ClientStream stream) { take(std::move(stream)); },
+                 .on_fault = handlers_.on_fault,
+                 .tick = handlers_.tick,
+                 .interval = handlers_.interval}) {
     socket_.start();
   }
 
@@ -33,19 +28,10 @@ class HttpServer::Loop {
   Loop& operator=(const Loop&) = delete;
 
  private:
-  void wait_for_tick() {
-    clock_.expires_after(handlers_.interval);
-    clock_.async_wait([this](const Fault& fault) {
-      if (fault) return;
-      wait_for_tick();
-      handlers_.tick();
-    });
-  }
-
-  void take(SocketLoop::Socket socket) {
+  void take(ClientStream stream) {
     ++open_;
     std::shared_ptr<void> place(&open_, [this](void*) { --open_; });
-    std::make_shared<HttpConnection>(std::move(socket), limits_, for_each_, std::move(place))->begin();
+    std::make_shared<HttpConnection>(std::move(stream), limits_, for_each_, std::move(place))->begin();
   }
 
   const Handlers handlers_;
@@ -53,7 +39,6 @@ class HttpServer::Loop {
   const HttpConnection::Handlers for_each_;
   std::size_t open_ = 0;
   SocketLoop socket_;
-  boost::asio::steady_timer clock_;
 };
 
 HttpServer::HttpServer(int descriptor, Handlers handlers, HttpLimits limits)

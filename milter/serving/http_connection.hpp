@@ -7,20 +7,16 @@
 // before has been read to its last byte; behind any other the connection ends. Requests that come at once are answered
 // one at a time, and other connections have their turn between them.
 //
-// Boost.Beast and Asio speak HTTP here. They serve TCP and unix sockets alike; prometheus-cpp's own server (civetweb)
-// has no unix sockets, and no page beside the metrics.
+// Boost.Beast reads the requests. prometheus-cpp's own server (civetweb) has no unix sockets, and no page beside the
+// metrics.
 #pragma once
 
-#include <boost/beast/core/basic_stream.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http.hpp>
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "milter/serving/http_messages.hpp"
 #include "milter/serving/socket_loop.hpp"
@@ -40,26 +36,26 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // `limits` and `handlers` must outlive it. `place` is let go at its end. `on_request` is called each time a request
   // begins, and must not throw. `read` is what has come of the first request already: at most twice header_bytes.
   // Throws std::bad_alloc.
-  HttpConnection(SocketLoop::Socket socket, const HttpLimits& limits, const Handlers& handlers,
-                 std::shared_ptr<void> place, std::function<void()> on_request = nullptr, std::string_view read = {});
+  HttpConnection(ClientStream stream, const HttpLimits& limits, const Handlers& handlers, std::shared_ptr<void> place,
+                 std::function<void()> on_request = nullptr, std::string_view read = {});
+  ~HttpConnection();
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
   void begin();
   // Ends it at once.
-  void hang_up() { stream_.close(); }
+  void hang_up() { stream_.hang_up(); }
 
  private:
-  using Fault = boost::system::error_code;
-  using Response = boost::beast::http::response<boost::beast::http::string_body>;
+  struct Request;
 
-  bool refuse(const Fault& fault);
-  bool may_go_on() const;
+  void read();
+  void parse();
   void take_header();
   HttpAnswer answer_of(bool is_post) const;
-  void send(HttpAnswer answer, bool with_body = true);
-  void sent(const Fault& fault);
-  void await_next();
+  bool may_go_on() const;
+  void send(const HttpAnswer& answer, bool with_body = true);
+  void sent();
   void end();
   void drain();
 
@@ -67,13 +63,14 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   const Handlers& handlers_;
   const std::shared_ptr<void> place_;
   const std::function<void()> on_request_;
-  boost::beast::basic_stream<SocketLoop::Protocol, SocketLoop::Executor> stream_;
-  boost::beast::flat_buffer buffer_;
-  // Of the request in hand, each anew.
-  std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
-  std::optional<Response> response_;
-  std::optional<boost::beast::http::response_serializer<boost::beast::http::string_body>> serializer_;
-  std::size_t requests_ = 0;  // that have begun
+  ClientStream stream_;
+  std::vector<char> buffer_;
+  std::size_t held_ = 0;              // at the front of the buffer: what has come and is not parsed yet
+  std::size_t requests_ = 0;          // that have begun
+  std::unique_ptr<Request> request_;  // in hand; none between two of them
+  std::string answer_;                // that is being taken
+  bool goes_on_ = false;              // behind that answer
+  unsigned status_ = 0;               // of that answer
 };
 
 }  // namespace bloomgate

@@ -3,10 +3,19 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/basic_stream.hpp>
 #include <cerrno>
 #include <chrono>
 #include <exception>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "filter/base/error.hpp"
@@ -15,7 +24,14 @@
 namespace bloomgate {
 namespace {
 
+namespace asio = boost::asio;
 using Fault = boost::system::error_code;
+using Protocol = asio::generic::stream_protocol;
+// Named, since Asio's default is one for all executors, for which each operation takes twice as long to compile.
+using Executor = asio::io_context::executor_type;
+using Connected = asio::basic_stream_socket<Protocol, Executor>;
+using Clock = std::chrono::steady_clock;
+using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Executor>;
 
 constexpr std::chrono::milliseconds kAfterFault{1000};
 
@@ -35,58 +51,142 @@ int family_of(int descriptor) noexcept {
 
 }  // namespace
 
+struct ClientStream::Socket {
+  explicit Socket(Connected socket) : stream(std::move(socket)) {}
+  boost::beast::basic_stream<Protocol, Executor> stream;
+};
+
+ClientStream::ClientStream(asio::io_context& context, int descriptor)
+    : socket_(
+          std::make_unique<Socket>(Connected(context.get_executor(), Protocol(family_of(descriptor), 0), descriptor))) {
+}
+ClientStream::ClientStream(ClientStream&&) noexcept = default;
+ClientStream::~ClientStream() = default;
+
+void ClientStream::expire_after(std::chrono::milliseconds time) {
+  socket_->stream.expires_after(time);
+}
+
+void ClientStream::expire_never() {
+  socket_->stream.expires_never();
+}
+
+void ClientStream::read_some(std::span<char> room, std::function<void(std::size_t)> done) {
+  socket_->stream.async_read_some(asio::buffer(room.data(), room.size()),
+                                  [done = std::move(done)](const Fault& fault, std::size_t count) {
+                                    if (!fault) done(count);
+                                  });
+}
+
+void ClientStream::write(std::string_view text, std::function<void()> done) {
+  asio::async_write(socket_->stream, asio::buffer(text.data(), text.size()),
+                    [done = std::move(done)](const Fault& fault, std::size_t) {
+                      if (!fault) done();
+                    });
+}
+
+void ClientStream::end_writing() noexcept {
+  Fault ignored;
+  socket_->stream.socket().shutdown(asio::socket_base::shutdown_send, ignored);
+}
+
+void ClientStream::hang_up() noexcept {
+  socket_->stream.close();
+}
+
+class SocketLoop::Running {
+ public:
+  Running(int descriptor, std::string whose, Handlers handlers)
+      : whose_(std::move(whose)),
+        handlers_(std::move(handlers)),
+        acceptor_(context_, Protocol(family_of(descriptor), 0), duplicate(descriptor, whose_)),
+        pause_(context_),
+        clock_(context_) {}
+
+  void start() {
+    if (handlers_.tick) await_tick();
+    accept();
+    const HeldSignals held;
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& error) {
+      throw BloomgateError(ErrorCode::no_system_resource, "cannot start the thread " + whose_ + ": " + error.what());
+    }
+  }
+
+  void stop() {
+    context_.stop();
+    thread_.join();
+  }
+
+  void report(const std::string& what) const noexcept {
+    if (handlers_.on_fault) handlers_.on_fault(what);
+  }
+
+ private:
+  // Takes up the next connection as soon as there is room for it, also after a handler that threw.
+  void run() noexcept {
+    for (;;) {
+      try {
+        while (context_.run_one() != 0) {
+          if (!is_accepting_ && handlers_.has_room()) accept();
+        }
+        return;
+      } catch (const std::exception& error) {
+        // Out of memory, most likely. The connection that it was about is closed.
+        report(error.what());
+      }
+    }
+  }
+
+  void accept() {
+    acceptor_.async_accept([this](const Fault& fault, Connected socket) {
+      if (!fault) {
+        is_accepting_ = false;
+        return handlers_.take(ClientStream(context_, socket.release()));
+      }
+      // No descriptor is left, most likely. Others need them more, so this can wait.
+      report("cannot take a connection: " + fault.message());
+      pause_.expires_after(kAfterFault);
+      pause_.async_wait([this](const Fault&) { is_accepting_ = false; });
+    });
+    is_accepting_ = true;
+  }
+
+  void await_tick() {
+    clock_.expires_after(handlers_.interval);
+    clock_.async_wait([this](const Fault& fault) {
+      if (fault) return;
+      await_tick();
+      handlers_.tick();
+    });
+  }
+
+  const std::string whose_;
+  const Handlers handlers_;
+  bool is_accepting_ = false;  // or pausing, to do so again
+  asio::io_context context_{1};
+  asio::basic_socket_acceptor<Protocol, Executor> acceptor_;
+  Timer pause_;
+  Timer clock_;
+  std::thread thread_;
+};
+
 SocketLoop::SocketLoop(int descriptor, std::string whose, Handlers handlers)
-    : whose_(std::move(whose)),
-      handlers_(std::move(handlers)),
-      acceptor_(context_, Protocol(family_of(descriptor), 0), duplicate(descriptor, whose_)),
-      pause_(context_) {}
+    : running_(std::make_unique<Running>(descriptor, std::move(whose), std::move(handlers))) {}
+
+SocketLoop::~SocketLoop() = default;
 
 void SocketLoop::start() {
-  accept();
-  const HeldSignals held;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& error) {
-    throw BloomgateError(ErrorCode::no_system_resource, "cannot start the thread " + whose_ + ": " + error.what());
-  }
+  running_->start();
 }
 
 void SocketLoop::stop() {
-  context_.stop();
-  thread_.join();
-}
-
-// Takes up the next connection as soon as there is room for it, also after a handler that threw.
-void SocketLoop::run() noexcept {
-  for (;;) {
-    try {
-      while (context_.run_one() != 0) {
-        if (!is_accepting_ && handlers_.has_room()) accept();
-      }
-      return;
-    } catch (const std::exception& error) {
-      // Out of memory, most likely. The connection that it was about is closed.
-      report(error.what());
-    }
-  }
-}
-
-void SocketLoop::accept() {
-  acceptor_.async_accept([this](const Fault& fault, Socket socket) {
-    if (!fault) {
-      is_accepting_ = false;
-      return handlers_.take(std::move(socket));
-    }
-    // No descriptor is left, most likely. Others need them more, so this can wait.
-    report("cannot take a connection: " + fault.message());
-    pause_.expires_after(kAfterFault);
-    pause_.async_wait([this](const Fault&) { is_accepting_ = false; });
-  });
-  is_accepting_ = true;
+  running_->stop();
 }
 
 void SocketLoop::report(const std::string& what) const noexcept {
-  if (handlers_.on_fault) handlers_.on_fault(what);
+  running_->report(what);
 }
 
 }  // namespace bloomgate

@@ -36,8 +36,8 @@ std::string answers_to(std::string_view bytes, std::size_t first, std::vector<st
   const std::string_view rest = bytes.substr(first);
   require(send(ends[1], rest.data(), rest.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(rest.size()));
   shutdown(ends[1], SHUT_WR);
-  std::make_shared<HttpConnection>(SocketLoop::Socket(context, SocketLoop::Protocol(AF_UNIX, 0), ends[0]), kLimits,
-                                   handlers, nullptr, nullptr, bytes.substr(0, first))
+  std::make_shared<HttpConnection>(ClientStream(context, ends[0]), kLimits, handlers, nullptr, nullptr,
+                                   bytes.substr(0, first))
       ->begin();
   context.run();
 
