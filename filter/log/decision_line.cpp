@@ -109,7 +109,6 @@ std::optional<DecisionLine> read_decision_line(std::string_view text) noexcept {
                       .child_of = words["child_of"],
                       .entry = words["entry"],
                       .signer = words["signer"],
-                      .proof = words["proof"],
                       .fault = words["fault"],
                       .dkim = words["dkim"],
                       .domain = words["domain"],
@@ -132,8 +131,7 @@ std::optional<SampleLine> read_sample_line(std::string_view text) noexcept {
                     .header_from = words["header_from"],
                     .identity = words["identity"],
                     .whitelist = words["whitelist"],
-                    .score = words["score"],
-                    .samples = 1 + number_of(words["repeats"])};
+                    .score = words["score"]};
 }
 
 std::string_view domain_of(std::string_view sender) noexcept {

@@ -45,7 +45,6 @@ struct DecisionLine {
   std::string_view child_of = {};      // that domain
   std::string_view entry = {};         // the domain entry or mailing list that lists the sender
   std::string_view signer = {};        // whose signature proves it; of a checked message, whose would
-  std::string_view proof = {};         // by which bytes of the message the sender is proven
   std::string_view fault = {};         // of a malformed sender
   std::string_view dkim = {};          // what became of the signatures
   std::string_view domain = {};        // of the signature that this is about
@@ -68,7 +67,6 @@ struct SampleLine {
   std::string_view identity = {};
   std::string_view whitelist = {};
   std::string_view score = {};  // `12.3/5.0`
-  std::uint64_t samples = 1;    // this one, and those of the sender that the log was spared
 };
 
 // Nothing for another line of the daemon.

@@ -19,7 +19,7 @@ inline constexpr auto kLineKeys = std::to_array<std::string_view>(
      "entry", "signer", "fault", "forged_headers", "recipients", "listed_for", "confirmed", "confirm_us", "proof",
      "dkim", "signed_by", "domain", "selector", "key_bits", "key_ms", "dnssec", "child_signer", "child_of",
      // of what a checker has seen, at once or as a sample
-     "deep_check", "sample", "score", "action", "server", "check_ms", "repeats"});
+     "deep_check", "sample", "score", "action", "server", "check_ms"});
 
 class LineKey {
  public:

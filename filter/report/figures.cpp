@@ -176,14 +176,14 @@ void Figures::add_times(const DecisionLine& line, LogTime time) {
 }
 
 void Figures::add_sample(const SampleLine& line) {
-  samples.add(line.answer, line.samples);
+  samples.add(line.answer);
   if (line.answer != "spam") return;
   std::string_view sender = line.identity == "header-from" ? line.header_from : line.sender;
   if (sender.starts_with('<')) sender.remove_prefix(1);
   if (sender.ends_with('>')) sender.remove_suffix(1);
   std::string note(line.whitelist.substr(0, kMostTextBytes));
   note.append(" ").append(line.score.substr(0, kMostTextBytes));
-  spam_senders.add(sender, line.samples, note);
+  spam_senders.add(sender, 1, note);
 }
 
 void Figures::add_other(const ReportEvent& event) {

@@ -12,6 +12,7 @@
 #include "filter/base/bounded_queue.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/log/line_keys.hpp"
 #include "filter/system/held_signals.hpp"
 #include "milter/deep_check/checkers.hpp"
 
@@ -29,6 +30,18 @@ AskChecker ask_with_a_place_of_its_own(DeepCheckOptions options) {
 
 SampleAnswer answer_of(DeepVerdict verdict) noexcept {
   return verdict == DeepVerdict::spam || verdict == DeepVerdict::reject ? SampleAnswer::spam : SampleAnswer::ham;
+}
+
+// The words of a sample's line in the log. `result` is null if no checker has answered.
+std::string line_of(const DeliverySample& sample, const DeepResult* result, Clock::time_point start) {
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
+  std::string line = sample.who;
+  add_word(line, "sample", sample_answer_name(result == nullptr ? SampleAnswer::failed : answer_of(result->verdict)));
+  if (result != nullptr) add_word(line, "score", fmt::format("{:.1f}/{:.1f}", result->score, result->spam_threshold));
+  line.append(" ").append(sample.why);
+  if (result != nullptr) add_word(line, "server", printable_word(result->server, kMaxLoggedServerBytes));
+  add_word(line, "check_ms", fmt::to_string(took.count()));
+  return line;
 }
 
 // A message that is larger alone may wait alone.
@@ -118,18 +131,12 @@ class DeliverySampler::Queue {
     SampleAnswer answer = SampleAnswer::failed;
     std::string line;
     try {
-      const auto took = [start] {
-        return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
-      };
       try {
         const DeepResult result = ask_(sample.envelope, sample.text);
-        line = fmt::format("{} sample={} score={:.1f}/{:.1f} {} server={} check_ms={}", sample.who,
-                           sample_answer_name(answer_of(result.verdict)), result.score, result.spam_threshold,
-                           sample.why, printable_word(result.server, kMaxLoggedServerBytes), took());
+        line = line_of(sample, &result, start);
         answer = answer_of(result.verdict);
       } catch (const std::exception& error) {
-        line = fmt::format("{} sample=failed {} check_ms={} : {}", sample.who, sample.why, took(),
-                           printable(error.what()));
+        line = line_of(sample, nullptr, start) + " : " + printable(error.what());
       }
     } catch (const std::exception&) {
       // There is no memory to say more.
