@@ -13,7 +13,7 @@
 #include "filter/base/line_ends.hpp"
 #include "filter/base/shell_word.hpp"
 #include "filter/mail/mail_header.hpp"
-#include "milter/daemon/machine_name.hpp"
+#include "milter/daemon/daemon.hpp"
 #include "milter/dkim/library_verifier.hpp"
 #include "milter/fields/field_name.hpp"
 #include "milter/judge/policy_of_options.hpp"

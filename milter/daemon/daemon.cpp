@@ -1,7 +1,9 @@
 #include "milter/daemon/daemon.hpp"
 
 #include <sysexits.h>
+#include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -14,7 +16,6 @@
 #include "config/restart_options.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
-#include "milter/daemon/machine_name.hpp"
 #include "milter/daemon/monitoring_server.hpp"
 #include "milter/daemon/sender_lookups.hpp"
 #include "milter/daemon/served_options.hpp"
@@ -41,18 +42,6 @@ std::string_view mode_name(Mode mode) noexcept {
   return mode == Mode::enforce ? "enforce" : "observe";
 }
 
-ListSources list_sources(const DaemonOptions& options, const Policy& policy) {
-  return {options.whitelists,
-          options.revoked,
-          options.extra,
-          options.opt_out,
-          options.lock_memory,
-          options.allow_missing_whitelist,
-          options.allow_shrunken_whitelist,
-          options.recheck_bytes_per_hour,
-          policy.identity};
-}
-
 ConnectionWatch::Limits connection_limits(const DaemonOptions& options) {
   // A message waits for stores, for keys and for a checker, and for each at most so long.
   const auto waits = options.confirm_timeout + options.dns_timeout + options.deep_check.timeout;
@@ -72,7 +61,7 @@ class Daemon {
 
  private:
   std::unique_ptr<Monitor> make_monitor(const DaemonCommand& command);
-  MonitoredSettings monitored_settings(const DaemonCommand& command) const;
+  DaemonCommand monitored(DaemonCommand command) const;
   ConnectionParts common_parts();
   void listen(const ListeningSocket& socket);
   void begin_to_serve();
@@ -119,9 +108,7 @@ Daemon::Daemon(std::vector<std::string> arguments, const DaemonCommand& command,
              &learner_),
       learned_look_ups_(started_with_, log_),
       common_(common_parts()),
-      supervisor_(
-          list_sources(started_with_, rules.policy), slot_, wakeup_, results_, log_, [this] { return read_settings(); },
-          monitor_.get()) {
+      supervisor_(started_with_, slot_, wakeup_, results_, log_, [this] { return read_settings(); }, monitor_.get()) {
   supervisor_.set_learning_fault([this] { return learner_.status().fault; });
 }
 
@@ -131,17 +118,16 @@ std::unique_ptr<Monitor> Daemon::make_monitor(const DaemonCommand& command) {
                                                          .results_missing = [this] { return results_.missing(); },
                                                          .learning = [this] { return learner_.status(); },
                                                          .lost_log_lines = [this] { return lost_lines(*log_); }});
-  made->set_settings(monitored_settings(command));
+  made->set_settings(monitored(command));
   return made;
 }
 
 // Its addresses are those that it listens on, whatever the file says since.
-MonitoredSettings Daemon::monitored_settings(const DaemonCommand& command) const {
-  MonitoredSettings settings = {command.config_path, command.options, command.given};
-  settings.options.socket = started_with_.socket;
-  settings.options.metrics = started_with_.metrics;
-  settings.options.lookup_socket = started_with_.lookup_socket;
-  return settings;
+DaemonCommand Daemon::monitored(DaemonCommand command) const {
+  command.options.socket = started_with_.socket;
+  command.options.metrics = started_with_.metrics;
+  command.options.lookup_socket = started_with_.lookup_socket;
+  return command;
 }
 
 ConnectionParts Daemon::common_parts() {
@@ -202,7 +188,7 @@ void Daemon::listen(const ListeningSocket& socket) {
 
 void Daemon::begin_to_serve() {
   served_ = make_served_options(started_with_, common_, nullptr);
-  parts_.set(parts_of(served_));
+  parts_.set(served_);
   show_sample_share();
 }
 
@@ -234,20 +220,20 @@ NewSettings Daemon::read_settings() {
   const DaemonCommand command = read_daemon_command(arguments_);
   auto rules = std::make_shared<const JudgeRules>(judge_rules(command));
   auto next = make_served_options(command.options, common_, served_.get());
-  NewSettings settings = {.sources = list_sources(command.options, rules->policy),
+  NewSettings settings = {.options = command.options,
                           .put_into_use = nullptr,
                           .wait_for_restart = changed_restart_options(started_with_, command.options)};
   settings.put_into_use = [this, rules = std::move(rules), next = std::move(next),
-                           monitored = monitored_settings(command)]() mutable {
+                           in_force = monitored(command)]() mutable {
     set_log_level(*log_, next->options.log_level);
-    parts_.set(parts_of(next));
+    parts_.set(next);
     judge_.set_rules(rules);
     learner_.set_rules(learn_rules(next->options));
     watch_.set_limits(connection_limits(next->options));
     results_.begin_again();  // what was missing may be asked for no more
     served_ = next;
     show_sample_share();
-    if (monitor_) monitor_->set_settings(std::move(monitored));
+    if (monitor_) monitor_->set_settings(std::move(in_force));
     log_->info("configuration loaded, mode {}", mode_name(next->options.mode));
     learned_look_ups_.set_options(next->options);
   };
@@ -266,6 +252,12 @@ void Daemon::say_farewell() {
 }
 
 }  // namespace
+
+std::string machine_name() {
+  std::array<char, 256> name = {};
+  if (gethostname(name.data(), name.size() - 1) != 0 || !is_host_name(name.data())) return "localhost";
+  return name.data();
+}
 
 void run_daemon(const DaemonCommand& command, const std::vector<std::string>& arguments) {
   const DaemonOptions& options = command.options;

@@ -26,13 +26,13 @@ constexpr int kMostTriesOfPair = 3;
 struct ExactListPlace {
   std::string_view name;  // of its option
   ListOf of;
-  std::string ListSources::* path;
+  std::string DaemonOptions::* path;
   ExactListPart ListParts::* part;
 };
 constexpr std::array kExactListPlaces = {
-    ExactListPlace{"revoked", ListOf::senders, &ListSources::revoked, &ListParts::revoked},
-    ExactListPlace{"extra", ListOf::senders, &ListSources::extra, &ListParts::extra},
-    ExactListPlace{"opt-out", ListOf::recipients, &ListSources::opt_out, &ListParts::opt_out},
+    ExactListPlace{"revoked", ListOf::senders, &DaemonOptions::revoked, &ListParts::revoked},
+    ExactListPlace{"extra", ListOf::senders, &DaemonOptions::extra, &ListParts::extra},
+    ExactListPlace{"opt-out", ListOf::recipients, &DaemonOptions::opt_out, &ListParts::opt_out},
 };
 
 std::optional<FileStamp> stamp_of(const std::string& path) noexcept {
@@ -151,17 +151,17 @@ void load_exact(const ListLoader::Request& request, const ExactListPlace& place,
 
 }  // namespace
 
-std::vector<std::string> ListSources::exact_list_paths() const {
+std::vector<std::string> exact_list_paths(const DaemonOptions& options) {
   std::vector<std::string> paths;
   for (const ExactListPlace& each : kExactListPlaces) {
-    if (const std::string& path = this->*each.path; !path.empty()) paths.push_back(path);
+    if (const std::string& path = options.*each.path; !path.empty()) paths.push_back(path);
   }
   return paths;
 }
 
-std::vector<std::string> ListSources::all_paths() const {
-  std::vector<std::string> paths = exact_list_paths();
-  for (const WhitelistSource& source : whitelists) {
+std::vector<std::string> all_list_paths(const DaemonOptions& options) {
+  std::vector<std::string> paths = exact_list_paths(options);
+  for (const WhitelistSource& source : options.whitelists) {
     paths.push_back(source.path);
     if (!source.store.empty()) paths.push_back(source.store);
   }
@@ -208,7 +208,7 @@ void ListLoader::load_whitelist(const Request& request, const WhitelistSource& s
     std::ranges::move(lines, std::back_inserter(loaded.lines));
     return add(read);
   } catch (const BloomgateError& error) {
-    if (is_first && !request.wanted.allow_missing) throw;
+    if (is_first && !request.wanted.allow_missing_whitelist) throw;
     fault = printable(error.what());
     note_damage(error, filters);
   } catch (const std::exception& error) {
@@ -244,7 +244,7 @@ std::vector<NamedFilter> ListLoader::read_whitelist(const Request& request, cons
   std::vector<NamedFilter> loaded = open_whitelist(source, request.wanted.lock_memory,
                                                    is_first ? FilterCheck::all : FilterCheck::all_when_idle, reusable);
   const double seconds = seconds_since(start);
-  if (!is_first && !request.wanted.allow_shrunken) require_not_shrunken(source, in_use, loaded);
+  if (!is_first && !request.wanted.allow_shrunken_whitelist) require_not_shrunken(source, in_use, loaded);
   for (const NamedFilter& each : loaded) {
     if (std::ranges::find(reusable, each.filter, &NamedFilter::filter) != reusable.end()) continue;
     lines.push_back({false, fmt::format("loaded {}, {}in {:.3f} s", each.filter->description(),

@@ -16,26 +16,12 @@
 #include "config/daemon_options.hpp"
 #include "filter/system/file_stamp.hpp"
 #include "milter/lists/loaded_lists.hpp"
-#include "milter/policy/policy.hpp"
 
 namespace bloomgate {
 
-// Where the lists come from.
-struct ListSources {
-  std::vector<WhitelistSource> whitelists;
-  std::string revoked = {};                  // a path; empty: none
-  std::string extra = {};                    // a path; empty: none
-  std::string opt_out = {};                  // a path; empty: none
-  bool lock_memory = false;                  // see LoadedFilter
-  bool allow_missing = false;                // start even if a whitelist cannot be used
-  bool allow_shrunken = false;               // take one of less than a tenth of the entries of that in use
-  std::uint64_t recheck_bytes_per_hour = 0;  // see FilterGuard
-  // For the rate that log and status tell.
-  IdentityRule identity = IdentityRule::either;
-
-  std::vector<std::string> exact_list_paths() const;
-  std::vector<std::string> all_paths() const;
-};
+// The files and folders that lists come from: exact lists, and whitelists with their stores as well.
+std::vector<std::string> exact_list_paths(const DaemonOptions& options);
+std::vector<std::string> all_list_paths(const DaemonOptions& options);
 
 // Which whitelists are read; the others stay as they are in use. Exact lists are always read.
 enum class ReadWhitelists : std::uint8_t {
@@ -47,10 +33,10 @@ enum class ReadWhitelists : std::uint8_t {
 class ListLoader {
  public:
   struct Request {
-    const ListSources& wanted;
+    const DaemonOptions& wanted;
     ReadWhitelists whitelists = ReadWhitelists::all;
     // What is in use, and where it came from. Null: nothing is yet.
-    const ListSources* known = nullptr;
+    const DaemonOptions* known = nullptr;
     ListParts in_use = {};
   };
 

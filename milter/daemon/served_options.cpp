@@ -5,10 +5,10 @@
 #include <cerrno>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
+#include "milter/dkim/child_verifier.hpp"
 #include "milter/judge/policy_of_options.hpp"
 #include "milter/learning/logger.hpp"
 
@@ -42,7 +42,7 @@ ResolverReports name_reports(const ConnectionParts& common) {
               }};
 }
 
-std::shared_ptr<ChildVerifier> make_verifier(const DaemonOptions& options, const ConnectionParts& common) {
+std::shared_ptr<Verifier> make_verifier(const DaemonOptions& options, const ConnectionParts& common) {
   if (!verifies_signatures(options)) return nullptr;
   auto verifier = std::make_shared<ChildVerifier>(
       ChildVerifier::Options{.rules = verify_rules(options), .resolver = resolver_options(options)},
@@ -98,26 +98,17 @@ void require_temporary_folder(const DaemonOptions& options) {
 std::shared_ptr<const ServedOptions> make_served_options(const DaemonOptions& options, const ConnectionParts& common,
                                                          const ServedOptions* in_use) {
   require_temporary_folder(options);
-  auto served = std::make_shared<ServedOptions>(ServedOptions{.options = options});
+  auto served = std::make_shared<ServedOptions>(ServedOptions{common, options});
   const bool keeps_check =
       in_use != nullptr && in_use->options.deep_check == options.deep_check && in_use->options.mode == options.mode;
   served->deep_check = keeps_check ? in_use->deep_check : make_deep_check(options, common);
   served->sampler = keeps_check ? in_use->sampler : make_sampler(options, common);
   const bool keeps_verifier = in_use != nullptr && verify_alike(in_use->options, options);
   served->verifier = keeps_verifier ? in_use->verifier : make_verifier(options, common);
-  served->parts = common;
-  served->parts.deep_check = served->deep_check.get();
-  served->parts.sampler = served->sampler.get();
-  served->parts.verifier = served->verifier.get();
-  served->parts.mode = options.mode;
-  served->parts.check_mark = check_mark(options);
-  served->parts.host_name = options.host_name;
+  served->mode = options.mode;
+  served->check_mark = check_mark(options);
+  served->host_name = options.host_name;
   return served;
-}
-
-std::shared_ptr<const ConnectionParts> parts_of(std::shared_ptr<const ServedOptions> served) {
-  const ConnectionParts* const parts = &served->parts;
-  return {std::move(served), parts};
 }
 
 }  // namespace bloomgate

@@ -6,20 +6,13 @@
 #include <memory>
 
 #include "config/daemon_options.hpp"
-#include "milter/deep_check/deep_check.hpp"
-#include "milter/deep_check/delivery_sampler.hpp"
-#include "milter/dkim/child_verifier.hpp"
 #include "milter/glue/connection.hpp"
 
 namespace bloomgate {
 
 // Immutable once it is made.
-struct ServedOptions {
-  DaemonOptions options;
-  std::shared_ptr<const DeepCheck> deep_check = nullptr;
-  std::shared_ptr<DeliverySampler> sampler = nullptr;
-  std::shared_ptr<ChildVerifier> verifier = nullptr;
-  ConnectionParts parts = {};  // its pointers lead to the members above
+struct ServedOptions : ConnectionParts {
+  DaemonOptions options = {};
 };
 
 // `common` has the parts that no option changes. `in_use` may be null: there is nothing to take over. Starts the
@@ -27,9 +20,6 @@ struct ServedOptions {
 // if the folder for long messages cannot be used.
 std::shared_ptr<const ServedOptions> make_served_options(const DaemonOptions& options, const ConnectionParts& common,
                                                          const ServedOptions* in_use);
-
-// For PartsSlot; keeps the whole of it.
-std::shared_ptr<const ConnectionParts> parts_of(std::shared_ptr<const ServedOptions> served);
 
 // Else the first long message would tell. Throws BloomgateError{bad_configuration}.
 void require_temporary_folder(const DaemonOptions& options);

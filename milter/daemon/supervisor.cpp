@@ -29,9 +29,9 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& some)
 
 }  // namespace
 
-Supervisor::Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
+Supervisor::Supervisor(DaemonOptions options, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
                        std::shared_ptr<spdlog::logger> log, ReadSettings read_settings, Monitor* monitor)
-    : sources_(std::move(sources)),
+    : options_(std::move(options)),
       slot_(slot),
       wakeup_(wakeup),
       results_(results),
@@ -39,16 +39,16 @@ Supervisor::Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, cons
       read_settings_(std::move(read_settings)),
       monitor_(monitor),
       loader_(log_),
-      watch_(sources_.exact_list_paths()),
-      guard_(make_guard(sources_)) {}
+      watch_(exact_list_paths(options_)),
+      guard_(make_guard(options_)) {}
 
-std::unique_ptr<FilterGuard> Supervisor::make_guard(const ListSources& sources) const {
-  return std::make_unique<FilterGuard>(sources.recheck_bytes_per_hour, [this] { wakeup_.post(Wakeup::kDamage); });
+std::unique_ptr<FilterGuard> Supervisor::make_guard(const DaemonOptions& options) const {
+  return std::make_unique<FilterGuard>(options.recheck_bytes_per_hour, [this] { wakeup_.post(Wakeup::kDamage); });
 }
 
 void Supervisor::load_first() {
-  put_into_use(loader_.load({.wanted = sources_}));
-  look_at_folders(sources_);
+  put_into_use(loader_.load({.wanted = options_}));
+  look_at_folders(options_);
   look_for_replaced();  // which may have come while the others were loaded
   tell_monitor({});
 }
@@ -83,7 +83,7 @@ void Supervisor::note_changes() {
 
 void Supervisor::look_for_replaced() {
   next_look_ = Clock::now() + kLookForWhitelists;
-  if (std::ranges::any_of(sources_.whitelists, [this](const auto& each) { return loader_.is_replaced(each); }))
+  if (std::ranges::any_of(options_.whitelists, [this](const auto& each) { return loader_.is_replaced(each); }))
     note_change();
 }
 
@@ -108,15 +108,15 @@ void Supervisor::reload() {
   std::optional<NewSettings> settings = read_again(faults);
   std::optional<ListLoader::Loaded> loaded;
   if (settings) {
-    look_at_folders(settings->sources);
-    loaded = load(settings->sources, ReadWhitelists::all);
+    look_at_folders(settings->options);
+    loaded = load(settings->options, ReadWhitelists::all);
     append(faults, loaded->refused);
   }
   if (loaded && loaded->are_usable) {
     take_in(*std::move(settings));
   } else {
-    look_at_folders(sources_);
-    loaded = load(sources_, ReadWhitelists::none);
+    look_at_folders(options_);
+    loaded = load(options_, ReadWhitelists::none);
   }
   // What is wrong with an exact list in use ends as soon as its file is good again (exact-list-lost tells of it).
   const std::string refusal = joined(faults);
@@ -135,8 +135,8 @@ void Supervisor::reload() {
 
 void Supervisor::reload_changed() {
   first_change_.reset();
-  look_at_folders(sources_);
-  ListLoader::Loaded loaded = load(sources_, ReadWhitelists::replaced);
+  look_at_folders(options_);
+  ListLoader::Loaded loaded = load(options_, ReadWhitelists::replaced);
   const std::vector<std::string> refused = loaded.refused;
   std::vector<std::string> faults = loaded.lost;
   append(faults, refused);
@@ -155,13 +155,13 @@ void Supervisor::reload_changed() {
   notify_status(status);
 }
 
-ListLoader::Loaded Supervisor::load(const ListSources& wanted, ReadWhitelists whitelists) {
-  return loader_.load({.wanted = wanted, .whitelists = whitelists, .known = &sources_, .in_use = slot_.get()->parts()});
+ListLoader::Loaded Supervisor::load(const DaemonOptions& wanted, ReadWhitelists whitelists) {
+  return loader_.load({.wanted = wanted, .whitelists = whitelists, .known = &options_, .in_use = slot_.get()->parts()});
 }
 
 std::optional<NewSettings> Supervisor::read_again(std::vector<std::string>& faults) const {
   try {
-    return read_settings_ ? read_settings_() : NewSettings{.sources = sources_};
+    return read_settings_ ? read_settings_() : NewSettings{.options = options_};
   } catch (const std::exception& error) {
     faults.push_back(printable(error.what()));
     return std::nullopt;
@@ -169,10 +169,10 @@ std::optional<NewSettings> Supervisor::read_again(std::vector<std::string>& faul
 }
 
 void Supervisor::take_in(NewSettings settings) {
-  if (settings.sources.recheck_bytes_per_hour != sources_.recheck_bytes_per_hour) {
-    guard_ = make_guard(settings.sources);
+  if (settings.options.recheck_bytes_per_hour != options_.recheck_bytes_per_hour) {
+    guard_ = make_guard(settings.options);
   }
-  sources_ = std::move(settings.sources);
+  options_ = std::move(settings.options);
   if (settings.put_into_use) settings.put_into_use();
   waits_for_restart_ = fmt::format("{}", fmt::join(settings.wait_for_restart, ", "));
   if (waits_for_restart_.empty()) return;
@@ -201,16 +201,16 @@ void Supervisor::put_into_use(ListLoader::Loaded loaded) {
   FilterGuard::Filters filters;
   for (const NamedFilter& each : loaded.lists.whitelists) filters.push_back(each.filter);
   set_lists(std::move(loaded));
-  if (const std::string rate = message_rate(*slot_.get(), sources_.identity); !rate.empty()) log_->info("{}", rate);
+  if (const std::string rate = message_rate(*slot_.get(), options_.identity); !rate.empty()) log_->info("{}", rate);
   for (const std::string& path : guard_->watch(std::move(filters))) {
     log_->warn("cannot watch {} (inotify): should somebody write to it in place, the next message shows",
                printable(path));
   }
 }
 
-void Supervisor::look_at_folders(const ListSources& sources) {
+void Supervisor::look_at_folders(const DaemonOptions& options) {
   is_blind_ = false;
-  for (const std::string& folder : watch_.watch_instead(sources.all_paths())) {
+  for (const std::string& folder : watch_.watch_instead(all_list_paths(options))) {
     log_->error("cannot watch {}: its lists are read at a reload, or when it is there again", printable(folder));
     is_blind_ = true;
   }
@@ -233,7 +233,7 @@ void Supervisor::report_results() const {
 
 void Supervisor::tell_monitor(std::string refusal) const {
   if (monitor_ == nullptr) return;
-  monitor_->set_standing({sources_.identity, waits_for_restart_, std::move(refusal)});
+  monitor_->set_standing({options_.identity, waits_for_restart_, std::move(refusal)});
 }
 
 // What is wrong comes first: the doctor looks for it there.
@@ -244,7 +244,7 @@ std::string Supervisor::current_status() const {
     status.append(kNothingIsLearned).append(printable(fault)).append("; ");
   }
   if (!waits_for_restart_.empty()) status.append(kWaitsForRestart).append(waits_for_restart_).append("; ");
-  return status.append(service_status(*slot_.get(), sources_.identity));
+  return status.append(service_status(*slot_.get(), options_.identity));
 }
 
 }  // namespace bloomgate

@@ -26,7 +26,7 @@ namespace bloomgate {
 
 // What the configuration says at a reload.
 struct NewSettings {
-  ListSources sources;
+  DaemonOptions options = {};
   std::function<void()> put_into_use = nullptr;         // what is not about lists; must not throw
   std::vector<std::string_view> wait_for_restart = {};  // options that have changed, and cannot be taken in
 };
@@ -38,7 +38,7 @@ class Supervisor {
  public:
   // The references must outlive the object, as must `monitor`; null: nobody watches. Without `read_settings` a reload
   // is about lists only. Throws what FileWatch throws.
-  Supervisor(ListSources sources, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
+  Supervisor(DaemonOptions options, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
              std::shared_ptr<spdlog::logger> log, ReadSettings read_settings = nullptr, Monitor* monitor = nullptr);
 
   // For the status, from the main thread before run(): why nothing is learned; empty: nothing is wrong.
@@ -75,14 +75,14 @@ class Supervisor {
   void handle(Wakeup::Events events);
   void note_changes();
   void note_change();
-  void look_at_folders(const ListSources& sources);
+  void look_at_folders(const DaemonOptions& options);
   void put_into_use(ListLoader::Loaded loaded);
   void set_lists(ListLoader::Loaded loaded);
   void look_for_replaced();
   std::optional<NewSettings> read_again(std::vector<std::string>& faults) const;
-  ListLoader::Loaded load(const ListSources& wanted, ReadWhitelists whitelists);
+  ListLoader::Loaded load(const DaemonOptions& wanted, ReadWhitelists whitelists);
   void take_in(NewSettings settings);
-  std::unique_ptr<FilterGuard> make_guard(const ListSources& sources) const;
+  std::unique_ptr<FilterGuard> make_guard(const DaemonOptions& options) const;
   void tell_outcome(const ReloadOutcome& outcome) const;
   std::optional<std::chrono::milliseconds> longest_wait() const;
   void report_damage() const;
@@ -90,7 +90,7 @@ class Supervisor {
   std::string current_status() const;
   void tell_monitor(std::string refusal) const;
 
-  ListSources sources_;
+  DaemonOptions options_;
   ListSlot& slot_;
   Wakeup& wakeup_;
   const ResultsWatch& results_;

@@ -42,7 +42,7 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
     // The mail server finds the connection ended, as if the daemon were down. libmilter logs no line of its own for it.
     if (!connection->place().is_within_limit()) return connection->place().hang_up() ? SMFIS_CONTINUE : SMFIS_REJECT;
     const ConnectionParts& parts = connection->parts();
-    const DeepCheck* const deep = parts.deep_check;
+    const DeepCheck* const deep = parts.deep_check.get();
     const MilterUse use = {.mode = parts.mode,
                            .deep_check = deep != nullptr,
                            .recipients = parts.judge->wants_recipients(),
@@ -59,10 +59,7 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
     *asked_unused_0 = 0;
     *asked_unused_1 = 0;
     if (request.choose_macros) choose_macros(context);
-    connection->set_conversation({.may_skip_body = request.may_skip_body,
-                                  .leading_space = request.has_leading_space,
-                                  .recipients = request.tells_recipients,
-                                  .body = request.tells_body});
+    connection->set_conversation(request);
     return SMFIS_CONTINUE;
   } catch (...) {
     log_exception(*shared->get()->log, "while a mail server connected");
@@ -97,11 +94,11 @@ sfsistat on_mail(SMFICTX* context, char** arguments) noexcept {
 
 // A mail server that cannot leave these steps out was not asked to go on without a reply to them.
 bool wants_recipients(const Connection* connection) noexcept {
-  return connection != nullptr ? connection->conversation().recipients : shared->get()->want_recipients();
+  return connection != nullptr ? connection->conversation().tells_recipients : shared->get()->want_recipients();
 }
 
 bool wants_body(const Connection* connection) noexcept {
-  return connection != nullptr ? connection->conversation().body : shared->get()->want_body();
+  return connection != nullptr ? connection->conversation().tells_body : shared->get()->want_body();
 }
 
 sfsistat on_recipient(SMFICTX* context, char** arguments) noexcept {

@@ -14,9 +14,9 @@
 namespace bloomgate {
 namespace {
 
-std::optional<MessageText::Limits> text_limits(const DeepCheck* deep_check) {
-  if (deep_check == nullptr) return std::nullopt;
-  return deep_check->text_limits();
+std::optional<MessageText::Limits> text_limits(const ConnectionParts& parts) {
+  if (parts.deep_check == nullptr) return std::nullopt;
+  return parts.deep_check->text_limits();
 }
 
 }  // namespace
@@ -47,12 +47,9 @@ void log_exception(spdlog::logger& log, std::string_view where) noexcept {
 }
 
 Connection::Connection(std::shared_ptr<const ConnectionParts> parts, int socket)
-    : kept_parts_(std::move(parts)),
-      parts_(*kept_parts_),
-      place_(parts_.watch, socket),
-      message_(text_limits(parts_.deep_check)) {
+    : kept_parts_(std::move(parts)), parts_(*kept_parts_), place_(parts_.watch, socket), message_(text_limits(parts_)) {
   message_.keep_header(parts_.verifier != nullptr);
-  set_conversation({.recipients = parts_.want_recipients(), .body = parts_.want_body()});
+  set_conversation({.tells_recipients = parts_.want_recipients(), .tells_body = parts_.want_body()});
   if (parts_.monitor != nullptr) parts_.monitor->tally().begin_session();
 }
 
@@ -63,8 +60,8 @@ Connection::~Connection() {
 
 void Connection::set_conversation(const Conversation& agreed) noexcept {
   conversation_ = agreed;
-  message_.set_leading_space(agreed.leading_space);
-  message_.expect_recipients(agreed.recipients);
+  message_.set_leading_space(agreed.has_leading_space);
+  message_.expect_recipients(agreed.tells_recipients);
 }
 
 void Connection::begin_message(std::string_view path, const ClientFacts& client) noexcept {
@@ -97,7 +94,7 @@ Answer Connection::end_of_message(const EndOfMessage& end) noexcept {
     log_exception(*parts_.log, "at the end of a message");
     answer = hearing_.answer_after_exception();
   }
-  if (auto* const edits = std::get_if<Edits>(&answer)) edits->needs_leading_space = conversation_.leading_space;
+  if (auto* const edits = std::get_if<Edits>(&answer)) edits->needs_leading_space = conversation_.has_leading_space;
   return answer;
 }
 

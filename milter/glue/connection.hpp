@@ -14,17 +14,48 @@
 
 #include <spdlog/fwd.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
 #include <memory>
+#include <mutex>
 #include <string_view>
 
 #include "milter/glue/connection_watch.hpp"
-#include "milter/glue/messages_in_progress.hpp"
+#include "milter/glue/negotiation.hpp"
 #include "milter/judge/hearing.hpp"
 #include "milter/lists/slot.hpp"
 #include "milter/message/message_recorder.hpp"
 #include "milter/monitoring/monitor.hpp"
 
 namespace bloomgate {
+
+// Counts the messages between their MAIL command and their end, so that a stop can let them finish. Safe from any
+// thread.
+class MessagesInProgress {
+ public:
+  void begin() noexcept {
+    const std::lock_guard lock(mutex_);
+    ++count_;
+  }
+
+  void end() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (--count_ == 0) none_left_.notify_all();
+  }
+
+  // Waits until no message is left, for at most `limit`. Returns how many are left.
+  std::size_t wait_for_none(std::chrono::milliseconds limit) {
+    std::unique_lock lock(mutex_);
+    none_left_.wait_for(lock, limit, [this] { return count_ == 0; });
+    return count_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable none_left_;
+  std::size_t count_ = 0;
+};
 
 // What connections share. A connection keeps the parts that it began with, since the mail server was asked for what
 // they need; a reload makes others for those that follow. But the judge's rules are for all of them at once.
@@ -71,12 +102,6 @@ class Connection {
   // What was agreed with the mail server; before the first message. A session may follow another one on a connection
   // without that: then it counts as agreed that recipients and bodies are told if they are wanted, and there are none
   // if not.
-  struct Conversation {
-    bool may_skip_body = false;  // it can skip the rest of a body if told so
-    bool leading_space = false;  // values of header fields come and go with the space after the colon
-    bool recipients = false;     // it tells them
-    bool body = false;           // it tells the end of the header, and the body
-  };
   void set_conversation(const Conversation& agreed) noexcept;
   const Conversation& conversation() const noexcept { return conversation_; }
 

@@ -14,15 +14,19 @@ struct MilterOffer {
   unsigned long steps = 0;
 };
 
-struct MilterRequest {
-  unsigned long actions = 0;
-  unsigned long steps = 0;
-  bool choose_macros = false;      // the mail server lets us name the macros that we need
-  bool may_skip_body = false;      // it can skip the rest of a body if told so
+// What is agreed for the messages of a connection.
+struct Conversation {
+  bool may_skip_body = false;      // the mail server can skip the rest of a body if told so
   bool tells_recipients = false;   // RCPT commands come, and get no reply
   bool tells_body = false;         // the end of the header comes, and gets no reply; the body comes
   bool has_leading_space = false;  // values of header fields come and go with the space after the colon
-  std::string missing;             // what we need and the mail server does not offer, in words; else empty
+};
+
+struct MilterRequest : Conversation {
+  unsigned long actions = 0;
+  unsigned long steps = 0;
+  bool choose_macros = false;  // the mail server lets us name the macros that we need
+  std::string missing;         // what we need and the mail server does not offer, in words; else empty
 };
 
 // What the daemon does with messages, besides looking at their senders.

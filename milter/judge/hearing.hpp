@@ -33,9 +33,9 @@ namespace bloomgate {
 struct HearingParts {
   const Judge* judge = nullptr;
   const Record* record = nullptr;
-  const DeepCheck* deep_check = nullptr;  // null: no checker is asked; always so if `mode` is observe
-  DeliverySampler* sampler = nullptr;     // null: no delivered message is shown to the checker
-  Verifier* verifier = nullptr;           // null: no signature is verified; a decision that needs one stays `check`
+  std::shared_ptr<const DeepCheck> deep_check = {};  // null: no checker is asked; always so if `mode` is observe
+  std::shared_ptr<DeliverySampler> sampler = {};     // null: no delivered message is shown to the checker
+  std::shared_ptr<Verifier> verifier = {};  // null: no signature is verified; a decision that needs one stays `check`
   Mode mode = Mode::enforce;
   CheckMark check_mark = CheckMark::plain;
   std::string host_name = {};      // put into the header field; empty: the mail server's macro j

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -32,13 +31,6 @@ struct Standing {
   IdentityRule identity = IdentityRule::either;
   std::string waits_for_restart = {};  // names of options; empty: none
   std::string refused_reload = {};     // why the last reload was refused; empty: it was not
-};
-
-// The configuration in force.
-struct MonitoredSettings {
-  std::string config_path = {};
-  DaemonOptions options = {};
-  std::set<std::string, std::less<>> given = {};  // as DaemonCommand::given
 };
 
 class Monitor {
@@ -71,15 +63,15 @@ class Monitor {
   void set_standing(Standing standing) { standing_.set(std::make_shared<const Standing>(std::move(standing))); }
   void note_reload(bool accepted) noexcept;
   // From the main thread, at the start and at each reload. Throws std::bad_alloc.
-  void set_settings(MonitoredSettings settings) {
-    settings_.set(std::make_shared<const MonitoredSettings>(std::move(settings)));
+  void set_settings(DaemonCommand settings) {
+    settings_.set(std::make_shared<const DaemonCommand>(std::move(settings)));
   }
 
   // For the pages. The time of the last reload that was accepted, or of the start.
   const Tally& tally() const noexcept { return tally_; }
   std::vector<SeenDecision> last_decisions() const { return last_.all(); }
   std::shared_ptr<const Standing> standing() const { return standing_.get(); }
-  std::shared_ptr<const MonitoredSettings> settings() const { return settings_.get(); }
+  std::shared_ptr<const DaemonCommand> settings() const { return settings_.get(); }
   std::vector<UnprovenDomain> unproven_domains() const { return unproven_.all(); }
   std::shared_ptr<const LoadedLists> lists() const { return sources_.lists.get(); }
   bool results_missing() const { return sources_.results_missing(); }
@@ -104,7 +96,7 @@ class Monitor {
   LastDecisions last_;
   UnprovenDomains unproven_;
   Slot<Standing> standing_;
-  Slot<MonitoredSettings> settings_;
+  Slot<DaemonCommand> settings_;  // the configuration in force
   MinuteRing minutes_;
   RecentCounts recent_;
   unsigned seconds_of_minute_ = 0;

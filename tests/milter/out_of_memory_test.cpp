@@ -160,7 +160,7 @@ TEST_CASE_METHOD(
     result.action = "no action";
     return result;
   });
-  shared.deep_check = &deep_check;
+  shared.deep_check = borrowed(deep_check);
   REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   const Message message = {"unlisted",
                            {kFrom, {"X-Spam-Status", "No, of the sender's own making"}, {"X-Bloomgate", "deliver"}}};
@@ -318,7 +318,7 @@ TEST_CASE("a reload that runs out of memory keeps the lists or ends the daemon, 
   MemoryLog log;
   const WhitelistFile file({"joe@example.org", "ann@example.org"});
   const TemporaryFolder folder;
-  ListSources sources{.whitelists = {{"whitelist", file.path()}}};
+  DaemonOptions sources = list_options({{"whitelist", file.path()}});
   sources.revoked = folder.file("revoked-with-a-name-that-needs-memory.txt");
   ListSlot slot;
   Wakeup wakeup;

@@ -60,8 +60,8 @@ TEST_CASE_METHOD(Configured, "connections get checker, mode and name from the co
   const auto served = made(options([](DaemonOptions& options) { options.host_name = "mx.example.net"; }));
   REQUIRE(served->deep_check != nullptr);
   CHECK(served->deep_check->options() == served->options.deep_check);
-  const std::shared_ptr<const ConnectionParts> parts = parts_of(served);
-  CHECK(parts->deep_check == served->deep_check.get());
+  const std::shared_ptr<const ConnectionParts> parts = served;
+  CHECK(parts->deep_check == served->deep_check);
   CHECK(parts->verifier == nullptr);
   CHECK(parts->mode == Mode::enforce);
   CHECK(parts->check_mark == CheckMark::plain);
@@ -74,25 +74,24 @@ TEST_CASE_METHOD(Configured, "connections get checker, mode and name from the co
 
 TEST_CASE_METHOD(Configured,
                  "samples are taken if a share and a checker are configured, and a reload changes the share") {
-  CHECK(made(options())->parts.sampler == nullptr);
+  CHECK(made(options())->sampler == nullptr);
   const auto sampling = [this](double share) {
     return options([share](DaemonOptions& options) { options.deep_check.sample_share = share; });
   };
   const auto before = made(sampling(0.001));
   REQUIRE(before->sampler != nullptr);
-  CHECK(before->parts.sampler == before->sampler.get());
   CHECK(before->sampler->share() == 0.001);
   CHECK_THAT(log.text(), Contains("info: deep-check-sample: 0.1% of the delivered messages"));
   CHECK(made(sampling(0.001), before.get())->sampler == before->sampler);
   const auto after = made(sampling(0.5), before.get());
   REQUIRE(after->sampler != nullptr);
   CHECK(after->sampler != before->sampler);
-  CHECK(after->parts.sampler->share() == 0.5);
-  CHECK(made(options(), after.get())->parts.sampler == nullptr);
+  CHECK(after->sampler->share() == 0.5);
+  CHECK(made(options(), after.get())->sampler == nullptr);
   CHECK(made(options([](DaemonOptions& options) {
           options.deep_check.sample_share = 1;
           options.mode = Mode::observe;
-        }))->parts.sampler == nullptr);
+        }))->sampler == nullptr);
 }
 
 // Nobody listens at the checker's address.
@@ -107,7 +106,7 @@ TEST_CASE_METHOD(Configured, "the outcome of a sample is in the log and in the f
 }
 
 TEST_CASE_METHOD(Configured, "parts own the objects that they point to") {
-  std::shared_ptr<const ConnectionParts> parts = parts_of(made(options()));
+  std::shared_ptr<const ConnectionParts> parts = made(options());
   CHECK(parts->deep_check->options().servers.size() == 1);
 }
 
@@ -115,8 +114,7 @@ TEST_CASE_METHOD(Configured,
                  "with mode observe no checker is made, and the log says that the configured one is not asked") {
   const auto served = made(options([](DaemonOptions& options) { options.mode = Mode::observe; }));
   CHECK(served->deep_check == nullptr);
-  CHECK(served->parts.deep_check == nullptr);
-  CHECK(served->parts.mode == Mode::observe);
+  CHECK(served->mode == Mode::observe);
   CHECK_THAT(log.text(), Contains(": not asked while the mode is observe\n"));
 }
 
@@ -124,9 +122,8 @@ TEST_CASE_METHOD(Configured, "a reload that leaves the checker unchanged keeps i
   const auto before = made(options());
   const auto after = made(options([](DaemonOptions& options) { options.host_name = "new.example.net"; }), before.get());
   CHECK(after->deep_check == before->deep_check);
-  CHECK(after->parts.deep_check == before->deep_check.get());
-  CHECK(after->parts.host_name == "new.example.net");
-  CHECK(before->parts.host_name.empty());
+  CHECK(after->host_name == "new.example.net");
+  CHECK(before->host_name.empty());
 }
 
 TEST_CASE_METHOD(Configured, "a reload that changes the checker's options makes a new checker") {
@@ -142,14 +139,13 @@ TEST_CASE_METHOD(Configured, "a reload that changes the checker's options makes 
     REQUIRE(after->deep_check != nullptr);
     CHECK(after->deep_check != before->deep_check);
     CHECK(after->deep_check->options() == after->options.deep_check);
-    CHECK(after->parts.deep_check == after->deep_check.get());
   }
   const auto observing = made(options([](DaemonOptions& options) { options.mode = Mode::observe; }), before.get());
-  CHECK(observing->parts.deep_check == nullptr);
+  CHECK(observing->deep_check == nullptr);
   const auto again = made(options(), observing.get());
-  CHECK(again->parts.deep_check != nullptr);
-  CHECK(made(options([](DaemonOptions& options) { options.deep_check.servers.clear(); }), before.get())
-            ->parts.deep_check == nullptr);
+  CHECK(again->deep_check != nullptr);
+  CHECK(made(options([](DaemonOptions& options) { options.deep_check.servers.clear(); }), before.get())->deep_check ==
+        nullptr);
 }
 
 // With a verifier in use.
@@ -185,7 +181,6 @@ TEST_CASE_METHOD(Verifying, "a reload that leaves the verifier unchanged keeps i
   for (const Change& change : changes) {
     const auto after = made(verifying(change), &in_use);
     CHECK(after->verifier == in_use.verifier);
-    CHECK(after->parts.verifier == in_use.verifier.get());
   }
 }
 
@@ -207,7 +202,6 @@ TEST_CASE_METHOD(Verifying,
   }
   const auto without = made(options(), &in_use);
   CHECK(without->verifier == nullptr);
-  CHECK(without->parts.verifier == nullptr);
 }
 
 // What `action` throws to a thread that has no more rights than anybody. Only a thread's own rights change so.

@@ -65,7 +65,7 @@ struct Supervised : SupervisorParts {
   }
 
   WhitelistFile file{{"joe@example.org"}};
-  ListSources sources{.whitelists = {{"whitelist", file.path()}}};
+  DaemonOptions sources = list_options({{"whitelist", file.path()}});
   Supervisor supervisor{sources, slot, wakeup, results, log.logger()};
 };
 
@@ -95,7 +95,7 @@ struct Waiting : Supervised {
     sources.whitelists = {{"whitelist", whitelist_path}};
     sources.revoked = revoked_path;
     if (!revoked_path.empty()) write_file(revoked_path, "");
-    sources.allow_missing = true;
+    sources.allow_missing_whitelist = true;
     waiting = std::make_unique<Supervisor>(sources, slot, wakeup, results, log.logger());
     waiting->load_first();
     runner = std::make_unique<RunningSupervisor>(*waiting, wakeup);

@@ -29,7 +29,7 @@ struct Layered : SupervisorParts {
     return names;
   }
 
-  ListSources sources{.whitelists = {{"all", folder.path().string()}}};
+  DaemonOptions sources = list_options({{"all", folder.path().string()}});
   Supervisor supervisor{sources, slot, wakeup, results, log.logger()};
 };
 
@@ -187,9 +187,9 @@ TEST_CASE_METHOD(Layered, "a folder of layers with a store is refused, with the 
 }
 
 TEST_CASE_METHOD(Layered, "a reload that renames the whitelist renames its layers") {
-  ListSources renamed = sources;
+  DaemonOptions renamed = sources;
   renamed.whitelists.front().name = "other";
-  Supervisor another(sources, slot, wakeup, results, log.logger(), [&] { return NewSettings{.sources = renamed}; });
+  Supervisor another(sources, slot, wakeup, results, log.logger(), [&] { return NewSettings{.options = renamed}; });
   another.load_first();
   another.reload();
   CHECK(names() == Names{"other/0001", "other/0002"});

@@ -24,7 +24,7 @@ struct SupervisedPair : SupervisorParts {
   }
 
   PairFiles files{{"joe@example.org"}};
-  ListSources sources{.whitelists = {files.source()}};
+  DaemonOptions sources = list_options({files.source()});
   Supervisor supervisor{sources, slot, wakeup, results, log.logger()};
 };
 
@@ -88,7 +88,7 @@ TEST_CASE_METHOD(SupervisedPair, "a store in a folder of its own is watched ther
   const TemporaryFolder apart;
   CHECK_FALSE(is_watched(apart.path()));
   std::filesystem::copy_file(files.store_path(), apart.file("whitelist.store"));
-  sources = {.whitelists = {{"whitelist", files.path(), apart.file("whitelist.store")}}};
+  sources = list_options({{"whitelist", files.path(), apart.file("whitelist.store")}});
   Supervisor another(sources, slot, wakeup, results, log.logger());
   another.load_first();
   CHECK(is_watched(apart.path()));
@@ -104,7 +104,7 @@ TEST_CASE_METHOD(SupervisedPair, "a store that cannot be used is refused at the 
 
 TEST_CASE_METHOD(SupervisedPair, "a whitelist that may be missing is loaded once its store is there") {
   std::filesystem::rename(files.store_path(), files.store_path() + ".away");
-  sources.allow_missing = true;
+  sources.allow_missing_whitelist = true;
   Supervisor tolerant(sources, slot, wakeup, results, log.logger());
   tolerant.load_first();
   CHECK(slot.get()->parts().whitelists.front().filter == nullptr);

@@ -17,10 +17,10 @@ struct Configured : SupervisorParts {
   int put_into_use = 0;
   // What the configuration says now.
   std::function<NewSettings()> read = [] { return NewSettings{}; };
-  ListSources sources{.whitelists = {{"whitelist", file.path()}}};
+  DaemonOptions sources = list_options({{"whitelist", file.path()}});
   Supervisor supervisor{sources, slot, wakeup, results, log.logger(), [this] {
                           NewSettings settings = read();
-                          if (settings.sources.whitelists.empty()) settings.sources = sources;
+                          if (settings.options.whitelists.empty()) settings.options = sources;
                           settings.put_into_use = [this] { ++put_into_use; };
                           return settings;
                         }};
@@ -30,10 +30,10 @@ TEST_CASE_METHOD(Configured,
                  "a reload applies the whole configuration: whitelists, exact lists, and all other options") {
   write_file(folder.file("revoked.txt"), "joe@example.org\n");
   write_file(folder.file("extra.txt"), "eve@example.org\n");
-  sources = {.whitelists = {{"new", other.path()}, {"old", file.path()}},
-             .revoked = folder.file("revoked.txt"),
-             .extra = folder.file("extra.txt"),
-             .recheck_bytes_per_hour = 1 << 20};
+  sources = list_options({{"new", other.path()}, {"old", file.path()}});
+  sources.revoked = folder.file("revoked.txt");
+  sources.extra = folder.file("extra.txt");
+  sources.recheck_bytes_per_hour = 1 << 20;
   CHECK_THAT(status_after_reload(supervisor), StartsWith("READY=1\nSTATUS=serving " + other.path()));
   CHECK(put_into_use == 1);
   CHECK(reason("<ann@example.org>") == Reason::listed);
@@ -42,7 +42,7 @@ TEST_CASE_METHOD(Configured,
   CHECK(slot.get()->parts().whitelists[1].name == "old");
   CHECK_THAT(log.text(), !Contains("take effect at a restart"));
 
-  sources = {.whitelists = {{"old", file.path()}}};
+  sources = list_options({{"old", file.path()}});
   status_after_reload(supervisor);
   CHECK(reason("<ann@example.org>") == Reason::not_listed);
   CHECK(reason("<eve@example.org>") == Reason::not_listed);
@@ -61,7 +61,7 @@ TEST_CASE_METHOD(Configured, "lists that a reload has added are watched") {
 }
 
 TEST_CASE_METHOD(Configured, "a refused configuration changes nothing, and the reload says why") {
-  const ListSources before = sources;
+  const DaemonOptions before = sources;
   std::string why;
   SECTION("it is faulty") {
     read = []() -> NewSettings { throw BloomgateError(ErrorCode::bad_configuration, "made up: line 3"); };
@@ -116,7 +116,7 @@ TEST_CASE_METHOD(Configured, "a faulty configuration does not delay newly revoke
 
 TEST_CASE_METHOD(Configured,
                  "options that wait for a restart are named in outcome, log and status, until they are as before") {
-  read = [] { return NewSettings{.sources = {}, .wait_for_restart = {"socket", "log-target"}}; };
+  read = [] { return NewSettings{.options = {}, .wait_for_restart = {"socket", "log-target"}}; };
   CHECK_THAT(status_after_reload(supervisor),
              StartsWith("READY=1\nSTATUS=waits for a restart: socket, log-target; serving "));
   CHECK_THAT(log.text(), Contains("warning: these options have changed and take effect at a restart only") &&

@@ -35,12 +35,12 @@ struct Trusting : SupervisorParts {
     std::filesystem::rename(made, path(name));
   }
 
-  void trust(const TrustedKeys& keys) { sources = {.whitelists = {{"whitelist", path("whitelist"), {}, keys}}}; }
+  void trust(const TrustedKeys& keys) { sources = list_options({{"whitelist", path("whitelist"), {}, keys}}); }
 
   // What the configuration says now; the daemon starts with the first one.
-  ListSources sources{.whitelists = {{"whitelist", folder.file("whitelist.bloom"), {}, {our_key().public_key()}}}};
+  DaemonOptions sources = list_options({{"whitelist", folder.file("whitelist.bloom"), {}, {our_key().public_key()}}});
   Supervisor supervisor{sources, slot,         wakeup,
-                        results, log.logger(), [this] { return NewSettings{.sources = sources}; }};
+                        results, log.logger(), [this] { return NewSettings{.options = sources}; }};
 };
 
 TEST_CASE_METHOD(Trusting, "a whitelist signed by a trusted key is loaded, and the log names its signer") {
@@ -57,7 +57,7 @@ TEST_CASE_METHOD(
     CHECK(error_code_of([&] { supervisor.load_first(); }) == ErrorCode::bad_signature);
   }
   SECTION("none") {
-    sources.allow_missing = true;
+    sources.allow_missing_whitelist = true;
     Supervisor another(sources, slot, wakeup, results, log.logger());
     another.load_first();
     CHECK(reason("<eve@example.org>") == Reason::no_whitelist);
@@ -114,7 +114,7 @@ TEST_CASE_METHOD(Trusting,
 TEST_CASE_METHOD(Trusting, "a trusted key that a reload adds is also checked of the whitelist in use") {
   put("whitelist", {"eve@example.org"}, nullptr);
   trust({});
-  Supervisor another(sources, slot, wakeup, results, log.logger(), [&] { return NewSettings{.sources = sources}; });
+  Supervisor another(sources, slot, wakeup, results, log.logger(), [&] { return NewSettings{.options = sources}; });
   another.load_first();
   CHECK(reason("<eve@example.org>") == Reason::listed);
   trust({our_key().public_key()});
@@ -129,7 +129,7 @@ TEST_CASE_METHOD(Trusting, "a trusted key that a reload adds is also checked of 
 
 TEST_CASE_METHOD(Trusting, "each layer of a folder must be signed, or no change takes effect") {
   std::filesystem::create_directory(folder.file("layers"));
-  sources = {.whitelists = {{"all", folder.file("layers"), {}, {our_key().public_key()}}}};
+  sources = list_options({{"all", folder.file("layers"), {}, {our_key().public_key()}}});
   put("layers/0001", {"joe@example.org"}, &our_key());
   Supervisor another(sources, slot, wakeup, results, log.logger());
   another.load_first();

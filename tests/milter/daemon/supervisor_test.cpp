@@ -75,7 +75,7 @@ TEST_CASE_METHOD(Supervised,
 TEST_CASE_METHOD(Supervised, "a whitelist that cannot be used ends the start, unless it may be missing") {
   std::filesystem::remove(file.path());
   CHECK(error_code_of([&] { supervisor.load_first(); }) == ErrorCode::cannot_open);
-  sources.allow_missing = true;
+  sources.allow_missing_whitelist = true;
   Supervisor tolerant(sources, slot, wakeup, results, log.logger());
   tolerant.load_first();
   CHECK(reason("<joe@example.org>") == Reason::no_whitelist);
@@ -175,7 +175,7 @@ TEST_CASE_METHOD(Supervised, "a whitelist that shrinks below a tenth is refused,
   file.replace(so_many(3));
   take(supervisor);
   CHECK(reason("<user20@example.org>") == Reason::not_listed);
-  sources.allow_shrunken = true;
+  sources.allow_shrunken_whitelist = true;
   Supervisor allowing(sources, slot, wakeup, results, log.logger());
   allowing.load_first();
   file.replace({});
@@ -186,7 +186,7 @@ TEST_CASE_METHOD(Supervised, "a whitelist that shrinks below a tenth is refused,
 TEST_CASE_METHOD(Supervised, "a reload gives a whitelist to a daemon that has none, or only a damaged one") {
   SECTION("started without") {
     std::filesystem::remove(file.path());
-    sources.allow_missing = true;
+    sources.allow_missing_whitelist = true;
     Supervisor(sources, slot, wakeup, results, log.logger()).load_first();
     supervisor.reload();
     CHECK(reason("<joe@example.org>") == Reason::no_whitelist);

@@ -46,7 +46,7 @@ class Checked : public Parts {
           before_answer();
           return result;
         }) {
-    shared.deep_check = &deep_check;
+    shared.deep_check = borrowed(deep_check);
     REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   }
 
@@ -422,7 +422,7 @@ class Sampled : public Checked {
               return answer;
             },
             [this](SampleAnswer answer, std::string_view line) { note(answer, line); }, {}) {
-    shared.sampler = &sampler;
+    shared.sampler = borrowed(sampler);
   }
   ~Sampled() {
     server.close();

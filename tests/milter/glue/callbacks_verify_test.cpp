@@ -32,7 +32,7 @@ JudgeRules verifying_rules() {
 class Verifying : public Verifier, public Parts {
  public:
   explicit Verifying(const JudgeRules& rules = verifying_rules()) : Parts(rules) {
-    shared.verifier = this;
+    shared.verifier = borrowed<Verifier>(*this);
     shared.before_waiting = [this] { ++waits; };
     REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   }
@@ -68,7 +68,7 @@ class Verifying : public Verifier, public Parts {
       checked = whole;
       return DeepResult{};
     });
-    shared.deep_check = &*deep_check;
+    shared.deep_check = borrowed(*deep_check);
     REQUIRE(server.negotiate() == SMFIS_CONTINUE);
   }
 
@@ -254,7 +254,7 @@ TEST_CASE_METHOD(Verifying,
         return DeepResult{};
       },
       [](SampleAnswer, std::string_view) {}, {});
-  shared.sampler = &sampler;
+  shared.sampler = borrowed(sampler);
   send("<joe@example.org>");
   CHECK_THAT(server.edits().back(), Contains(passes ? "insert 0 deliver; " : "insert 0 check; "));
   if (passes)

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "filter/system/bus_fault.hpp"
@@ -127,6 +128,20 @@ inline std::string false_positive_of(const LoadedFilter& filter) {
   return stranger_of(filter, true);
 }
 
+// What a test owns itself, for parts that share what they point to.
+template <class Part>
+std::shared_ptr<Part> borrowed(Part& part) {
+  return {std::shared_ptr<void>(), &part};
+}
+
+// Options that name these whitelists, and no other list.
+inline DaemonOptions list_options(std::vector<WhitelistSource> whitelists) {
+  DaemonOptions options = {};
+  options.whitelists = std::move(whitelists);
+  options.identity = IdentityRule::either;
+  return options;
+}
+
 // Senders need not be authenticated: for tests of what else there is.
 inline JudgeRules envelope_rules() {
   return {.policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off},
@@ -187,7 +202,7 @@ class Parts {
   MessagesInProgress in_progress;
   ConnectionParts shared;
   // What connections are served by; tests may change `shared`.
-  PartsSlot served{std::shared_ptr<const ConnectionParts>(std::shared_ptr<void>(), &shared)};
+  PartsSlot served{borrowed<const ConnectionParts>(shared)};
 };
 
 // These, and a mail server whose connection has been negotiated.

@@ -26,7 +26,7 @@ struct Watched {
 
   // As they are configured.
   void set_whitelists(std::vector<WhitelistSource> whitelists) {
-    MonitoredSettings settings;
+    DaemonCommand settings;
     settings.options = read_daemon_command({"--config", "/dev/null"}).options;
     settings.options.whitelists = std::move(whitelists);
     monitor.set_settings(std::move(settings));
