@@ -14,6 +14,7 @@
 
 #include "config/config_error.hpp"
 #include "config/deep_check_options.hpp"
+#include "config/enum_words.hpp"
 #include "config/ip_network.hpp"
 #include "config/list_commands.hpp"
 #include "config/policy_choices.hpp"
@@ -23,8 +24,18 @@
 namespace bloomgate {
 
 enum class Mode { enforce, observe };
+template <>
+inline constexpr auto kWordsOf<Mode> = enum_words<Mode>({{Mode::enforce, "enforce"}, {Mode::observe, "observe"}});
+
 enum class LogTarget { standard_error, syslog, journal };
+template <>
+inline constexpr auto kWordsOf<LogTarget> = enum_words<LogTarget>(
+    {{LogTarget::standard_error, "stderr"}, {LogTarget::syslog, "syslog"}, {LogTarget::journal, "journal"}});
+
 enum class LogLevel { error, warning, info, debug };
+template <>
+inline constexpr auto kWordsOf<LogLevel> = enum_words<LogLevel>(
+    {{LogLevel::error, "error"}, {LogLevel::warning, "warning"}, {LogLevel::info, "info"}, {LogLevel::debug, "debug"}});
 
 // A filter file, and its name in header fields and logs.
 struct WhitelistSource {
@@ -95,6 +106,14 @@ struct DaemonOptions {
   std::optional<SocketAddress> lookup_socket;  // where other programs ask for senders; nothing: nowhere
   bool lookup_learned_over_tcp;
 };
+template <>
+inline constexpr auto kWordsOf<DaemonOptions::VerifyDkim> =
+    enum_words<DaemonOptions::VerifyDkim>({{DaemonOptions::VerifyDkim::automatic, "auto"},
+                                           {DaemonOptions::VerifyDkim::yes, "yes"},
+                                           {DaemonOptions::VerifyDkim::no, "no"}});
+template <>
+inline constexpr auto kWordsOf<DaemonOptions::Learn> = enum_words<DaemonOptions::Learn>(
+    {{DaemonOptions::Learn::none, "none"}, {DaemonOptions::Learn::outbound, "outbound"}});
 
 // Whether the daemon itself sends messages to a deeper check.
 inline bool asks_deep_check(const DaemonOptions& options) noexcept {

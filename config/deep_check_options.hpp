@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/enum_words.hpp"
 #include "config/socket_address.hpp"
 
 namespace bloomgate {
@@ -39,9 +40,17 @@ std::string to_string(const DeepCheckServer& server);
 
 // What the daemon does with a message that the checker calls spam, or that it wants rejected or put off.
 enum class SpamAction { tag, quarantine, reject, tempfail };
+template <>
+inline constexpr auto kWordsOf<SpamAction> = enum_words<SpamAction>({{SpamAction::tag, "tag"},
+                                                                     {SpamAction::quarantine, "quarantine"},
+                                                                     {SpamAction::reject, "reject"},
+                                                                     {SpamAction::tempfail, "tempfail"}});
 
 // What the daemon does with a message if no checker has answered.
 enum class CheckFailureAction { tempfail, tag };
+template <>
+inline constexpr auto kWordsOf<CheckFailureAction> =
+    enum_words<CheckFailureAction>({{CheckFailureAction::tempfail, "tempfail"}, {CheckFailureAction::tag, "tag"}});
 
 struct DeepCheckOptions {
   std::vector<DeepCheckServer> servers = {};  // in the order in which they are tried; empty: no deeper check is asked

@@ -27,28 +27,6 @@ constexpr std::size_t kMaxWordBytes = 255;
   reject(spec, given, expected, given.text);
 }
 
-template <typename Value>
-struct Choice {
-  std::string_view word;
-  Value value;
-};
-
-template <typename Value, std::size_t size>
-void choose(const OptionSpec& spec, const GivenValue& given, const Choice<Value> (&choices)[size], Value& out) {
-  const auto* const choice = std::ranges::find(choices, given.text, &Choice<Value>::word);
-  if (choice != std::end(choices)) {
-    out = choice->value;
-    return;
-  }
-  std::string expected = "one of ";
-  std::vector<std::string> words;
-  for (const Choice<Value>& each : choices) {
-    if (&each != choices) expected += ", ";
-    expected += words.emplace_back(each.word);
-  }
-  reject(spec, given, expected, given.text, nearest_word_hint(given.text, words));
-}
-
 // The words of a list: separated by spaces, tabs or commas, in any number.
 std::vector<std::string_view> words_of(std::string_view text) {
   constexpr std::string_view kSeparators = " \t,";
@@ -202,87 +180,18 @@ std::string number_form(const OptionSpec& spec, const NumberLimits* limits) {
 
 }  // namespace
 
+std::size_t choose(const OptionSpec& spec, const GivenValue& given, std::span<const std::string_view> words) {
+  const auto found = std::ranges::find(words, given.text);
+  if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
+  std::string expected;
+  for (const std::string_view word : words) expected.append(expected.empty() ? "one of " : ", ").append(word);
+  reject(spec, given, expected, given.text,
+         nearest_word_hint(given.text, std::vector<std::string>(words.begin(), words.end())));
+}
+
 void convert(const OptionSpec& spec, const GivenValue& given, bool& out) {
-  choose(spec, given, {Choice<bool>{"yes", true}, {"no", false}}, out);
-}
-
-void convert(const OptionSpec& spec, const GivenValue& given, Mode& out) {
-  choose(spec, given, {Choice<Mode>{"enforce", Mode::enforce}, {"observe", Mode::observe}}, out);
-}
-
-void convert(const OptionSpec& spec, const GivenValue& given, LogTarget& out) {
-  choose(spec, given,
-         {Choice<LogTarget>{"stderr", LogTarget::standard_error},
-          {"syslog", LogTarget::syslog},
-          {"journal", LogTarget::journal}},
-         out);
-}
-
-void convert(const OptionSpec& spec, const GivenValue& given, LogLevel& out) {
-  choose(spec, given,
-         {Choice<LogLevel>{"error", LogLevel::error},
-          {"warning", LogLevel::warning},
-          {"info", LogLevel::info},
-          {"debug", LogLevel::debug}},
-         out);
-}
-
-void convert(const OptionSpec& spec, const GivenValue& given, IdentityRule& out) {
-  choose(spec, given,
-         {Choice<IdentityRule>{"envelope", IdentityRule::envelope},
-          {"header-from", IdentityRule::header_from},
-          {"either", IdentityRule::either},
-          {"both", IdentityRule::both}},
-         out);
-}
-
-void convert(const OptionSpec& spec, const GivenValue& given, AuthenticationRule& out) {
-  choose(spec, given,
-         {Choice<AuthenticationRule>{"required", AuthenticationRule::required},
-          {"preferred", AuthenticationRule::preferred},
-          {"off", AuthenticationRule::off}},
-         out);
-}
-
-void convert(const OptionSpec& spec, const GivenValue& given, Alignment& out) {
-  choose(
-      spec, given,
-      {Choice<Alignment>{"parent", Alignment::parent}, {"strict", Alignment::strict}, {"relaxed", Alignment::relaxed}},
-      out);
-}
-
-void convert(const OptionSpec& spec, const GivenValue& given, SpfProves& out) {
-  choose(spec, given,
-         {Choice<SpfProves>{"domain", SpfProves::domain}, {"address", SpfProves::address}, {"no", SpfProves::no}}, out);
-}
-
-void convert(const OptionSpec& spec, const GivenValue& given, ExemptAction& out) {
-  choose(spec, given, {Choice<ExemptAction>{"none", ExemptAction::none}, {"deliver", ExemptAction::deliver}}, out);
-}
-
-void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::VerifyDkim& out) {
-  using VerifyDkim = DaemonOptions::VerifyDkim;
-  choose(spec, given,
-         {Choice<VerifyDkim>{"auto", VerifyDkim::automatic}, {"yes", VerifyDkim::yes}, {"no", VerifyDkim::no}}, out);
-}
-
-void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Learn& out) {
-  using Learn = DaemonOptions::Learn;
-  choose(spec, given, {Choice<Learn>{"none", Learn::none}, {"outbound", Learn::outbound}}, out);
-}
-
-void convert(const OptionSpec& spec, const GivenValue& given, SpamAction& out) {
-  choose(spec, given,
-         {Choice<SpamAction>{"tag", SpamAction::tag},
-          {"quarantine", SpamAction::quarantine},
-          {"reject", SpamAction::reject},
-          {"tempfail", SpamAction::tempfail}},
-         out);
-}
-
-void convert(const OptionSpec& spec, const GivenValue& given, CheckFailureAction& out) {
-  using Action = CheckFailureAction;
-  choose(spec, given, {Choice<Action>{"tempfail", Action::tempfail}, {"tag", Action::tag}}, out);
+  constexpr std::string_view kWords[] = {"yes", "no"};
+  out = choose(spec, given, kWords) == 0;
 }
 
 void convert(const OptionSpec& spec, const GivenValue& given, SocketAddress& out) {

@@ -3,13 +3,17 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "config/daemon_options.hpp"
+#include "config/enum_words.hpp"
 #include "config/given_options.hpp"
 #include "config/option_table.hpp"
 
@@ -38,28 +42,24 @@ struct StoreSource {
   ConfigPlace place;
 };
 
+// The place of the value among the words that the option takes.
+std::size_t choose(const OptionSpec& spec, const GivenValue& given, std::span<const std::string_view> words);
+
+template <typename Enum>
+  requires std::is_enum_v<Enum>
+void convert(const OptionSpec& spec, const GivenValue& given, Enum& out) {
+  out = static_cast<Enum>(choose(spec, given, kWordsOf<Enum>));
+}
 void convert(const OptionSpec& spec, const GivenValue& given, bool& out);
-void convert(const OptionSpec& spec, const GivenValue& given, Mode& out);
-void convert(const OptionSpec& spec, const GivenValue& given, LogTarget& out);
-void convert(const OptionSpec& spec, const GivenValue& given, LogLevel& out);
 void convert(const OptionSpec& spec, const GivenValue& given, SocketAddress& out);
 void convert(const OptionSpec& spec, const GivenValue& given, OptionalAddress& out);
 void convert(const OptionSpec& spec, const GivenValue& given, mode_t& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::size_t& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::string& out);
 void convert(const OptionSpec& spec, const GivenValue& given, IpAddress& out);
-void convert(const OptionSpec& spec, const GivenValue& given, IdentityRule& out);
-void convert(const OptionSpec& spec, const GivenValue& given, AuthenticationRule& out);
-void convert(const OptionSpec& spec, const GivenValue& given, Alignment& out);
-void convert(const OptionSpec& spec, const GivenValue& given, SpfProves& out);
-void convert(const OptionSpec& spec, const GivenValue& given, ExemptAction& out);
-void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::VerifyDkim& out);
-void convert(const OptionSpec& spec, const GivenValue& given, DaemonOptions::Learn& out);
 void convert(const OptionSpec& spec, const GivenValue& given, ByteSize& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::milliseconds& out);  // given in seconds
 void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::days& out);
-void convert(const OptionSpec& spec, const GivenValue& given, SpamAction& out);
-void convert(const OptionSpec& spec, const GivenValue& given, CheckFailureAction& out);
 void convert(const OptionSpec& spec, const GivenValue& given, Percentage& out);
 
 // These add to the present value: a value may hold several words, and an option may be given several times.

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "config/enum_words.hpp"
 #include "config/restart_options.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
@@ -37,10 +38,6 @@ constexpr std::chrono::milliseconds kLastAnswers{50};
 
 // Until a message that takes longer than it may wait counts as hung: a busy machine is slow.
 constexpr std::chrono::minutes kSlackOfMessage{2};
-
-std::string_view mode_name(Mode mode) noexcept {
-  return mode == Mode::enforce ? "enforce" : "observe";
-}
 
 ConnectionWatch::Limits connection_limits(const DaemonOptions& options) {
   // A message waits for stores, for keys and for a checker, and for each at most so long.
@@ -144,7 +141,7 @@ ConnectionParts Daemon::common_parts() {
 }
 
 int Daemon::serve() {
-  log_->info("bloomgate-milter " BLOOMGATE_VERSION " starting, mode {}", mode_name(started_with_.mode));
+  log_->info("bloomgate-milter " BLOOMGATE_VERSION " starting, mode {}", word_of(started_with_.mode));
   supervisor_.load_first();
   auto socket =
       std::make_unique<ListeningSocket>(started_with_.socket, started_with_.socket_mode, started_with_.socket_group);
@@ -234,7 +231,7 @@ NewSettings Daemon::read_settings() {
     served_ = next;
     show_sample_share();
     if (monitor_) monitor_->set_settings(std::move(in_force));
-    log_->info("configuration loaded, mode {}", mode_name(next->options.mode));
+    log_->info("configuration loaded, mode {}", word_of(next->options.mode));
     learned_look_ups_.set_options(next->options);
   };
   return settings;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "config/enum_words.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/log/line_keys.hpp"
 
@@ -47,31 +48,10 @@ std::string reply_to(const DeepResult& result, SpamAction action) {
 }  // namespace
 
 std::string_view deep_verdict_name(DeepVerdict verdict) noexcept {
-  switch (verdict) {
-    case DeepVerdict::ham:
-      return "ham";
-    case DeepVerdict::spam:
-      return "spam";
-    case DeepVerdict::soft_reject:
-      return "soft-reject";
-    case DeepVerdict::reject:
-      break;
-  }
-  return "reject";
-}
-
-std::string_view spam_action_name(SpamAction action) noexcept {
-  switch (action) {
-    case SpamAction::tag:
-      return "tag";
-    case SpamAction::quarantine:
-      return "quarantine";
-    case SpamAction::reject:
-      return "reject";
-    case SpamAction::tempfail:
-      break;
-  }
-  return "tempfail";
+  using enum DeepVerdict;
+  static constexpr auto kWords =
+      enum_words<DeepVerdict>({{ham, "ham"}, {spam, "spam"}, {soft_reject, "soft-reject"}, {reject, "reject"}});
+  return word_of(kWords, verdict);
 }
 
 DeepOutcome outcome_of(const DeepResult& result, const DeepCheckOptions& options, std::chrono::milliseconds took) {
@@ -84,7 +64,7 @@ DeepOutcome outcome_of(const DeepResult& result, const DeepCheckOptions& options
   outcome.quarantine_reason = fmt::format("spam, score {:.1f} of {:.1f}", result.score, result.spam_threshold);
   add_word(outcome.log, "deep_check", deep_verdict_name(result.verdict));
   add_word(outcome.log, "score", fmt::format("{:.1f}/{:.1f}", result.score, result.spam_threshold));
-  add_word(outcome.log, "action", spam_action_name(outcome.action));
+  add_word(outcome.log, "action", word_of(outcome.action));
   add_word(outcome.log, "server", printable_word(result.server, kMaxLoggedServerBytes));
   add_word(outcome.log, "check_ms", fmt::to_string(took.count()));
   return outcome;
@@ -97,7 +77,7 @@ DeepOutcome outcome_of_failure(const DeepCheckOptions& options, std::chrono::mil
   outcome.fields = failure_fields(kFailureWords);
   outcome.reply = "The message cannot be checked for spam at the moment, try again later";
   add_word(outcome.log, "deep_check", "failed");
-  add_word(outcome.log, "action", spam_action_name(outcome.action));
+  add_word(outcome.log, "action", word_of(outcome.action));
   add_word(outcome.log, "check_ms", fmt::to_string(took.count()));
   return outcome;
 }

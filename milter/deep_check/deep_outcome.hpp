@@ -31,9 +31,6 @@ inline bool is_refusal(SpamAction action) noexcept {
   return action == SpamAction::reject || action == SpamAction::tempfail;
 }
 
-// "tag", "quarantine", "reject", "tempfail". Never fails.
-std::string_view spam_action_name(SpamAction action) noexcept;
-
 // Throws std::bad_alloc.
 DeepOutcome outcome_of(const DeepResult& result, const DeepCheckOptions& options, std::chrono::milliseconds took);
 

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "config/enum_words.hpp"
 #include "filter/base/bounded_queue.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
@@ -81,17 +82,11 @@ class SampleRoom : public RoomForItems<DeliverySample> {
 }  // namespace
 
 std::string_view sample_answer_name(SampleAnswer answer) noexcept {
-  switch (answer) {
-    case SampleAnswer::ham:
-      return "ham";
-    case SampleAnswer::spam:
-      return "spam";
-    case SampleAnswer::failed:
-      return "failed";
-    case SampleAnswer::dropped:
-      break;
-  }
-  return "dropped";
+  using enum SampleAnswer;
+  static constexpr auto kWords =
+      enum_words<SampleAnswer>({{ham, "ham"}, {spam, "spam"}, {failed, "failed"}, {dropped, "dropped"}});
+  static_assert(kWords.size() == kSampleAnswers);
+  return word_of(kWords, answer);
 }
 
 // What waits for the checker. Its thread has a share of it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "config/enum_words.hpp"
 #include "filter/base/ascii.hpp"
 #include "milter/fields/result_forgery.hpp"
 
@@ -37,15 +38,9 @@ Finding finding_of(AuthenticationResult result) noexcept {
 }  // namespace
 
 std::string_view finding_name(Finding finding) noexcept {
-  switch (finding) {
-    case Finding::none:
-      return "none";
-    case Finding::pass:
-      return "pass";
-    case Finding::fail:
-      return "fail";
-  }
-  return "none";
+  using enum Finding;
+  static constexpr auto kWords = enum_words<Finding>({{none, "none"}, {pass, "pass"}, {fail, "fail"}});
+  return word_of(kWords, finding);
 }
 
 Authentication Authentication::summarize(std::span<const std::string_view> values,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "config/enum_words.hpp"
 #include "filter/address/characters.hpp"
 #include "filter/address/domain.hpp"
 #include "filter/base/ascii.hpp"
@@ -140,15 +141,9 @@ std::optional<Undone> undo_srs(const Mailbox& outer, std::span<const std::string
 }  // namespace
 
 std::string_view rewriting_name(Rewriting rewriting) noexcept {
-  switch (rewriting) {
-    case Rewriting::batv:
-      return "batv";
-    case Rewriting::srs0:
-      return "srs0";
-    case Rewriting::srs1:
-      return "srs1";
-  }
-  return "unknown";
+  using enum Rewriting;
+  static constexpr auto kWords = enum_words<Rewriting>({{batv, "batv"}, {srs0, "srs0"}, {srs1, "srs1"}});
+  return word_of(kWords, rewriting);
 }
 
 bool RewrittenSender::is_forwarded() const noexcept {

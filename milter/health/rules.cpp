@@ -2,20 +2,15 @@
 
 #include <algorithm>
 
+#include "config/enum_words.hpp"
 #include "filter/base/printable.hpp"
 
 namespace bloomgate {
 
 std::string_view severity_name(Severity severity) noexcept {
-  switch (severity) {
-    case Severity::notice:
-      return "notice";
-    case Severity::ticket:
-      return "ticket";
-    case Severity::page:
-      break;
-  }
-  return "page";
+  using enum Severity;
+  static constexpr auto kWords = enum_words<Severity>({{notice, "notice"}, {ticket, "ticket"}, {page, "page"}});
+  return word_of(kWords, severity);
 }
 
 std::vector<Rule> health_rules() {

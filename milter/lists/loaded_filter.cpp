@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "config/enum_words.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/layout/sizing.hpp"
@@ -22,19 +23,14 @@ constexpr std::uint64_t kLargeBytes = std::uint64_t{64} << 20;
 }  // namespace
 
 std::string_view damage_text(Damage damage) noexcept {
-  switch (damage) {
-    case Damage::none:
-      break;
-    case Damage::unreadable:
-      return "can no longer be read in full";
-    case Damage::written_to:
-      return "was changed in place while it was in use";
-    case Damage::spoiled:
-      return "is not what it was when it was loaded";
-    case Damage::store_written_to:
-      return "has a store that was changed in place while it was in use";
-  }
-  return {};
+  using enum Damage;
+  static constexpr auto kWords =
+      enum_words<Damage>({{none, ""},
+                          {unreadable, "can no longer be read in full"},
+                          {written_to, "was changed in place while it was in use"},
+                          {spoiled, "is not what it was when it was loaded"},
+                          {store_written_to, "has a store that was changed in place while it was in use"}});
+  return word_of(kWords, damage);
 }
 
 LoadedFilter::LoadedFilter(const std::string& path, bool lock, FilterCheck check, const std::string& store_path,

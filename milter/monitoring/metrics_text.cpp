@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/enum_words.hpp"
 #include "filter/layout/sizing.hpp"
 #include "milter/health/proportion.hpp"
 #include "milter/health/rules.hpp"
@@ -179,8 +180,7 @@ void add_deep_checks(Families& families, const Tally& tally) {
   MetricFamily& answers = families.counter("bloomgate_deep_checks_total",
                                            "Messages given to a checker, by its answer and what was done with them.");
   for (const Tally::DeepChecks& each : tally.deep_checks()) {
-    Families::put(answers, {label("answer", each.answer), label("action", spam_action_name(each.action))},
-                  number(each.count));
+    Families::put(answers, {label("answer", each.answer), label("action", word_of(each.action))}, number(each.count));
   }
   families.histogram("bloomgate_deep_check_seconds", "Time that the deeper check of a message took.",
                      tally.deep_check_times());

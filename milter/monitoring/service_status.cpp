@@ -8,6 +8,7 @@
 #include <iterator>
 #include <vector>
 
+#include "config/enum_words.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/layout/sizing.hpp"
@@ -18,20 +19,6 @@ namespace {
 
 bool serves(const NamedFilter& named) {
   return named.filter && !named.filter->damaged();
-}
-
-std::string_view identity_rule_name(IdentityRule rule) noexcept {
-  switch (rule) {
-    case IdentityRule::envelope:
-      return "envelope";
-    case IdentityRule::header_from:
-      return "header-from";
-    case IdentityRule::either:
-      return "either";
-    case IdentityRule::both:
-      break;
-  }
-  return "both";
 }
 
 std::string_view pairs_of(const ExactList& list) {
@@ -73,7 +60,7 @@ std::string message_rate(const LoadedLists& lists, IdentityRule identity) {
     return !serves(each) || each.filter->header().knows_sender_domains();
   });
   return fmt::format("expected false-positive rate {} per message (identity = {}{}){}", rate_text(*rate, is_confirmed),
-                     identity_rule_name(identity), has_pairs ? ", alone and with one recipient" : "",
+                     word_of(identity), has_pairs ? ", alone and with one recipient" : "",
                      know_domains ? ", and none at domains without a listed address" : "");
 }
 

@@ -1,23 +1,18 @@
 #include "milter/policy/confirmation.hpp"
 
+#include "config/enum_words.hpp"
+
 namespace bloomgate {
 
 std::string_view confirmation_name(Confirmation confirmation) noexcept {
-  switch (confirmation) {
-    case Confirmation::yes:
-      return "yes";
-    case Confirmation::no:
-      return "no";
-    case Confirmation::timeout:
-      return "timeout";
-    case Confirmation::busy:
-      return "busy";
-    case Confirmation::damaged:
-      return "damaged";
-    case Confirmation::unreadable:
-      break;
-  }
-  return "unreadable";
+  using enum Confirmation;
+  static constexpr auto kWords = enum_words<Confirmation>({{yes, "yes"},
+                                                           {no, "no"},
+                                                           {timeout, "timeout"},
+                                                           {busy, "busy"},
+                                                           {damaged, "damaged"},
+                                                           {unreadable, "unreadable"}});
+  return word_of(kWords, confirmation);
 }
 
 }  // namespace bloomgate

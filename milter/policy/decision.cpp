@@ -1,5 +1,7 @@
 #include "milter/policy/decision.hpp"
 
+#include "config/enum_words.hpp"
+
 namespace bloomgate {
 
 std::string_view verdict_name(Verdict verdict) noexcept {
@@ -7,91 +9,50 @@ std::string_view verdict_name(Verdict verdict) noexcept {
 }
 
 std::string_view reason_name(Reason reason) noexcept {
-  switch (reason) {
-    case Reason::listed:
-      return "listed";
-    case Reason::listed_domain:
-      return "listed-domain";
-    case Reason::listed_domain_tree:
-      return "listed-domain-tree";
-    case Reason::listed_extra:
-      return "listed-extra";
-    case Reason::listed_for_recipients:
-      return "listed-for-recipients";
-    case Reason::listed_mailing_list:
-      return "listed-mailing-list";
-    case Reason::listed_with_signer:
-      return "listed-with-signer";
-    case Reason::learned:
-      return "learned";
-    case Reason::not_listed:
-      return "not-listed";
-    case Reason::not_listed_for_all:
-      return "not-listed-for-all";
-    case Reason::recipients_unknown:
-      return "recipients-unknown";
-    case Reason::too_many_recipients:
-      return "too-many-recipients";
-    case Reason::null_sender:
-      return "null-sender";
-    case Reason::bounce:
-      return "bounce";
-    case Reason::malformed_sender:
-      return "malformed-sender";
-    case Reason::no_header_from:
-      return "no-header-from";
-    case Reason::several_from_fields:
-      return "several-from-fields";
-    case Reason::several_from_mailboxes:
-      return "several-from-mailboxes";
-    case Reason::no_from_mailbox:
-      return "no-from-mailbox";
-    case Reason::malformed_from:
-      return "malformed-from";
-    case Reason::ambiguous_header:
-      return "ambiguous-header";
-    case Reason::not_authenticated:
-      return "not-authenticated";
-    case Reason::authentication_failed:
-      return "authentication-failed";
-    case Reason::dmarc_fail:
-      return "dmarc-fail";
-    case Reason::distrusted_results:
-      return "distrusted-results";
-    case Reason::own_domain:
-      return "own-domain";
-    case Reason::revoked:
-      return "revoked";
-    case Reason::opted_out:
-      return "opted-out";
-    case Reason::exempt_network:
-      return "exempt-network";
-    case Reason::exempt_authenticated:
-      return "exempt-authenticated";
-    case Reason::exempt_daemon:
-      return "exempt-daemon";
-    case Reason::no_sender:
-      return "no-sender";
-    case Reason::no_whitelist:
-      return "no-whitelist";
-    case Reason::whitelist_damaged:
-      return "whitelist-damaged";
-    case Reason::no_revoked_list:
-      return "no-revoked-list";
-    case Reason::no_opt_out_list:
-      return "no-opt-out-list";
-    case Reason::confirm_timeout:
-      return "confirm-timeout";
-    case Reason::confirm_busy:
-      return "confirm-busy";
-    case Reason::confirm_damaged:
-      return "confirm-damaged";
-    case Reason::confirm_unreadable:
-      return "confirm-unreadable";
-    case Reason::internal_error:
-      return "internal-error";
-  }
-  return "internal-error";
+  using enum Reason;
+  static constexpr auto kWords = enum_words<Reason>({{listed, "listed"},
+                                                     {listed_domain, "listed-domain"},
+                                                     {listed_domain_tree, "listed-domain-tree"},
+                                                     {listed_extra, "listed-extra"},
+                                                     {listed_for_recipients, "listed-for-recipients"},
+                                                     {listed_mailing_list, "listed-mailing-list"},
+                                                     {listed_with_signer, "listed-with-signer"},
+                                                     {learned, "learned"},
+                                                     {not_listed, "not-listed"},
+                                                     {not_listed_for_all, "not-listed-for-all"},
+                                                     {recipients_unknown, "recipients-unknown"},
+                                                     {too_many_recipients, "too-many-recipients"},
+                                                     {null_sender, "null-sender"},
+                                                     {bounce, "bounce"},
+                                                     {malformed_sender, "malformed-sender"},
+                                                     {no_header_from, "no-header-from"},
+                                                     {several_from_fields, "several-from-fields"},
+                                                     {several_from_mailboxes, "several-from-mailboxes"},
+                                                     {no_from_mailbox, "no-from-mailbox"},
+                                                     {malformed_from, "malformed-from"},
+                                                     {ambiguous_header, "ambiguous-header"},
+                                                     {not_authenticated, "not-authenticated"},
+                                                     {authentication_failed, "authentication-failed"},
+                                                     {dmarc_fail, "dmarc-fail"},
+                                                     {distrusted_results, "distrusted-results"},
+                                                     {own_domain, "own-domain"},
+                                                     {revoked, "revoked"},
+                                                     {opted_out, "opted-out"},
+                                                     {exempt_network, "exempt-network"},
+                                                     {exempt_authenticated, "exempt-authenticated"},
+                                                     {exempt_daemon, "exempt-daemon"},
+                                                     {no_sender, "no-sender"},
+                                                     {no_whitelist, "no-whitelist"},
+                                                     {whitelist_damaged, "whitelist-damaged"},
+                                                     {no_revoked_list, "no-revoked-list"},
+                                                     {no_opt_out_list, "no-opt-out-list"},
+                                                     {confirm_timeout, "confirm-timeout"},
+                                                     {confirm_busy, "confirm-busy"},
+                                                     {confirm_damaged, "confirm-damaged"},
+                                                     {confirm_unreadable, "confirm-unreadable"},
+                                                     {internal_error, "internal-error"}});
+  static_assert(kWords.size() == kReasonCount);
+  return word_of(kWords, reason);
 }
 
 bool depends_on_lists(Reason reason) noexcept {
@@ -127,39 +88,23 @@ bool is_exempt(Reason reason) noexcept {
 }
 
 std::string_view identity_kind_name(IdentityKind kind) noexcept {
-  switch (kind) {
-    case IdentityKind::none:
-      return "none";
-    case IdentityKind::envelope:
-      return "envelope";
-    case IdentityKind::header_from:
-      return "header-from";
-    case IdentityKind::both:
-      return "both";
-    case IdentityKind::mailing_list:
-      return "list";
-  }
-  return "none";
+  using enum IdentityKind;
+  static constexpr auto kWords = enum_words<IdentityKind>(
+      {{none, "none"}, {envelope, "envelope"}, {header_from, "header-from"}, {both, "both"}, {mailing_list, "list"}});
+  static_assert(kWords.size() == kIdentityKinds);
+  return word_of(kWords, kind);
 }
 
 std::string_view proof_name(ProofOf of) noexcept {
-  switch (of) {
-    case ProofOf::nothing:
-      break;
-    case ProofOf::from:
-      return "from";
-    case ProofOf::same_from:
-      return "same-from";
-    case ProofOf::envelope:
-      return "envelope";
-    case ProofOf::covered_from:
-      return "covered-from";
-    case ProofOf::signer:
-      return "signer";
-    case ProofOf::list_id:
-      return "list-id";
-  }
-  return "none";
+  using enum ProofOf;
+  static constexpr auto kWords = enum_words<ProofOf>({{nothing, "none"},
+                                                      {from, "from"},
+                                                      {same_from, "same-from"},
+                                                      {envelope, "envelope"},
+                                                      {covered_from, "covered-from"},
+                                                      {signer, "signer"},
+                                                      {list_id, "list-id"}});
+  return word_of(kWords, of);
 }
 
 std::string_view told_proof(const Decision& decision) noexcept {
@@ -168,20 +113,10 @@ std::string_view told_proof(const Decision& decision) noexcept {
 }
 
 std::string_view method_name(const std::optional<AuthenticationMethod>& method) noexcept {
-  if (!method) return "none";
-  switch (*method) {
-    case AuthenticationMethod::dkim:
-      return "dkim";
-    case AuthenticationMethod::spf:
-      return "spf";
-    case AuthenticationMethod::dmarc:
-      return "dmarc";
-    case AuthenticationMethod::arc:
-      return "arc";
-    case AuthenticationMethod::other:
-      break;
-  }
-  return "none";
+  using enum AuthenticationMethod;
+  static constexpr auto kWords =
+      enum_words<AuthenticationMethod>({{dkim, "dkim"}, {spf, "spf"}, {dmarc, "dmarc"}, {arc, "arc"}, {other, "none"}});
+  return word_of(kWords, method.value_or(other));
 }
 
 }  // namespace bloomgate

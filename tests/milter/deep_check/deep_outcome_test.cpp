@@ -40,17 +40,17 @@ TEST_CASE("each verdict of a checker has the action that the operator has chosen
     INFO(c.name);
     const DeepOutcome chosen = outcome_of(result_with(c.verdict), options, 42ms);
     CHECK(chosen.action == c.chosen);
-    CHECK(chosen.log == std::string(c.words) + "score=12.3/5.0 action=" + std::string(spam_action_name(c.chosen)) +
+    CHECK(chosen.log == std::string(c.words) + "score=12.3/5.0 action=" + std::string(word_of(c.chosen)) +
                             " server=spamd:unix:/run/spamd.sock check_ms=42");
     CHECK(outcome_of(result_with(c.verdict), {}, 42ms).action == c.by_default);
   }
 }
 
 TEST_CASE("each action has the name that an operator gives it") {
-  CHECK(spam_action_name(SpamAction::tag) == "tag");
-  CHECK(spam_action_name(SpamAction::quarantine) == "quarantine");
-  CHECK(spam_action_name(SpamAction::reject) == "reject");
-  CHECK(spam_action_name(SpamAction::tempfail) == "tempfail");
+  CHECK(word_of(SpamAction::tag) == "tag");
+  CHECK(word_of(SpamAction::quarantine) == "quarantine");
+  CHECK(word_of(SpamAction::reject) == "reject");
+  CHECK(word_of(SpamAction::tempfail) == "tempfail");
 }
 
 TEST_CASE("the name of a server is one short word of a log line, whatever it contains") {

@@ -179,7 +179,7 @@ TEST_CASE("spam is tagged, held, refused for good or refused for now, as configu
       {SpamAction::tempfail, SMFIS_TEMPFAIL, "reply 451 4.7.1 50%% of it is spam"},
   };
   for (const Case& c : cases) {
-    INFO(spam_action_name(c.action));
+    INFO(word_of(c.action));
     Checked checked({.on_spam = c.action});
     checked.result = spam();
     checked.result.smtp_message = "50% of it is spam";
