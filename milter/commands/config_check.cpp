@@ -1,5 +1,3 @@
-#include "milter/commands/config_check.hpp"
-
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -8,6 +6,7 @@
 #include "config/config_error.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
+#include "milter/commands/commands.hpp"
 #include "milter/daemon/served_options.hpp"
 #include "milter/glue/listening_socket.hpp"
 #include "milter/health/file_facts.hpp"

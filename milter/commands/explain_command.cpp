@@ -1,5 +1,3 @@
-#include "milter/commands/explain_command.hpp"
-
 #include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #include "filter/base/line_ends.hpp"
 #include "filter/base/shell_word.hpp"
 #include "filter/mail/mail_header.hpp"
+#include "milter/commands/commands.hpp"
 #include "milter/daemon/daemon.hpp"
 #include "milter/dkim/library_verifier.hpp"
 #include "milter/fields/field_name.hpp"

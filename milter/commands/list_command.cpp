@@ -1,5 +1,3 @@
-#include "milter/commands/list_command.hpp"
-
 #include <sysexits.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "filter/address/pair.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
+#include "milter/commands/commands.hpp"
 #include "milter/fields/alignment.hpp"
 #include "milter/lists/list_file_edit.hpp"
 

@@ -1,5 +1,3 @@
-#include "milter/commands/reload_command.hpp"
-
 #include <sysexits.h>
 
 #include <iostream>
@@ -7,6 +5,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
+#include "milter/commands/commands.hpp"
 #include "milter/daemon/reload_outcome.hpp"
 #include "milter/daemon/served_options.hpp"
 #include "milter/judge/policy_of_options.hpp"

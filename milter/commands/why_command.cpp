@@ -1,5 +1,3 @@
-#include "milter/commands/why_command.hpp"
-
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -15,7 +13,7 @@
 #include "filter/base/shell_word.hpp"
 #include "filter/base/system_reason.hpp"
 #include "filter/log/journal.hpp"
-#include "milter/commands/explain_command.hpp"
+#include "milter/commands/commands.hpp"
 #include "milter/why/message_search.hpp"
 #include "milter/why/why_sentence.hpp"
 

@@ -19,7 +19,7 @@
 #include "milter/judge/results_watch.hpp"
 #include "milter/lists/file_watch.hpp"
 #include "milter/lists/filter_guard.hpp"
-#include "milter/lists/list_slot.hpp"
+#include "milter/lists/loaded_lists.hpp"
 #include "milter/monitoring/monitor.hpp"
 
 namespace bloomgate {

@@ -19,9 +19,9 @@
 
 #include "filter/base/error.hpp"
 #include "filter/system/file_descriptor.hpp"
-#include "milter/dkim/known_outcome.hpp"
 #include "milter/dkim/signature_choice.hpp"
 #include "milter/dkim/socket_io.hpp"
+#include "milter/dkim/verifier.hpp"
 #include "milter/dkim/verifier_child.hpp"
 #include "milter/dkim/wire.hpp"
 

@@ -13,11 +13,11 @@
 #include "milter/dkim/header_hash.hpp"
 #include "milter/dkim/key_hooks.hpp"
 #include "milter/dkim/key_lookups.hpp"
-#include "milter/dkim/known_outcome.hpp"
 #include "milter/dkim/library_outcome.hpp"
 #include "milter/dkim/opendkim.hpp"
 #include "milter/dkim/owner_questions.hpp"
 #include "milter/dkim/signature_choice.hpp"
+#include "milter/dkim/verifier.hpp"
 #include "milter/fields/body_check.hpp"
 
 namespace bloomgate {

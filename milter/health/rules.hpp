@@ -4,15 +4,33 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "milter/health/finding.hpp"
 #include "milter/health/health_facts.hpp"
 
 namespace bloomgate {
+
+enum class Severity : std::uint8_t {
+  notice,  // it may be meant
+  ticket,  // it can wait for a working day
+  page,    // mail is not decided as it should be: look now
+};
+
+// "notice", "ticket", "page": the values of the label `severity`. Never fails.
+std::string_view severity_name(Severity severity) noexcept;
+
+// Something that needs an operator's action.
+struct HealthFinding {
+  std::string_view rule;  // its name in the table
+  Severity severity = Severity::notice;
+  std::string what;    // a sentence without its full stop; may hold bytes of files and messages
+  std::string how;     // what to do
+  std::string whom{};  // domains that send mail, behind `what`: only for those who may know them
+};
 
 // What one rule has found. An empty remedy means that of the rule.
 struct Found {

@@ -12,7 +12,7 @@
 
 #include "milter/judge/results_watch.hpp"
 #include "milter/learning/learner.hpp"
-#include "milter/lists/list_slot.hpp"
+#include "milter/lists/loaded_lists.hpp"
 #include "milter/message/message_recorder.hpp"
 #include "milter/policy/decide.hpp"
 #include "milter/record/record.hpp"

@@ -1,5 +1,5 @@
 // Changes the file of an exact list for an operator: puts entries in, or takes them out. Called by the commands of
-// list_command.hpp, beside a running daemon, which watches the file.
+// list_command.cpp, beside a running daemon, which watches the file.
 //
 // At every moment the path holds the old list or the whole new one: a temporary file in the same folder is synced and
 // exchanged with it. Comments, other lines, owner, group and mode stay; a symbolic link stays one. Two edits at once

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "milter/lists/loaded_filter.hpp"
+#include "milter/lists/slot.hpp"
 #include "milter/policy/exact_list.hpp"
 #include "milter/policy/lists.hpp"
 
@@ -84,5 +85,8 @@ class LoadedLists {
   ListParts parts_;
   std::vector<NamedWhitelist> views_;
 };
+
+// Holds the lists in use. A session takes a snapshot for each decision; a reload puts new lists in.
+using ListSlot = Slot<LoadedLists>;
 
 }  // namespace bloomgate

@@ -15,7 +15,7 @@
 #include "config/daemon_options.hpp"
 #include "milter/health/health_counts.hpp"
 #include "milter/learning/learner.hpp"
-#include "milter/lists/list_slot.hpp"
+#include "milter/lists/loaded_lists.hpp"
 #include "milter/monitoring/last_decisions.hpp"
 #include "milter/monitoring/minute_ring.hpp"
 #include "milter/monitoring/rate_probes.hpp"

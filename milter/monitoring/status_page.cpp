@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <string_view>
 #include <vector>
 
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/html/page.hpp"
+#include "filter/html/stacked_bars.hpp"
 #include "milter/health/proportion.hpp"
-#include "milter/monitoring/decisions_plot.hpp"
 #include "milter/monitoring/health_of_daemon.hpp"
 #include "milter/monitoring/service_status.hpp"
 
@@ -20,6 +22,23 @@ namespace {
 using SystemClock = std::chrono::system_clock;
 
 constexpr std::size_t kTopReasons = 8;
+
+constexpr std::size_t kQuarter = 15;  // minutes
+constexpr std::size_t kBars = MinuteRing::kMinutes / kQuarter;
+using Bars = std::array<DecisionBar, kBars>;  // the first is the oldest
+
+Bars bars_of(const MinuteRing& minutes, std::size_t minutes_of_bar) {
+  Bars bars = {};
+  for (std::size_t ago = 0; ago < minutes.size(); ++ago) {
+    const MessageCounts& minute = minutes.ago(ago);
+    DecisionBar& bar = bars[kBars - 1 - ago / minutes_of_bar];
+    bar.delivered += minute.delivered;
+    bar.checked += minute.checked;
+    bar.exempt += minute.exempt;
+    bar.refused += minute.refused;
+  }
+  return bars;
+}
 
 std::string age(SystemClock::duration passed) {
   return format_age(std::chrono::duration_cast<std::chrono::seconds>(passed));
@@ -206,6 +225,18 @@ std::string last_section(const Monitor& monitor, bool with_senders) {
 }
 
 }  // namespace
+
+std::string decisions_plot(const MinuteRing& minutes) {
+  if (minutes.size() == 0) return "<p class=\"soft\">The picture of the day begins with the first full minute.</p>\n";
+  const bool is_young = minutes.size() <= kBars;
+  const std::string_view span = is_young ? "96 minutes" : "24 hours";
+  const std::string_view of_bar = is_young ? "a minute" : "15 minutes";
+  const Bars bars = bars_of(minutes, is_young ? 1 : kQuarter);
+  const std::string label = fmt::format("The last {}, at most {} in {}", span,
+                                        std::ranges::max(bars, {}, &DecisionBar::height).height(), of_bar);
+  // The words are no part of the picture, which is small on a telephone.
+  return "<p class=\"soft\">" + label + ":</p>" + stacked_bars(bars, label);
+}
 
 std::string status_page(const Monitor& monitor, bool with_senders) {
   const SystemClock::time_point now = SystemClock::now();

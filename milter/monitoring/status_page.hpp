@@ -16,4 +16,9 @@ inline constexpr const char* kPageContentType = "text/html; charset=utf-8";
 // std::bad_alloc.
 std::string status_page(const Monitor& monitor, bool with_senders);
 
+// The decisions of the last day as a picture for that page, in SVG: a bar for each quarter of an hour, or for each
+// minute as long as the daemon runs for an hour and a half. A sentence instead, where no minute is over yet. Throws
+// std::bad_alloc.
+std::string decisions_plot(const MinuteRing& minutes);
+
 }  // namespace bloomgate

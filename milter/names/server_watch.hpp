@@ -1,6 +1,6 @@
 // Remembers that the name servers fail, so that not each message waits for them anew. It looks at the look-ups that
-// wait longer than usual or failed, and then asks the servers a question that no sender of mail can slow down (see
-// server_probe.hpp). One domain whose own name servers hang is therefore no evidence, however many names it has.
+// wait longer than usual or failed, and then asks the servers a question that no sender of mail can slow down. One
+// domain whose own name servers hang is therefore no evidence, however many names it has.
 //
 // The servers fail once that question, too, gets no answer: at once if all ports refuse, or else if kLeastNames
 // different names had none lately. From then on a probe asks them each second, for a name that was wanted as well; the

@@ -4,7 +4,6 @@
 #include <regex>
 
 #include "milter/glue/connection.hpp"
-#include "milter/monitoring/decisions_plot.hpp"
 #include "milter/monitoring/health_of_daemon.hpp"
 #include "milter/monitoring/metrics_text.hpp"
 #include "milter/monitoring/status_page.hpp"
