@@ -29,16 +29,4 @@ const ListCommandSpec* find_list_command(std::string_view name) noexcept {
   return found == kListCommands.end() ? nullptr : found;
 }
 
-std::string_view list_option(ListName list) noexcept {
-  switch (list) {
-    case ListName::extra:
-      return "extra";
-    case ListName::opt_out:
-      return "opt-out";
-    case ListName::revoked:
-      break;
-  }
-  return "revoked";
-}
-
 }  // namespace bloomgate

@@ -8,9 +8,16 @@
 #include <string_view>
 #include <vector>
 
+#include "config/enum_words.hpp"
+
 namespace bloomgate {
 
 enum class ListName { extra, revoked, opt_out };
+// By the names of their options.
+template <>
+inline constexpr auto kWordsOf<ListName> =
+    enum_words<ListName>({{ListName::extra, "extra"}, {ListName::revoked, "revoked"}, {ListName::opt_out, "opt-out"}});
+
 enum class ListChange { put_in, take_out };
 
 struct ListCommandSpec {
@@ -36,9 +43,6 @@ struct WhyCommand {
 
 // The command of that name; null if there is none.
 const ListCommandSpec* find_list_command(std::string_view name) noexcept;
-
-// The name of the list's option: "extra", "revoked", "opt-out".
-std::string_view list_option(ListName list) noexcept;
 
 // What the command line asked for.
 struct ListCommand {

@@ -13,17 +13,13 @@
 #include "milter/health/rules.hpp"
 #include "milter/judge/policy_of_options.hpp"
 #include "milter/lists/exact_list_file.hpp"
+#include "milter/lists/loaded_lists.hpp"
 #include "milter/lists/whitelist_files.hpp"
 #include "milter/lookup/learned_answers.hpp"
 #include "milter/serving/local_socket.hpp"
 
 namespace bloomgate {
 namespace {
-
-void show_exact_list(std::string_view name, const std::string& path, ListOf of, std::ostream& out) {
-  if (path.empty()) return;
-  out << name << ' ' << printable(path) << ": " << load_exact_list(path, of).list.size() << " entries\n";
-}
 
 void show_whitelist(const WhitelistSource& source, std::ostream& out) {
   for (const NamedFilter& each : load_whitelist_files(source, false, FilterCheck::header)) {
@@ -44,9 +40,11 @@ void show_lists(const DaemonOptions& options, std::ostream& out) {
       out << "whitelist: none can be used, which is allowed: " << printable(error.what()) << '\n';
     }
   }
-  show_exact_list("revoked", options.revoked, ListOf::senders, out);
-  show_exact_list("extra", options.extra, ListOf::senders, out);
-  show_exact_list("opt-out", options.opt_out, ListOf::recipients, out);
+  for (const NamedExactList& each : kExactLists) {
+    const std::string& path = options.*each.path;
+    if (path.empty()) continue;
+    out << each.name << ' ' << printable(path) << ": " << load_exact_list(path, each.of).list.size() << " entries\n";
+  }
 }
 
 // What stands in the way of the sockets and of the folder of the deeper check.

@@ -30,10 +30,6 @@
 namespace bloomgate {
 namespace {
 
-std::shared_ptr<const ExactList> exact_list(const std::string& path, ListOf of = ListOf::senders) {
-  return path.empty() ? nullptr : std::make_shared<const ExactList>(load_exact_list(path, of).list);
-}
-
 LoadedLists loaded_lists(const DaemonOptions& options) {
   ListParts parts;
   for (const WhitelistSource& source : options.whitelists) {
@@ -46,9 +42,10 @@ LoadedLists loaded_lists(const DaemonOptions& options) {
       parts.whitelists.push_back({source.name, nullptr});
     }
   }
-  parts.revoked.list = exact_list(options.revoked);
-  parts.extra.list = exact_list(options.extra);
-  parts.opt_out.list = exact_list(options.opt_out, ListOf::recipients);
+  for (const NamedExactList& each : kExactLists) {
+    const std::string& path = options.*each.path;
+    if (!path.empty()) (parts.*each.part).list = std::make_shared<const ExactList>(load_exact_list(path, each.of).list);
+  }
   return LoadedLists(std::move(parts));
 }
 

@@ -11,27 +11,15 @@
 #include "milter/commands/commands.hpp"
 #include "milter/fields/alignment.hpp"
 #include "milter/lists/list_file_edit.hpp"
+#include "milter/lists/loaded_lists.hpp"
 
 namespace bloomgate {
 namespace {
 
-const std::string& option_of(ListName list, const DaemonOptions& options) {
-  switch (list) {
-    case ListName::extra:
-      return options.extra;
-    case ListName::opt_out:
-      return options.opt_out;
-    case ListName::revoked:
-      break;
-  }
-  return options.revoked;
-}
-
-const std::string& path_of(const DaemonCommand& command) {
-  const ListName list = command.list.spec->list;
-  const std::string& path = option_of(list, command.options);
+const std::string& path_of(const NamedExactList& list, const DaemonCommand& command) {
+  const std::string& path = command.options.*list.path;
   if (!path.empty()) return path;
-  const std::string name(list_option(list));
+  const std::string name(list.name);
   throw config_error({command.config_path}, name,
                      "no file is set for this list; write '" + name + " = /etc/bloomgate/" + name +
                          ".txt' there, make the file (install -m 644 /dev/null /etc/bloomgate/" + name +
@@ -39,7 +27,7 @@ const std::string& path_of(const DaemonCommand& command) {
 }
 
 std::string sentence(const ListCommand& command, const EditedEntry& edited) {
-  const std::string list(list_option(command.spec->list));
+  const std::string list(word_of(command.spec->list));
   std::string text = edited.entry;
   if (command.spec->change == ListChange::put_in) {
     text += edited.has_changed ? ": is in the list " + list + " now" : ": was in the list " + list + " already";
@@ -85,7 +73,7 @@ std::string json_of(const ListCommand& command, const std::string& path, std::sp
                        {"warning", warning_of(command, given[i])}});
   }
   const Json all = {{"command", command.spec->name},
-                    {"list", list_option(command.spec->list)},
+                    {"list", word_of(command.spec->list)},
                     {"file", path},
                     {"size", edited.size},
                     {"entries", entries}};
@@ -104,11 +92,11 @@ TagSeparators separators_of(ListName list, const DaemonOptions& options) {
 
 int edit_list(const DaemonCommand& command, std::ostream& out) {
   const ListCommand& asked = command.list;
-  const std::string& path = path_of(command);
-  const ListOf of = asked.spec->list == ListName::opt_out ? ListOf::recipients : ListOf::senders;
-  const std::vector<Entry> entries = entries_of_words(asked.entries, of);
+  const NamedExactList& list = *std::ranges::find(kExactLists, word_of(asked.spec->list), &NamedExactList::name);
+  const std::string& path = path_of(list, command);
+  const std::vector<Entry> entries = entries_of_words(asked.entries, list.of);
   const EditedList edited =
-      edit_list_file(path, entries, asked.spec->change, separators_of(asked.spec->list, command.options), of);
+      edit_list_file(path, entries, asked.spec->change, separators_of(asked.spec->list, command.options), list.of);
   if (asked.json) {
     out << json_of(asked, path, entries, edited) << '\n';
   } else {

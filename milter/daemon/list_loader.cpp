@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <iterator>
 #include <string_view>
@@ -21,19 +20,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostTriesOfPair = 3;
-
-// Where an exact list comes from, and where it goes to.
-struct ExactListPlace {
-  std::string_view name;  // of its option
-  ListOf of;
-  std::string DaemonOptions::* path;
-  ExactListPart ListParts::* part;
-};
-constexpr std::array kExactListPlaces = {
-    ExactListPlace{"revoked", ListOf::senders, &DaemonOptions::revoked, &ListParts::revoked},
-    ExactListPlace{"extra", ListOf::senders, &DaemonOptions::extra, &ListParts::extra},
-    ExactListPlace{"opt-out", ListOf::recipients, &DaemonOptions::opt_out, &ListParts::opt_out},
-};
 
 std::optional<FileStamp> stamp_of(const std::string& path) noexcept {
   struct stat status = {};
@@ -111,7 +97,7 @@ std::vector<NamedFilter> open_whitelist(const WhitelistSource& source, bool lock
   }
 }
 
-ExactListPart read_exact(const ExactListPlace& place, const std::string& path, std::vector<ListLoader::Line>& lines) {
+ExactListPart read_exact(const NamedExactList& place, const std::string& path, std::vector<ListLoader::Line>& lines) {
   const Clock::time_point start = Clock::now();
   ExactListReading reading = load_exact_list(path, place.of);
   for (const BadLine& line : reading.bad_lines) {
@@ -126,7 +112,7 @@ ExactListPart read_exact(const ExactListPlace& place, const std::string& path, s
   return {.list = std::make_shared<const ExactList>(std::move(reading.list)), .left_out = reading.bad_line_count};
 }
 
-void load_exact(const ListLoader::Request& request, const ExactListPlace& place, ListLoader::Loaded& loaded) {
+void load_exact(const ListLoader::Request& request, const NamedExactList& place, ListLoader::Loaded& loaded) {
   const std::string& path = request.wanted.*place.path;
   if (path.empty()) return;
   const bool is_known = request.known != nullptr && request.known->*place.path == path;
@@ -153,7 +139,7 @@ void load_exact(const ListLoader::Request& request, const ExactListPlace& place,
 
 std::vector<std::string> exact_list_paths(const DaemonOptions& options) {
   std::vector<std::string> paths;
-  for (const ExactListPlace& each : kExactListPlaces) {
+  for (const NamedExactList& each : kExactLists) {
     if (const std::string& path = options.*each.path; !path.empty()) paths.push_back(path);
   }
   return paths;
@@ -171,7 +157,7 @@ std::vector<std::string> all_list_paths(const DaemonOptions& options) {
 ListLoader::Loaded ListLoader::load(const Request& request) {
   Loaded loaded;
   for (const WhitelistSource& source : request.wanted.whitelists) load_whitelist(request, source, loaded);
-  for (const ExactListPlace& place : kExactListPlaces) load_exact(request, place, loaded);
+  for (const NamedExactList& each : kExactLists) load_exact(request, each, loaded);
   return loaded;
 }
 

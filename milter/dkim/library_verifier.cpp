@@ -12,13 +12,14 @@
 #include "filter/base/error.hpp"
 #include "milter/dkim/header_hash.hpp"
 #include "milter/dkim/key_hooks.hpp"
-#include "milter/dkim/key_lookups.hpp"
+#include "milter/dkim/key_record.hpp"
 #include "milter/dkim/library_outcome.hpp"
 #include "milter/dkim/opendkim.hpp"
 #include "milter/dkim/owner_questions.hpp"
 #include "milter/dkim/signature_choice.hpp"
 #include "milter/dkim/verifier.hpp"
 #include "milter/fields/body_check.hpp"
+#include "milter/names/resolver.hpp"
 
 namespace bloomgate {
 namespace {
@@ -34,6 +35,54 @@ struct LeavePlace {
   void operator()(std::atomic<std::size_t>* places) const noexcept { --*places; }
 };
 using Place = std::unique_ptr<std::atomic<std::size_t>, LeavePlace>;
+
+std::string key_name(const Signature& signature) {
+  return signature.selector + "._domainkey." + signature.domain;
+}
+
+// As the library asks for it: in the letters of the signature.
+std::string key_name_of(const SignatureCandidate& candidate) {
+  return *candidate.tags["s"] + "._domainkey." + *candidate.tags["d"];
+}
+
+// The look-ups of the keys of one message's signatures, from its header on.
+class KeyLookups {
+ public:
+  // Starts a look-up for each candidate that is worth verifying, and does not wait. `resolver` must outlive the object.
+  // Throws std::bad_alloc.
+  KeyLookups(Resolver& resolver, const std::vector<SignatureCandidate>& candidates);
+
+  // Waits until `deadline` for the key of a candidate that is worth verifying, the one at `index`, and notes in its
+  // signature how long that took. Nothing, with the outcome of the signature, if there is no key by which it counts.
+  // Throws std::bad_alloc.
+  std::optional<FoundKey> find(SignatureCandidate& candidate, std::size_t index, Resolver::Clock::time_point deadline);
+
+ private:
+  Resolver& resolver_;
+  std::vector<std::shared_ptr<Resolver::Lookup>> lookups_;  // of each candidate; null: it is not worth verifying
+};
+
+KeyLookups::KeyLookups(Resolver& resolver, const std::vector<SignatureCandidate>& candidates) : resolver_(resolver) {
+  for (const SignatureCandidate& each : candidates) {
+    lookups_.push_back(each.is_worth_verifying ? resolver.start(key_name(each.signature)) : nullptr);
+  }
+}
+
+std::optional<FoundKey> KeyLookups::find(SignatureCandidate& candidate, std::size_t index,
+                                         Resolver::Clock::time_point deadline) {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  Signature& signature = candidate.signature;
+  const Resolver::Clock::time_point start = Resolver::Clock::now();
+  const TxtRecord record = resolver_.wait(*lookups_[index], deadline);
+  signature.key_milliseconds = Milliseconds(Resolver::Clock::now() - start).count();
+  resolver_.report_key(*lookups_[index], record.status);
+  signature.has_secure_key = record.is_secure;
+  ReadKey key = {.outcome = outcome_of(record.status), .record = {}};
+  if (record.status == TxtStatus::found) key = read_key_record(record.text, *candidate.tags["a"]);
+  if (key.outcome == SignatureOutcome::pass) return FoundKey{key_name_of(candidate), std::move(key.record)};
+  signature.outcome = key.outcome;
+  return std::nullopt;
+}
 
 }  // namespace
 

@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 
-#include "config/enum_words.hpp"
 #include "filter/address/address.hpp"
 #include "filter/address/characters.hpp"
 #include "filter/address/local_part.hpp"
@@ -244,17 +243,6 @@ HeaderFromKind kind_of_other(InternetAddressList* list, const std::string& field
 }
 
 }  // namespace
-
-std::string_view header_from_kind_name(HeaderFromKind kind) noexcept {
-  using enum HeaderFromKind;
-  static constexpr auto kWords = enum_words<HeaderFromKind>({{one_mailbox, "one-mailbox"},
-                                                             {absent, "absent"},
-                                                             {several_fields, "several-fields"},
-                                                             {several_mailboxes, "several-mailboxes"},
-                                                             {no_mailbox, "no-mailbox"},
-                                                             {malformed, "malformed"}});
-  return word_of(kWords, kind);
-}
 
 HeaderFrom parse_header_from(std::span<const std::string_view> from_fields) {
   if (from_fields.empty()) return {HeaderFromKind::absent};

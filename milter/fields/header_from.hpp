@@ -29,9 +29,6 @@ enum class HeaderFromKind : std::uint8_t {
   malformed,          // not a list of mailboxes, or one that mail programs read differently
 };
 
-// "one-mailbox", "absent", "several-fields", "several-mailboxes", "no-mailbox", "malformed". Never fails.
-std::string_view header_from_kind_name(HeaderFromKind kind) noexcept;
-
 struct HeaderFrom {
   HeaderFromKind kind = HeaderFromKind::absent;
   // For one_mailbox: the address as it is in the field, without brackets: `Joe@example.org`. canonicalize_path()

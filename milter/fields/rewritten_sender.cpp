@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "config/enum_words.hpp"
 #include "filter/address/characters.hpp"
 #include "filter/address/domain.hpp"
 #include "filter/base/ascii.hpp"
@@ -139,12 +138,6 @@ std::optional<Undone> undo_srs(const Mailbox& outer, std::span<const std::string
 }
 
 }  // namespace
-
-std::string_view rewriting_name(Rewriting rewriting) noexcept {
-  using enum Rewriting;
-  static constexpr auto kWords = enum_words<Rewriting>({{batv, "batv"}, {srs0, "srs0"}, {srs1, "srs1"}});
-  return word_of(kWords, rewriting);
-}
 
 bool RewrittenSender::is_forwarded() const noexcept {
   return std::ranges::any_of(layers(), [](Rewriting each) { return each != Rewriting::batv; });

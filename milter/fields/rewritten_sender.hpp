@@ -41,9 +41,6 @@ namespace bloomgate {
 
 enum class Rewriting : std::uint8_t { batv, srs0, srs1 };
 
-// "batv", "srs0", "srs1". Never fails.
-std::string_view rewriting_name(Rewriting rewriting) noexcept;
-
 // The result, held in place.
 class RewrittenSender {
  public:

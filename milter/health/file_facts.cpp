@@ -13,6 +13,7 @@
 #include "filter/file/generations.hpp"
 #include "filter/keep/layer_folder.hpp"
 #include "milter/lists/exact_list_file.hpp"
+#include "milter/lists/loaded_lists.hpp"
 #include "milter/lists/whitelist_files.hpp"
 
 namespace bloomgate {
@@ -38,10 +39,10 @@ WhitelistFacts facts_of_source(const WhitelistSource& source) {
   }
 }
 
-ExactListFacts facts_of_list(std::string_view name, const std::string& path, ListOf of) {
-  ExactListFacts facts = {.name = name, .path = path};
+ExactListFacts facts_of_list(const NamedExactList& list, const std::string& path) {
+  ExactListFacts facts = {.name = list.name, .path = path};
   try {
-    const ExactListReading reading = load_exact_list(path, of);
+    const ExactListReading reading = load_exact_list(path, list.of);
     facts.left_out = reading.bad_line_count;
     if (!reading.bad_lines.empty()) {
       const BadLine& first = reading.bad_lines.front();
@@ -108,12 +109,10 @@ HealthFacts facts_of_files(const DaemonCommand& command) {
   HealthFacts facts = {
       .config_path = command.config_path, .options = command.options, .given = command.given, .whitelists = {}};
   for (const WhitelistSource& source : command.options.whitelists) facts.whitelists.push_back(facts_of_source(source));
-  const auto add = [&](std::string_view name, const std::string& path, ListOf of) {
-    if (!path.empty()) facts.exact_lists.push_back(facts_of_list(name, path, of));
-  };
-  add("revoked", command.options.revoked, ListOf::senders);
-  add("extra", command.options.extra, ListOf::senders);
-  add("opt-out", command.options.opt_out, ListOf::recipients);
+  for (const NamedExactList& each : kExactLists) {
+    const std::string& path = command.options.*each.path;
+    if (!path.empty()) facts.exact_lists.push_back(facts_of_list(each, path));
+  }
   return facts;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/daemon_options.hpp"
 #include "milter/lists/loaded_filter.hpp"
 #include "milter/lists/slot.hpp"
 #include "milter/policy/exact_list.hpp"
@@ -40,14 +41,17 @@ struct ListParts {
   ExactListPart opt_out = {};
 };
 
-// The exact lists, by the names of their options, in the order in which they are shown.
+// The exact lists, in the order in which they are shown: the option of each, what its file lists, and where it goes.
 struct NamedExactList {
   std::string_view name;
+  ListOf of;
+  std::string DaemonOptions::* path;  // empty: none is configured
   ExactListPart ListParts::* part;
 };
-inline constexpr std::array kExactLists = {NamedExactList{"revoked", &ListParts::revoked},
-                                           NamedExactList{"extra", &ListParts::extra},
-                                           NamedExactList{"opt-out", &ListParts::opt_out}};
+inline constexpr std::array kExactLists = {
+    NamedExactList{"revoked", ListOf::senders, &DaemonOptions::revoked, &ListParts::revoked},
+    NamedExactList{"extra", ListOf::senders, &DaemonOptions::extra, &ListParts::extra},
+    NamedExactList{"opt-out", ListOf::recipients, &DaemonOptions::opt_out, &ListParts::opt_out}};
 
 class LoadedLists {
  public:

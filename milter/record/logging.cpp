@@ -72,19 +72,9 @@ spdlog::sink_ptr make_sink(LogTarget target) {
   return sink;
 }
 
-spdlog::level::level_enum spdlog_level(LogLevel level) {
-  switch (level) {
-    case LogLevel::error:
-      return spdlog::level::err;
-    case LogLevel::warning:
-      return spdlog::level::warn;
-    case LogLevel::info:
-      break;
-    case LogLevel::debug:
-      return spdlog::level::debug;
-  }
-  return spdlog::level::info;
-}
+// In the order of LogLevel.
+constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::err, spdlog::level::warn, spdlog::level::info,
+                                                 spdlog::level::debug};
 
 }  // namespace
 
@@ -111,7 +101,7 @@ std::uint64_t lost_lines(const spdlog::logger& log) {
 }
 
 void set_log_level(spdlog::logger& log, LogLevel level) {
-  log.set_level(spdlog_level(level));
+  log.set_level(kLevels[static_cast<std::size_t>(level)]);
 }
 
 }  // namespace bloomgate

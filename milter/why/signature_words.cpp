@@ -1,5 +1,6 @@
 #include "milter/why/signature_words.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace bloomgate {
@@ -12,10 +13,6 @@ struct Row {
 
 // {signature}: "the signature of example.org"; {owner}: "the owner of example.org"; {field}: "Reply-To"; {sender}: the
 // sender's domain; {key}: where the key is in the DNS.
-constexpr std::string_view kUncovered =
-    "{signature} does not cover the field {field} that is there, so anybody may have added or changed it";
-constexpr std::string_view kCovering =
-    "A signature that covers {field} would change that; the sender's server makes it.";
 constexpr std::string_view kNewMessage = "A message that is sent now, with a new signature, would change that.";
 constexpr std::string_view kUnchanged =
     "A message that no server or mailing list changes after it was signed would change that.";
@@ -33,22 +30,6 @@ constexpr std::array kRows = {
         "A smaller message would change that."},
     Row{SignatureOutcome::line_too_long, "a line of its body is longer than what is verified",
         "A message with shorter lines would change that."},
-    Row{SignatureOutcome::field_added_from, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_sender, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_reply_to, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_subject, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_mime_version, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_content_type, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_content_transfer_encoding, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_content_disposition, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_to, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_cc, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_date, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_message_id, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_references, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_in_reply_to, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_list_unsubscribe, kUncovered, kCovering},
-    Row{SignatureOutcome::field_added_list_id, kUncovered, kCovering},
     Row{SignatureOutcome::malformed_signature, "{signature} is malformed", "{owner} has to repair the signing."},
     Row{SignatureOutcome::weak_algorithm, "{signature} uses a weak or unknown algorithm",
         "A signature by rsa-sha256 or ed25519-sha256 would change that; {owner} chooses it."},
@@ -100,15 +81,18 @@ constexpr std::array kRows = {
         "The daemon's log says what failed. The same message, sent again, may be decided otherwise."},
     Row{SignatureOutcome::verifier_timeout, "the verifier of signatures did not answer in time", kAgain},
 };
-static_assert(kRows.size() == kSignatureOutcomes);
 
-constexpr bool are_in_order() noexcept {
-  for (std::size_t i = 0; i < kRows.size(); ++i) {
-    if (kRows[i].outcome != static_cast<SignatureOutcome>(i)) return false;
-  }
-  return true;
+// Of a field that a signature leaves open, whichever it is.
+constexpr Row kOfAddedField = {
+    {},
+    "{signature} does not cover the field {field} that is there, so anybody may have added or changed it",
+    "A signature that covers {field} would change that; the sender's server makes it."};
+
+constexpr const Row& row_of(SignatureOutcome outcome) noexcept {
+  const auto* const found = std::ranges::find(kRows, outcome, &Row::outcome);
+  return found == kRows.end() ? kOfAddedField : *found;
 }
-static_assert(are_in_order());
+static_assert(kRows.size() == kSignatureOutcomes - kWatchedFields);
 
 void replace(std::string& text, std::string_view what, std::string_view with) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
@@ -124,7 +108,7 @@ std::string of_domain(std::string_view thing, std::string_view domain) {
 
 SignatureWords signature_words(SignatureOutcome outcome, std::string_view domain, std::string_view selector,
                                std::string_view sender_domain) {
-  const Row& row = kRows[static_cast<std::size_t>(outcome)];
+  const Row& row = row_of(outcome);
   const auto added = added_field(outcome);
   const bool has_key = !domain.empty() && !selector.empty();
   const auto filled = [&](std::string_view form) {

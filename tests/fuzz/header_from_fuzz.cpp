@@ -18,8 +18,8 @@ constexpr AddressProfile kKeep{.keep_local_part_case = true};
 
 void require(bool holds, const char* what, const HeaderFrom& from) {
   if (holds) return;
-  std::cerr << "does not hold: " << what << "\nkind: " << header_from_kind_name(from.kind)
-            << "\naddress: " << from.address << '\n';
+  std::cerr << "does not hold: " << what << "\nkind: " << static_cast<int>(from.kind) << "\naddress: " << from.address
+            << '\n';
   std::abort();
 }
 

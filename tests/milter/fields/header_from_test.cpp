@@ -13,7 +13,7 @@
 namespace bloomgate {
 
 std::ostream& operator<<(std::ostream& out, const HeaderFrom& from) {
-  return out << header_from_kind_name(from.kind) << " " << from.address;
+  return out << "kind " << static_cast<int>(from.kind) << " " << from.address;
 }
 
 namespace {

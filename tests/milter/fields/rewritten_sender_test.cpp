@@ -3,6 +3,7 @@
 #include <set>
 #include <vector>
 
+#include "config/enum_words.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {
@@ -20,7 +21,9 @@ struct Row {
 std::string wording(const RewrittenSender& sender) {
   if (!sender.is_undone()) return sender.path().empty() && sender.layers().empty() ? "as it is" : "half undone";
   std::string text(sender.path());
-  for (const Rewriting layer : sender.layers()) text.append(" by ").append(rewriting_name(layer));
+  constexpr auto kNames =
+      enum_words<Rewriting>({{Rewriting::batv, "batv"}, {Rewriting::srs0, "srs0"}, {Rewriting::srs1, "srs1"}});
+  for (const Rewriting layer : sender.layers()) text.append(" by ").append(word_of(kNames, layer));
   return text.append(sender.is_forwarded() ? " forwarded from " : " from ").append(sender.sending_domain());
 }
 

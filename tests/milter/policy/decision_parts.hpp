@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/enum_words.hpp"
 #include "milter/policy/decide.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/memory_filter.hpp"
@@ -109,11 +110,19 @@ inline Authentication results(std::string_view text, std::string_view path, cons
   return Authentication::summarize(views, trusted, grounds_for(views, path), from);
 }
 
+inline constexpr auto kKindsOfFrom =
+    enum_words<HeaderFromKind>({{HeaderFromKind::one_mailbox, "one-mailbox"},
+                                {HeaderFromKind::absent, "absent"},
+                                {HeaderFromKind::several_fields, "several-fields"},
+                                {HeaderFromKind::several_mailboxes, "several-mailboxes"},
+                                {HeaderFromKind::no_mailbox, "no-mailbox"},
+                                {HeaderFromKind::malformed, "malformed"}});
+
 // "joe@example.org", or a fault: "!several-fields".
 inline HeaderFrom header_from(std::string_view text) {
   using enum HeaderFromKind;
   for (const auto kind : {absent, several_fields, several_mailboxes, no_mailbox, malformed}) {
-    if (text.starts_with('!') && text.substr(1) == header_from_kind_name(kind)) return {kind, {}};
+    if (text.starts_with('!') && text.substr(1) == word_of(kKindsOfFrom, kind)) return {kind, {}};
   }
   if (text.starts_with('!')) throw std::logic_error("no such fault: " + std::string(text));
   return {HeaderFromKind::one_mailbox, std::string(text)};
