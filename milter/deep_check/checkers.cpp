@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -49,6 +50,21 @@ DeepResult Checkers::ask(const Envelope& envelope, const MessageText& message) {
     }
   }
   throw DeepCheckError(fmt::format("no deeper check has answered: {}", fmt::join(failures, "; ")));
+}
+
+AskChecker ask_checkers(DeepCheckOptions options) {
+  return [checkers = std::make_shared<Checkers>(std::move(options))](
+             const Envelope& envelope, const MessageText& text) { return checkers->ask(envelope, text); };
+}
+
+std::string reach(const DeepCheckServer& server, std::chrono::milliseconds timeout) {
+  const Deadline deadline = Clock::now() + timeout;
+  try {
+    (server.kind == DeepCheckServer::Kind::rspamd ? ping_rspamd : ping_spamd)(server, deadline);
+    return {};
+  } catch (const CheckerError& error) {
+    return printable(error.what());
+  }
 }
 
 }  // namespace bloomgate

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <stdexcept>
+#include <string>
 
 #include "config/deep_check_options.hpp"
 #include "milter/deep_check/deep_result.hpp"
@@ -22,6 +24,9 @@ class DeepCheckError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Throws if no checker answers.
+using AskChecker = std::function<DeepResult(const Envelope&, const MessageText&)>;
+
 class Checkers {
  public:
   // `options.servers` is not empty. Throws std::bad_alloc.
@@ -36,5 +41,13 @@ class Checkers {
   FreePlaces places_;
   ServerOrder order_;
 };
+
+// Asks checkers of these options. Throws std::bad_alloc.
+AskChecker ask_checkers(DeepCheckOptions options);
+
+// Whether a configured checker answers at all; it gets no message. Empty if it answers in time (rspamd: GET /ping,
+// spamd: PING); else what is wrong, in printable ASCII, without the server's name. For the doctor. Throws
+// std::bad_alloc.
+std::string reach(const DeepCheckServer& server, std::chrono::milliseconds timeout);
 
 }  // namespace bloomgate

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <exception>
-#include <memory>
 #include <new>
 #include <utility>
 
 #include "filter/base/printable.hpp"
-#include "milter/deep_check/checkers.hpp"
 
 namespace bloomgate {
 namespace {
@@ -17,12 +15,6 @@ using Clock = std::chrono::steady_clock;
 
 std::chrono::milliseconds since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
-}
-
-AskChecker ask_checkers(const DeepCheckOptions& options) {
-  return [checkers = std::make_shared<Checkers>(options)](const Envelope& envelope, const MessageText& text) {
-    return checkers->ask(envelope, text);
-  };
 }
 
 }  // namespace

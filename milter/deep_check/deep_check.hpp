@@ -4,21 +4,18 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "config/deep_check_options.hpp"
+#include "milter/deep_check/checkers.hpp"
 #include "milter/deep_check/deep_outcome.hpp"
 #include "milter/deep_check/deep_result.hpp"
 #include "milter/message/message_recorder.hpp"
 #include "milter/policy/decision.hpp"
 
 namespace bloomgate {
-
-// Throws if no checker answers: Checkers::ask().
-using AskChecker = std::function<DeepResult(const Envelope&, const MessageText&)>;
 
 class DeepCheck {
  public:

@@ -25,8 +25,7 @@ using Clock = std::chrono::steady_clock;
 // The places of `options` are for messages that wait for their answer.
 AskChecker ask_with_a_place_of_its_own(DeepCheckOptions options) {
   options.connections = 1;
-  return [checkers = std::make_shared<Checkers>(std::move(options))](
-             const Envelope& envelope, const MessageText& text) { return checkers->ask(envelope, text); };
+  return ask_checkers(std::move(options));
 }
 
 SampleAnswer answer_of(DeepVerdict verdict) noexcept {

@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "config/deep_check_options.hpp"
-#include "milter/deep_check/deep_check.hpp"
+#include "milter/deep_check/checkers.hpp"
 #include "milter/message/envelope.hpp"
 #include "milter/message/message_text.hpp"
 

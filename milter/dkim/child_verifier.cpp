@@ -112,10 +112,6 @@ class ChildVerifier::Child {
     return process_;
   }
 
-  void before_waiting() const noexcept {
-    if (reports_.before_waiting) reports_.before_waiting();
-  }
-
   const Reports& reports() const noexcept { return reports_; }
   const std::string& description() const noexcept { return description_; }
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "filter/base/shell_word.hpp"
-#include "milter/deep_check/reach.hpp"
+#include "milter/deep_check/checkers.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/doctor/doctor_access.hpp"
 

@@ -82,10 +82,6 @@ void Connection::end_of_header(std::string_view mta_name) noexcept {
   }
 }
 
-bool Connection::add_body(std::string_view bytes) noexcept {
-  return hearing_.add_body(bytes);
-}
-
 Answer Connection::end_of_message(const EndOfMessage& end) noexcept {
   Answer answer;
   try {

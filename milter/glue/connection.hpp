@@ -85,18 +85,10 @@ class Connection {
   // A MAIL command. The message is in progress until it is forgotten.
   void begin_message(std::string_view path, const ClientFacts& client) noexcept;
 
-  // All header fields are there: decides the message, and whether its body is wanted. If the mail server skips this
-  // step, the end of the message follows, and no signature is verified.
+  // The rest of the message, as Hearing has it. The answer is valid until the message is forgotten.
   void end_of_header(std::string_view mta_name) noexcept;
-
-  // The next bytes of the body. Returns whether more of it is wanted.
-  bool add_body(std::string_view bytes) noexcept;
-
-  // If signatures are verified or a checker is asked, takes as long as they do. The answer is valid until the message
-  // is forgotten.
+  bool add_body(std::string_view bytes) noexcept { return hearing_.add_body(bytes); }
   Answer end_of_message(const EndOfMessage& end) noexcept;
-
-  // The message is over, or was given up. One that was delivered may go to the sampler now.
   void forget_message() noexcept;
 
   // What was agreed with the mail server; before the first message. A session may follow another one on a connection

@@ -29,7 +29,7 @@
 #include "milter/learning/hourly_rates.hpp"
 #include "milter/learning/known_pairs.hpp"
 #include "milter/learning/outgoing.hpp"
-#include "milter/policy/learned_senders.hpp"
+#include "milter/policy/lists.hpp"
 
 namespace bloomgate {
 

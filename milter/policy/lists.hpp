@@ -10,7 +10,6 @@
 #include "filter/layout/filter_view.hpp"
 #include "milter/policy/confirmation.hpp"
 #include "milter/policy/exact_list.hpp"
-#include "milter/policy/learned_senders.hpp"
 
 namespace bloomgate {
 
@@ -35,6 +34,21 @@ struct NamedWhitelist {
   std::string_view
       name;  // for header fields and logs: letters, digits, dots, hyphens, underscores; with layers a slash
   const Whitelist* whitelist = nullptr;  // null: configured, but not loaded
+};
+
+// What a decision asks of that which was learned from outgoing mail: Learner (milter/learning) implements it, and
+// --explain does, from the file. It is looked up in memory. What is learned or forgotten meanwhile may show at any
+// moment.
+class LearnedSenders {
+ public:
+  virtual ~LearnedSenders() = default;
+
+  // Whether the user has written to the sender within the time that is kept. Both are keys of addresses, with case
+  // folded; the user's is without a tag.
+  virtual bool is_learned(std::string_view user, std::string_view sender) const noexcept = 0;
+
+  // Whether any user has written to an address of that canonical domain within the time that is kept.
+  virtual bool has_sender_domain(std::string_view domain) const noexcept = 0;
 };
 
 // A sender is listed if one whitelist, or `extra`, has it. A whitelist that is missing or damaged lists nobody, and the

@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
+#include "milter/deep_check/checkers.hpp"
 #include "milter/deep_check/http_exchange.hpp"
 #include "milter/deep_check/plain_connection.hpp"
-#include "milter/deep_check/reach.hpp"
 #include "milter/deep_check/rspamd_client.hpp"
 #include "milter/deep_check/spamd_client.hpp"
 #include "tests/milter/deep_check/loopback_server.hpp"
