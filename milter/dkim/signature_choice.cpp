@@ -108,7 +108,7 @@ bool is_time(std::string_view text) noexcept {
 
 SignatureOutcome time_fault(const Reading& reading, const SignatureTags& tags, const SignedNames& names) {
   const auto made = time_signed(tags["t"], reading.seen, names);
-  if (!made || *made < reading.request.now - reading.rules.max_age) return Outcome::too_old;
+  if (!made || *made < reading.request.now - reading.rules.cover.max_age) return Outcome::too_old;
   return *made > reading.request.now + kMostAhead ? Outcome::not_yet_valid : Outcome::pass;
 }
 
@@ -116,10 +116,10 @@ SignatureOutcome field_fault(const Reading& reading, SignatureCandidate& candida
   const SignedNames names(*candidate.tags["h"]);
   const std::size_t times = names.count(WatchedField::from);
   if (times == 0) return Outcome::from_not_signed;
-  if (reading.rules.require_oversigned && times <= reading.seen.count(WatchedField::from)) {
+  if (reading.rules.cover.require_oversigned && times <= reading.seen.count(WatchedField::from)) {
     return Outcome::from_not_oversigned;
   }
-  OpenFields open = open_fields(reading.seen, names, reading.rules.required_fields);
+  OpenFields open = open_fields(reading.seen, names, reading.rules.cover.required);
   if (open.added) return outcome_of_added(*open.added);
   candidate.needs_enclosed_body = open.needs_enclosed_body;
   candidate.needs_encoded_body = open.needs_encoded_body;

@@ -12,10 +12,11 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "milter/fields/alignment.hpp"
 #include "milter/fields/signatures.hpp"
-#include "milter/fields/watched_fields.hpp"
+#include "milter/fields/signed_fields.hpp"
 
 namespace bloomgate {
 
@@ -27,12 +28,7 @@ inline constexpr std::size_t kMaxVerifiedLineBytes = std::size_t{1} << 20;  // t
 
 struct VerifyRules {
   Alignment alignment = Alignment::parent;
-  // A signature counts only if it signs the From field once more than it occurs, so that none can be added.
-  bool require_oversigned = false;
-  // Fields that have to be signed where they are there, beside those of open_fields().
-  WatchedFieldSet required_fields = {};
-  // A signature that was made longer ago does not count: it may have been kept to be sent again.
-  std::chrono::days max_age{10};
+  CoverRules cover = {};
   // How long a message waits for its keys, from the end of its header on.
   std::chrono::milliseconds dns_timeout{5000};
   // A message with more body than that is not verified.

@@ -181,9 +181,9 @@ std::optional<Signatures> decode_signatures(std::string_view bytes) {
 std::string encode(const ChildOptions& options) {
   std::string out;
   put(out, static_cast<std::uint8_t>(options.rules.alignment));
-  put(out, static_cast<std::uint8_t>(options.rules.require_oversigned));
-  put(out, options.rules.required_fields.bits());
-  put(out, static_cast<std::uint32_t>(options.rules.max_age.count()));
+  put(out, static_cast<std::uint8_t>(options.rules.cover.require_oversigned));
+  put(out, options.rules.cover.required.bits());
+  put(out, static_cast<std::uint32_t>(options.rules.cover.max_age.count()));
   put(out, static_cast<std::uint64_t>(options.rules.dns_timeout.count()));
   put(out, options.rules.max_body_bytes);
   put_list(out, options.resolver.servers);
@@ -197,9 +197,9 @@ std::optional<ChildOptions> decode_options(std::string_view bytes) {
   Reader reader(bytes);
   ChildOptions options;
   options.rules.alignment = static_cast<Alignment>(reader.number<std::uint8_t>());
-  options.rules.require_oversigned = reader.flag();
-  options.rules.required_fields = WatchedFieldSet::of_bits(reader.number<std::uint32_t>());
-  options.rules.max_age = std::chrono::days(reader.number<std::uint32_t>() & 0xff'ffff);
+  options.rules.cover.require_oversigned = reader.flag();
+  options.rules.cover.required = WatchedFieldSet::of_bits(reader.number<std::uint32_t>());
+  options.rules.cover.max_age = std::chrono::days(reader.number<std::uint32_t>() & 0xff'ffff);
   options.rules.dns_timeout = std::chrono::milliseconds(reader.number<std::uint64_t>() & 0xffff'ffff);
   options.rules.max_body_bytes = reader.number<std::uint64_t>();
   options.resolver.servers = read_list(reader);

@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "filter/base/ascii.hpp"
+
 namespace bloomgate {
 
 // Of the field with the decision.
@@ -10,9 +12,14 @@ inline constexpr std::string_view kHeaderName = "X-Bloomgate";
 
 // Whether a field of that name is `wanted`, or is read as it: in any case, and with space before its colon, which
 // obsolete syntax allows (RFC 5322 section 4.5) and some readers accept.
-bool is_header(std::string_view name, std::string_view wanted) noexcept;
+inline bool is_header(std::string_view name, std::string_view wanted) noexcept {
+  if (name.size() < wanted.size() || !ascii::equal_ignoring_case(name.substr(0, wanted.size()), wanted)) return false;
+  return name.find_first_not_of(" \t", wanted.size()) == std::string_view::npos;
+}
 
 // Whether a field of that name is ours, or pretends to be.
-bool is_our_header(std::string_view name) noexcept;
+inline bool is_our_header(std::string_view name) noexcept {
+  return is_header(name, kHeaderName);
+}
 
 }  // namespace bloomgate

@@ -48,9 +48,11 @@ inline constexpr std::chrono::hours kMostAhead(24);
 
 // What the operator requires of a signature. The daemon's own verifier and the trusted results use the same rules.
 struct CoverRules {
-  // From has to be signed once more than it occurs.
+  // From has to be signed once more than it occurs, so that none can be added.
   bool require_oversigned = false;
+  // Fields that have to be signed where they are there, beside those of open_fields().
   WatchedFieldSet required = {};
+  // A signature that was made longer ago does not count: it may have been kept to be sent again.
   std::chrono::days max_age{10};
 };
 

@@ -82,22 +82,19 @@ VerifyRules verify_rules(const DaemonOptions& options) {
   WatchedFieldSet required;
   for (const std::string& name : options.require_signed) required.add(watched_field(name).value());
   return {.alignment = options.alignment,
-          .require_oversigned = options.require_oversigned,
-          .required_fields = required,
-          .max_age = options.max_signature_age,
+          .cover = {.require_oversigned = options.require_oversigned,
+                    .required = required,
+                    .max_age = options.max_signature_age},
           .dns_timeout = options.dns_timeout};
 }
 
 JudgeRules judge_rules(const DaemonCommand& command) {
   const bool trusts_mta_name = command.options.verify_dkim == Options::VerifyDkim::no;
-  const VerifyRules verify = verify_rules(command.options);
   return {.policy = policy_of(command.options, command.config_path),
           .trusted_authserv_ids = command.options.trusted_authserv_ids,
           .trusts_mta_name = trusts_mta_name,
           .trusted_fields = command.options.trusted_fields,
-          .cover = {.require_oversigned = verify.require_oversigned,
-                    .required = verify.required_fields,
-                    .max_age = verify.max_age},
+          .cover = verify_rules(command.options).cover,
           .confirm_timeout = command.options.confirm_timeout};
 }
 

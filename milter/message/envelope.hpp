@@ -2,9 +2,12 @@
 // values.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "filter/base/printable.hpp"
 
 namespace bloomgate {
 
@@ -27,6 +30,9 @@ struct EndOfMessage {
 };
 
 // The ID as a word of a log line; a dash if there is none. Throws std::bad_alloc.
-std::string logged_queue_id(std::string_view queue_id);
+inline std::string logged_queue_id(std::string_view queue_id) {
+  constexpr std::size_t kMaxLoggedQueueIdBytes = 64;
+  return queue_id.empty() ? "-" : printable_word(queue_id, kMaxLoggedQueueIdBytes);
+}
 
 }  // namespace bloomgate

@@ -119,4 +119,15 @@ std::string_view method_name(const std::optional<AuthenticationMethod>& method) 
   return word_of(kWords, method.value_or(other));
 }
 
+std::string_view confirmation_name(Confirmation confirmation) noexcept {
+  using enum Confirmation;
+  static constexpr auto kWords = enum_words<Confirmation>({{yes, "yes"},
+                                                           {no, "no"},
+                                                           {timeout, "timeout"},
+                                                           {busy, "busy"},
+                                                           {damaged, "damaged"},
+                                                           {unreadable, "unreadable"}});
+  return word_of(kWords, confirmation);
+}
+
 }  // namespace bloomgate

@@ -121,7 +121,7 @@ TEST_CASE("the reason why a signature is not verified is reported") {
 }
 
 TEST_CASE("an oversigned From may be required") {
-  const VerifyRules rules = {.require_oversigned = true};
+  const VerifyRules rules = {.cover = {.require_oversigned = true}};
   CHECK(chosen(kGood, rules).candidates.at(0).signature.outcome == Outcome::from_not_oversigned);
   CHECK(chosen(with("h", "from:to:from"), rules).candidates.at(0).is_worth_verifying);
 }
@@ -139,9 +139,9 @@ TEST_CASE("a field that a signature leaves open is named by the outcome") {
   CHECK(outcome_of("from", {"Subject: pay"}) == "field-added-subject");
   CHECK(outcome_of("from:subject", {"Subject: pay"}) == "verified");
   CHECK(outcome_of("from:subject", {"Subject: pay", "subject: test"}) == "field-added-subject");
-  CHECK(outcome_of("from:cc", {"Cc: ann@example.net"}, {.required_fields = WatchedFieldSet::of_bits(~0U)}) ==
+  CHECK(outcome_of("from:cc", {"Cc: ann@example.net"}, {.cover = {.required = WatchedFieldSet::of_bits(~0U)}}) ==
         "verified");
-  CHECK(outcome_of("from", {"Cc: ann@example.net"}, {.required_fields = WatchedFieldSet::of_bits(~0U)}) ==
+  CHECK(outcome_of("from", {"Cc: ann@example.net"}, {.cover = {.required = WatchedFieldSet::of_bits(~0U)}}) ==
         "field-added-cc");
 }
 
@@ -169,8 +169,8 @@ TEST_CASE("a signature that is older than the limit does not count, nor one of w
   const std::string date = "Date: Sun, 09 Sep 2001 01:46:40 +0000";  // kNow
   CHECK(outcome(with("t", at(kNow - 240h)), date) == "verified");
   CHECK(outcome(with("t", at(kNow - 240h - 1s)), date) == "too-old");
-  CHECK(outcome(with("t", at(kNow - 240h - 1s)), date, {.max_age = std::chrono::days(11)}) == "verified");
-  CHECK(outcome(with("t", at(kNow - 24h - 1s)), date, {.max_age = std::chrono::days(1)}) == "too-old");
+  CHECK(outcome(with("t", at(kNow - 240h - 1s)), date, {.cover = {.max_age = std::chrono::days(11)}}) == "verified");
+  CHECK(outcome(with("t", at(kNow - 24h - 1s)), date, {.cover = {.max_age = std::chrono::days(1)}}) == "too-old");
   CHECK(outcome(with("t", at(kNow + 24h)), date) == "verified");
   CHECK(outcome(with("t", at(kNow + 24h + 1s)), date) == "not-yet-valid");
   CHECK(outcome(no_time, date) == "verified");

@@ -76,7 +76,7 @@ std::string breakable(const std::string& names) {
 // As the page has it.
 std::string row(const Software& software) {
   VerifyRules strict;
-  for (const auto field : {WatchedField::to, WatchedField::cc, WatchedField::date}) strict.required_fields.add(field);
+  for (const auto field : {WatchedField::to, WatchedField::cc, WatchedField::date}) strict.cover.required.add(field);
   Fields html = software.fields;
   std::ranges::replace(html, std::string(kType), std::string("Content-Type: text/html"));
   return ".It " + software.name + "\n.Ql " + breakable(software.names) + "\n.br\nA message in parts " +

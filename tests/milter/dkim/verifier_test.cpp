@@ -145,7 +145,7 @@ TEST_CASE("a signature with white space before its equals sign is verified") {
       " =Txzch75W9mR+OrreIU66kxp+bVi6JMtQWH4COjah+QU6EK3gLh4QSMMW8XNQ3G1GPTeV0V\r\n"
       " SyYksKGXbR+WdH+7JIreV/e4hLCCh0wEkvDwglgMBoLABRBKfiWYIbySos8ER4MAp3mPq3c\r\n"
       " WEmFsELEXUVUrTSf1Oi13WJLgR6IKc=";
-  InProcess verifier(records(), {.max_age = std::chrono::days(36'500), .dns_timeout = 30s});
+  InProcess verifier(records(), {.cover = {.max_age = std::chrono::days(36'500)}, .dns_timeout = 30s});
   for (const std::string& signature : {of_relaxed, of_simple}) {
     std::vector<std::string> header = fields;
     header.push_back(signature);

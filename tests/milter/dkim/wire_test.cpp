@@ -40,18 +40,16 @@ TEST_CASE("messages between daemon and child are read as they were written") {
   required.add(WatchedField::list_unsubscribe);
   const wire::ChildOptions options = {
       .rules = {.alignment = Alignment::strict,
-                .require_oversigned = true,
-                .required_fields = required,
-                .max_age = std::chrono::days(3),
+                .cover = {.require_oversigned = true, .required = required, .max_age = std::chrono::days(3)},
                 .dns_timeout = std::chrono::milliseconds(1500),
                 .max_body_bytes = std::uint64_t{5} << 32},
       .resolver = {.servers = {"192.0.2.1@53"}, .trust_anchor_file = "/x", .records = {"a. TXT \"b\""}}};
   const auto read_options = wire::decode_options(wire::encode(options));
   REQUIRE(read_options);
   CHECK(read_options->rules.alignment == Alignment::strict);
-  CHECK(read_options->rules.require_oversigned);
-  CHECK(read_options->rules.required_fields == required);
-  CHECK(read_options->rules.max_age == std::chrono::days(3));
+  CHECK(read_options->rules.cover.require_oversigned);
+  CHECK(read_options->rules.cover.required == required);
+  CHECK(read_options->rules.cover.max_age == std::chrono::days(3));
   CHECK(read_options->rules.dns_timeout == options.rules.dns_timeout);
   CHECK(read_options->rules.max_body_bytes == options.rules.max_body_bytes);
   CHECK(read_options->resolver.servers == options.resolver.servers);

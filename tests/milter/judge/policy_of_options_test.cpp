@@ -53,9 +53,9 @@ TEST_CASE("each field that may be required is one that signatures are asked abou
     arguments.insert(arguments.begin(), {"--config", "/dev/null"});
     return verify_rules(read_daemon_command(arguments).options);
   };
-  CHECK(rules_from({}).required_fields == WatchedFieldSet());
-  CHECK(rules_from({}).max_age == VerifyRules{}.max_age);
-  CHECK(rules_from({"--max-signature-age", "3d"}).max_age == std::chrono::days(3));
+  CHECK(rules_from({}).cover.required == WatchedFieldSet());
+  CHECK(rules_from({}).cover.max_age == CoverRules{}.max_age);
+  CHECK(rules_from({"--max-signature-age", "3d"}).cover.max_age == std::chrono::days(3));
   const VerifyRules all =
       rules_from({"--require-signed",
                   "to cc, date Message-ID References In-Reply-To List-Unsubscribe List-Id MIME-Version Content-Type "
@@ -63,7 +63,7 @@ TEST_CASE("each field that may be required is one that signatures are asked abou
   for (std::size_t index = 0; index < kWatchedFields; ++index) {
     const auto field = static_cast<WatchedField>(index);
     const bool always_has_to_be_signed = field < WatchedField::mime_version;
-    CHECK(all.required_fields.contains(field) != always_has_to_be_signed);
+    CHECK(all.cover.required.contains(field) != always_has_to_be_signed);
   }
   CHECK_THROWS_WITH(rules_from({"--require-signed", "Received"}), Catch::Contains("require-signed"));
 }
