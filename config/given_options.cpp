@@ -183,7 +183,8 @@ GivenOptions read_config_file(const std::string& path, ConfigFaults& faults) {
   const po::options_description options = description(true);
   GivenOptions given;
   std::string_view rest = text;
-  skip_byte_order_mark(rest);
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   for (unsigned number = 1; !rest.empty(); ++number) {
     const std::string line(take_line(rest));
     faults.collect([&] { read_config_line(given, line, options, {path, number}); });

@@ -1,5 +1,5 @@
-// The line ends of mail: CR LF (RFC 5322 section 2.3). And those of lists, which come from any system, and the mark
-// that some systems put before a text. Pure; safe from any thread.
+// The line ends of mail: CR LF (RFC 5322 section 2.3). And those of lists, which come from any system. Pure; safe from
+// any thread.
 #pragma once
 
 #include <cstddef>
@@ -38,12 +38,6 @@ constexpr std::string_view take_line(std::string_view& text) noexcept {
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
-}
-
-// Takes the mark of UTF-8 (U+FEFF) off the front of a file's text.
-constexpr void skip_byte_order_mark(std::string_view& text) noexcept {
-  constexpr std::string_view kMark = "\xef\xbb\xbf";
-  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
 }
 
 }  // namespace bloomgate

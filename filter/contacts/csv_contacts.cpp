@@ -5,7 +5,6 @@
 #include <string>
 
 #include "filter/base/ascii.hpp"
-#include "filter/base/line_ends.hpp"
 #include "filter/ingest/csv_format.hpp"
 
 namespace bloomgate {
@@ -102,7 +101,8 @@ bool CsvColumns::may_come_behind(std::string_view line) noexcept {
 }
 
 std::optional<CsvColumns> CsvColumns::find(std::string_view row) {
-  skip_byte_order_mark(row);
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (row.starts_with(kByteOrderMark)) row.remove_prefix(kByteOrderMark.size());
   // In the order of how seldom they are part of a name.
   for (const char separator : {'\t', ';', ','}) {
     if (row.find(separator) == std::string_view::npos) continue;

@@ -4,13 +4,14 @@
 #include <array>
 
 #include "filter/base/ascii.hpp"
-#include "filter/base/line_ends.hpp"
 #include "filter/contacts/csv_contacts.hpp"
 #include "filter/log/log_line.hpp"
 #include "filter/mail/mail_header.hpp"
 
 namespace bloomgate {
 namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // The lines of a source that may say what it is: what comes before a log's lines, or the notes above a table, is
 // shorter.
@@ -48,7 +49,7 @@ bool is_message(std::string_view start) noexcept {
 }  // namespace
 
 std::optional<SourceKind> recognise_source(std::string_view start) {
-  skip_byte_order_mark(start);
+  if (start.starts_with(kByteOrderMark)) start.remove_prefix(kByteOrderMark.size());
   // A log that was copied and cut while its server wrote to it begins with zeros, up to the server's place in it.
   start = ascii::trimmed_front(start, std::string_view("\0\r\n", 3));
   if (start.starts_with("From ")) return SourceKind::mbox;

@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "filter/base/ascii.hpp"
-#include "filter/base/line_ends.hpp"
 #include "filter/log/syslog_line.hpp"
 #include "filter/log/written_day.hpp"
 #include "filter/mail/automatic_mail.hpp"
@@ -18,7 +17,8 @@ constexpr std::size_t kMostQueueIdBytes = 32;
 // What stands before the first line of a file, and is not of it: a byte order mark; zeros, where a log was copied and
 // cut while its server wrote to it.
 std::string_view without_start_of_file(std::string_view line) noexcept {
-  skip_byte_order_mark(line);
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   return ascii::trimmed_front(line, std::string_view("\0", 1));
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "filter/base/ascii.hpp"
-#include "filter/base/line_ends.hpp"
 
 namespace bloomgate {
 namespace {
@@ -45,7 +44,7 @@ std::optional<SyslogLine> read_numbered_line(std::string_view line) noexcept {
   }
   if (read.host.empty() || read.host.size() > kMostHostBytes || read.program.empty()) return std::nullopt;
   take(line, " ");
-  skip_byte_order_mark(line);
+  take(line, "\xef\xbb\xbf");
   take(line, " ");  // rsyslog's text begins with one
   read.text = line;
   return read;
