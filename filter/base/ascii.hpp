@@ -118,4 +118,10 @@ constexpr std::string_view trimmed(std::string_view text, std::string_view blank
   return trimmed_front(trimmed_back(text, blanks), blanks);
 }
 
+// `text` without UTF-8's byte order mark, with which some programs begin a file.
+constexpr std::string_view without_byte_order_mark(std::string_view text) noexcept {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 }  // namespace bloomgate::ascii

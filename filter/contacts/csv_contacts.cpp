@@ -101,8 +101,7 @@ bool CsvColumns::may_come_behind(std::string_view line) noexcept {
 }
 
 std::optional<CsvColumns> CsvColumns::find(std::string_view row) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (row.starts_with(kByteOrderMark)) row.remove_prefix(kByteOrderMark.size());
+  row = ascii::without_byte_order_mark(row);
   // In the order of how seldom they are part of a name.
   for (const char separator : {'\t', ';', ','}) {
     if (row.find(separator) == std::string_view::npos) continue;

@@ -11,8 +11,6 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
 // The lines of a source that may say what it is: what comes before a log's lines, or the notes above a table, is
 // shorter.
 constexpr int kMostLines = 50;
@@ -49,9 +47,8 @@ bool is_message(std::string_view start) noexcept {
 }  // namespace
 
 std::optional<SourceKind> recognise_source(std::string_view start) {
-  if (start.starts_with(kByteOrderMark)) start.remove_prefix(kByteOrderMark.size());
   // A log that was copied and cut while its server wrote to it begins with zeros, up to the server's place in it.
-  start = ascii::trimmed_front(start, std::string_view("\0\r\n", 3));
+  start = ascii::trimmed_front(ascii::without_byte_order_mark(start), std::string_view("\0\r\n", 3));
   if (start.starts_with("From ")) return SourceKind::mbox;
   if (start.starts_with("-- ")) return SourceKind::log;  // journalctl begins with a line of its own
   if (is_message(start)) return SourceKind::message;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "filter/address/entry_forms.hpp"
+#include "filter/base/ascii.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/usage_error.hpp"
 
@@ -13,7 +14,6 @@ namespace {
 
 const LineFault kBadQuotes = {"csv-bad-quotes", "the quotes in the row do not follow RFC 4180"};
 const LineFault kMissingField = {"csv-missing-field", "the row ends before the column"};
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // Takes a field in quotes off the start of `rest`, which then starts after the closing quote.
 bool take_quoted(std::string_view& rest, std::string& field, char separator) {
@@ -96,7 +96,7 @@ std::size_t CsvFormat::find_name(const std::string& name, const std::vector<std:
 }
 
 CsvFormat::Found CsvFormat::find_columns(std::string_view first_row, const std::string& list) const {
-  if (first_row.starts_with(kByteOrderMark)) first_row.remove_prefix(kByteOrderMark.size());
+  first_row = ascii::without_byte_order_mark(first_row);
   Found found = {.separator = csv_separator_of(first_row), .has_names = has_names_};
   const auto fields = split_csv_row(first_row, found.separator);
   if (!fields && has_names_) {
@@ -135,7 +135,7 @@ ListLine CsvFormat::read(const Block& block, std::string_view line, AddressProfi
   const Found& found = inputs_[block.input].columns.get();
   const bool is_first = block.index == 0 && line.data() == block.text.data();
   if ((found.has_names && is_first) || line.empty() || line == "\r") return read_text_line({}, profile);
-  if (is_first && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  if (is_first) line = ascii::without_byte_order_mark(line);
   const auto fields = split_csv_row(line, found.separator);
   if (!fields) return {.entry = {}, .fault = kBadQuotes};
   if (std::ranges::max(found.numbers) >= fields->size()) return {.entry = {}, .fault = kMissingField};

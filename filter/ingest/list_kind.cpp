@@ -98,9 +98,7 @@ std::optional<Kind> kind_of(std::string_view start, bool is_text) {
                 "text in UTF-16",
                 start[0] == '\0' ? "convert it: iconv -f UTF-16BE -t UTF-8" : "convert it: iconv -f UTF-16LE -t UTF-8"};
   }
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (start.starts_with(kByteOrderMark)) start.remove_prefix(kByteOrderMark.size());
-  start.remove_prefix(std::min(start.find_first_not_of(" \t\r\n"), start.size()));
+  start = ascii::trimmed_front(ascii::without_byte_order_mark(start), " \t\r\n");
   const auto begins_in_any_case = [&](const Kind& kind) {
     return ascii::equal_ignoring_case(start.substr(0, kind.mark.size()), kind.mark);
   };

@@ -17,9 +17,7 @@ constexpr std::size_t kMostQueueIdBytes = 32;
 // What stands before the first line of a file, and is not of it: a byte order mark; zeros, where a log was copied and
 // cut while its server wrote to it.
 std::string_view without_start_of_file(std::string_view line) noexcept {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
-  return ascii::trimmed_front(line, std::string_view("\0", 1));
+  return ascii::trimmed_front(ascii::without_byte_order_mark(line), std::string_view("\0", 1));
 }
 
 // The time that `docker logs -t` and `kubectl logs --timestamps` put before a line, which has its own.
