@@ -18,6 +18,7 @@
 #include "filter/file/section_stream.hpp"
 #include "filter/gather/sender_domains_section.hpp"
 #include "filter/gather/sort_hashes.hpp"
+#include "filter/keep/generations.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 #include "filter/store/store_writer.hpp"
@@ -367,7 +368,7 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
     publish_pair(writer, header, path, *store_, options_.store_path, options_.threads, options_.kept_generations,
                  options_.sign_key.get());
   } else {
-    writer.commit(header, options_.threads, options_.kept_generations, options_.sign_key.get());
+    writer.commit(header, options_.threads, keeping(options_.kept_generations), options_.sign_key.get());
   }
   return header;
 }

@@ -70,7 +70,7 @@ struct BuildOptions {
   // For the bit array, or for the part of it that is being made; at least some MiB.
   std::uint64_t body_memory_bytes = std::numeric_limits<std::uint64_t>::max();
   std::string scratch_folder = "/var/tmp";              // of the temporary file, if one is needed
-  unsigned kept_generations = 0;                        // see FilterWriter::commit()
+  unsigned kept_generations = 0;                        // see keep_generation()
   std::shared_ptr<const SecretKey> sign_key = nullptr;  // by which the filter is signed; null: it is not
   // Where to put the store, the exact set of the entries (StoreWriter); empty: there is none. Only in layouts whose
   // values are hashes. All hashes are kept until write(), then.

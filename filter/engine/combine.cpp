@@ -245,7 +245,7 @@ FilterHeader combine_filters(std::span<const MappedFilter* const> filters, Combi
   if (header.sender_domains) write_sender_domains(writer, header, until_stopped(each_sender_domain, stop));
   for (const MappedFilter* filter : filters) filter->require_whole();
   check_stop(stop);
-  writer.commit(header, threads, 0, key);
+  writer.commit(header, threads, {}, key);
   return header;
 }
 

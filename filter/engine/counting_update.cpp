@@ -11,6 +11,7 @@
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
 #include "filter/gather/sender_domains_section.hpp"
+#include "filter/keep/generations.hpp"
 #include "filter/layout/counters.hpp"
 #include "filter/layout/counting_layout.hpp"
 #include "filter/system/anonymous_memory.hpp"
@@ -217,7 +218,7 @@ FilterHeader CountingUpdate::write(const std::string& path, const std::atomic<bo
   old_.require_whole();
   review(counts_);
   check_stop(stop);
-  writer.commit(header, options_.threads, options_.kept_generations);
+  writer.commit(header, options_.threads, keeping(options_.kept_generations));
   return header;
 }
 
@@ -252,7 +253,7 @@ FilterHeader export_filter(const MappedFilter& counting, const std::string& path
   if (header.sender_domains) copy_sender_domains(writer, header, counting, stop);
   counting.require_whole();
   check_stop(stop);
-  writer.commit(header, threads, kept, key);
+  writer.commit(header, threads, keeping(kept), key);
   return header;
 }
 

@@ -50,7 +50,7 @@ class CountingUpdate {
     unsigned threads = 1;                                  // at least 1; as many lanes
     std::uint64_t memory_bytes = std::uint64_t{16} << 20;  // for the changes; what does not fit goes to disk
     std::string scratch_folder = "/var/tmp";
-    unsigned kept_generations = 0;  // see FilterWriter::commit()
+    unsigned kept_generations = 0;  // see keep_generation()
   };
 
   // `old` is of the layout counting, and must outlive the update. Throws BloomgateError{bad_argument, out_of_memory}.

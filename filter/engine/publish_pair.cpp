@@ -1,5 +1,6 @@
 #include "filter/engine/publish_pair.hpp"
 
+#include "filter/keep/generations.hpp"
 #include "filter/keep/kept_pairs.hpp"
 #include "filter/system/file_descriptor.hpp"
 
@@ -12,13 +13,13 @@ void publish_pair(FilterWriter& filter, FilterHeader& header, const std::string&
   settle_store(store_path, path);
   store.stage();
   try {
-    filter.commit(header, threads, kept, key);
+    filter.commit(header, threads, keeping(kept), key);
   } catch (...) {
     // The filter may have got its name, and only its folder could not be synced. Then its store must not go.
     settle_store(store_path, path);
     throw;
   }
-  store.publish(stores_to_keep(store_path, path));
+  store.publish(keeping(stores_to_keep(store_path, path)));
 }
 
 }  // namespace bloomgate

@@ -4,13 +4,13 @@ namespace bloomgate {
 
 FilterWriter::FilterWriter(const std::string& path, const FilterHeader& header) : file_(path, sections_of(header)) {}
 
-void FilterWriter::commit(const FilterHeader& header, unsigned threads, unsigned kept, const SecretKey* key) {
+void FilterWriter::commit(const FilterHeader& header, unsigned threads, const KeepOld& keep_old, const SecretKey* key) {
   file_.complete(
       sections_of(header),
       [&](const Sections& sections, std::span<std::byte, kHeaderBytes> out) { encode_header(header, sections, out); },
       threads);
   if (key != nullptr) file_.sign(*key, threads);
-  file_.publish(kept);
+  file_.publish(keep_old);
 }
 
 }  // namespace bloomgate

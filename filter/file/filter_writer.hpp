@@ -34,11 +34,11 @@ class FilterWriter {
   NewFile& file() noexcept { return file_; }
 
   // Completes the file, reads it back and checks it with `threads` threads, and puts it at its path, durably. The shape
-  // must be the constructor's; there may be fewer domain entries than it was told. With `kept` the file that it
-  // replaces stays as generation 1, beside at most that many (generations.hpp). With a key it is signed before it has
-  // its name. Throws BloomgateError{cannot_write, cannot_read}, and {bad_body_checksum} if the file is not what was
-  // written.
-  void commit(const FilterHeader& header, unsigned threads = 1, unsigned kept = 0, const SecretKey* key = nullptr);
+  // must be the constructor's; there may be fewer domain entries than it was told. With a key it is signed
+  // before it has its name. Throws BloomgateError{cannot_write, cannot_read}, {bad_body_checksum} if the file is not
+  // what was written, and what `keep_old` throws.
+  void commit(const FilterHeader& header, unsigned threads = 1, const KeepOld& keep_old = {},
+              const SecretKey* key = nullptr);
 
  private:
   NewFile file_;

@@ -9,13 +9,11 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <filesystem>
 #include <optional>
 
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
-#include "filter/file/generations.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/file/signature.hpp"
 #include "filter/hash/hash.hpp"
@@ -73,17 +71,11 @@ bool lock_own(int file) {
 // Removes the temporary files of writers that are gone. A file that cannot be removed stays: that is no reason not to
 // build.
 void remove_leftovers(const std::string& folder, const std::string& prefix) {
-  std::error_code error;
-  std::filesystem::directory_iterator at(folder, error);
-  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    const bool is_ours = name.size() > prefix.size() && name.starts_with(prefix) &&
-                         name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
-    if (!is_ours) continue;
-    const FileDescriptor file(open(at->path().c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  for (const std::string& path : numbered_files(folder, prefix)) {
+    const FileDescriptor file(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status = {};
     if (!file.is_open() || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    if (flock(file.get(), LOCK_EX | LOCK_NB) == 0) unlink(at->path().c_str());
+    if (flock(file.get(), LOCK_EX | LOCK_NB) == 0) unlink(path.c_str());
   }
 }
 
@@ -101,7 +93,7 @@ NewFile::NewFile(const std::string& path, const Sections& sections) : path_(reso
   const std::uint64_t most_bytes = sections.empty() ? kHeaderBytes : sections.back().end();
   const std::optional<struct stat> old = existing_file(path_);
   folder_ = folder_of(path_);
-  const std::string prefix = "." + std::filesystem::path(path_).filename().string() + ".tmp-";
+  const std::string prefix = hidden_prefix(path_, ".tmp-");
   remove_leftovers(folder_, prefix);
   do {
     temporary_path_ = folder_ + "/" + prefix + std::to_string(random_seed());
@@ -307,11 +299,11 @@ void NewFile::stage() {
   sync_folder_or_throw(folder_);
 }
 
-void NewFile::publish(unsigned kept) {
+void NewFile::publish(const KeepOld& keep_old) {
   const std::string from = temporary_path_;
   // What goes with a staged file is published: the file must not be lost.
   if (from == staged_path(path_)) temporary_path_.clear();
-  keep_generation(path_, kept);
+  if (keep_old) keep_old(path_);
   rename_finished(from, path_);
   temporary_path_.clear();
   sync_folder_or_throw(folder_);

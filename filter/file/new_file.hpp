@@ -38,6 +38,9 @@ std::string staged_path(const std::string& path);
 // What was read back is not what was written. Throws BloomgateError{bad_body_checksum}.
 [[noreturn]] void throw_not_as_written(const std::string& path, std::uint64_t offset);
 
+// Called with the path just before its file is replaced, if there is one: keeping() of filter/keep/generations.hpp.
+using KeepOld = std::function<void(const std::string& path)>;
+
 class NewFile {
  public:
   // Makes the header of a file with those sections, which have their checksums.
@@ -86,9 +89,9 @@ class NewFile {
   // file that goes with it is published in between. Throws BloomgateError{cannot_write}.
   void stage();
 
-  // Puts the file at its path, durably. A staged file stays, whatever happens. With `kept` the file that it replaces
-  // stays as generation 1, beside at most that many (generations.hpp). Throws BloomgateError{cannot_write}.
-  void publish(unsigned kept = 0);
+  // Puts the file at its path, durably. A staged file stays, whatever happens. Throws BloomgateError{cannot_write}, and
+  // what `keep_old` throws.
+  void publish(const KeepOld& keep_old = {});
 
  private:
   // A section and its checksums.

@@ -3,11 +3,11 @@
 #include <chrono>
 
 #include "filter/base/stop_check.hpp"
-#include "filter/file/generations.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/inputs/add_entries.hpp"
 #include "filter/inputs/entries_there.hpp"
 #include "filter/jobs/change_lock.hpp"
+#include "filter/keep/generations.hpp"
 
 namespace bloomgate {
 

@@ -2,11 +2,11 @@
 
 #include "filter/base/stop_check.hpp"
 #include "filter/engine/counting_update.hpp"
-#include "filter/file/generations.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/inputs/open_lists.hpp"
 #include "filter/jobs/kept_output.hpp"
+#include "filter/keep/generations.hpp"
 
 namespace bloomgate {
 

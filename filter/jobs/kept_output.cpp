@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "filter/base/error.hpp"
-#include "filter/file/generations.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
+#include "filter/keep/generations.hpp"
 #include "filter/store/store_file.hpp"
 
 namespace bloomgate {

@@ -15,9 +15,9 @@
 #include "filter/base/number_text.hpp"
 #include "filter/base/usage_error.hpp"
 #include "filter/engine/combine.hpp"
-#include "filter/file/sign_filter.hpp"
 #include "filter/jobs/loss_limits.hpp"
-#include "filter/keep/kept_folders.hpp"
+#include "filter/keep/generations.hpp"
+#include "filter/keep/sign_filter.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 #include "filter/system/file_paths.hpp"
@@ -76,12 +76,12 @@ void size_for_rate(BuildOptions& options, double rate) {
 class KeptLayers {
  public:
   KeptLayers(const std::string& folder, unsigned keep) : folder_(own_path_of(folder)), keep_(keep) {
-    keep_layers(folder_, keep_);
+    keep_generation(folder_, keep_);
   }
   ~KeptLayers() {
     if (keep_ == 0) return;
     try {
-      drop_unchanged_folder(folder_);
+      drop_unchanged_generation(folder_);
     } catch (...) {  // NOLINT(bugprone-empty-catch): the next job does it; what has failed is told already
     }
   }
@@ -90,7 +90,7 @@ class KeptLayers {
 
   // The change was made.
   void done() const {
-    if (keep_ != 0) trim_kept_folders(folder_, keep_);
+    if (keep_ != 0) trim_generations(folder_, keep_);
   }
 
  private:

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "filter/base/error.hpp"
-#include "filter/file/generations.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/new_file.hpp"
 #include "filter/file/output_check.hpp"
+#include "filter/keep/generations.hpp"
 #include "filter/store/store_file.hpp"
 #include "filter/system/file_paths.hpp"
 

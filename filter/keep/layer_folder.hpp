@@ -2,7 +2,7 @@
 // lists him. Used by the daemon, which loads all of them together, and by the commands that make and show layers.
 //
 // What has another name is no layer: hidden files, such as a layer that is being written (new_file.hpp) or copied by
-// rsync, kept generations (`0001.bloom.1`), stores. Earlier states of the folder are kept beside it (kept_folders.hpp).
+// rsync, kept generations (`0001.bloom.1`), stores. Earlier states of the folder are kept beside it (generations.hpp).
 #pragma once
 
 #include <cstddef>

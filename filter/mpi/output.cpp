@@ -17,6 +17,7 @@
 #include "filter/file/section_stream.hpp"
 #include "filter/gather/sender_domains_section.hpp"
 #include "filter/jobs/kept_output.hpp"
+#include "filter/keep/generations.hpp"
 #include "filter/layout/filter_view.hpp"
 #include "filter/mpi/hash_lists.hpp"
 #include "filter/mpi/shared_section.hpp"
@@ -200,7 +201,7 @@ void Output::receive_notes() const {
 
 void Output::put_in_place(unsigned kept) {
   const SecretKey* const key = options_.sign_key.get();
-  if (!store_) return filter_->commit(header_, options_.threads, kept, key);
+  if (!store_) return filter_->commit(header_, options_.threads, keeping(kept), key);
   store_->set_kinds(part_.kinds);
   publish_pair(*filter_, header_, place_.path, *store_, options_.store_path, options_.threads, kept, key);
 }

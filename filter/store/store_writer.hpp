@@ -63,7 +63,7 @@ class StoreWriter {
 
   // See above. Throw BloomgateError{cannot_write}.
   void stage() { file_->stage(); }
-  void publish(unsigned kept = 0) { file_->publish(kept); }
+  void publish(const KeepOld& keep_old = {}) { file_->publish(keep_old); }
 
   // As completed.
   const StoreHeader& header() const noexcept { return header_; }

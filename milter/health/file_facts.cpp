@@ -10,7 +10,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/file/file_format.hpp"
-#include "filter/file/generations.hpp"
+#include "filter/keep/generations.hpp"
 #include "filter/keep/layer_folder.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/loaded_lists.hpp"

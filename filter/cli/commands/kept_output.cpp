@@ -1,7 +1,7 @@
 #include "filter/cli/commands/kept_output.hpp"
 
 #include "filter/cli/command_line.hpp"
-#include "filter/file/generations.hpp"
+#include "filter/keep/generations.hpp"
 
 namespace bloomgate::cli {
 

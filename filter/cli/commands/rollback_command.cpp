@@ -10,10 +10,9 @@
 #include "filter/cli/commands/folder_lock.hpp"
 #include "filter/cli/commands/generation_text.hpp"
 #include "filter/cli/commands/report_text.hpp"
-#include "filter/file/generations.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
-#include "filter/keep/kept_folders.hpp"
+#include "filter/keep/generations.hpp"
 #include "filter/keep/kept_pairs.hpp"
 #include "filter/keep/layer_folder.hpp"
 
@@ -36,12 +35,12 @@ void require_sound(const std::string& path, unsigned number, const std::string& 
 // Of the last change that was made, if no other is named: one that was killed before it changed anything is none.
 void put_layers_back(const std::string& folder, unsigned number) {
   const FolderLock lock(folder);
-  if (number == 1) drop_unchanged_folder(folder);
+  if (number == 1) drop_unchanged_generation(folder);
   const std::string kept = generation_path(folder, number);
   if (is_folder(kept)) {
     for (const Layer& layer : usable_layers_in(kept)) MappedFilter(layer.path).verify_body(default_threads());
   }
-  exchange_kept_folder(folder, number);
+  exchange_generation(folder, number);
 }
 
 void put_filter_back(const std::string& path, unsigned number, const std::string& store) {

@@ -10,8 +10,8 @@
 #include "filter/cli/commands/folder_lock.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/file/output_check.hpp"
-#include "filter/file/sign_filter.hpp"
 #include "filter/keep/layer_folder.hpp"
+#include "filter/keep/sign_filter.hpp"
 #include "filter/store/store_file.hpp"
 
 namespace bloomgate::cli {

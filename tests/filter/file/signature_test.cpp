@@ -13,7 +13,7 @@
 #include "filter/file/fingerprint.hpp"
 #include "filter/file/header_fields.hpp"
 #include "filter/file/mapped_filter.hpp"
-#include "filter/file/sign_filter.hpp"
+#include "filter/keep/sign_filter.hpp"
 #include "tests/support/build_with_strangers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"

@@ -1,6 +1,6 @@
 // Whitelists that a trusted key must have signed, in the daemon: loaded, refused, and the key changed.
 
-#include "filter/file/sign_filter.hpp"
+#include "filter/keep/sign_filter.hpp"
 #include "milter/daemon/supervisor.hpp"
 #include "milter/lists/whitelist_files.hpp"
 #include "tests/milter/daemon/supervised.hpp"

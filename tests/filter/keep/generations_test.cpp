@@ -1,4 +1,4 @@
-#include "filter/file/generations.hpp"
+#include "filter/keep/generations.hpp"
 
 #include <map>
 

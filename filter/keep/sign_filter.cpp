@@ -1,4 +1,4 @@
-#include "filter/file/sign_filter.hpp"
+#include "filter/keep/sign_filter.hpp"
 
 #include <algorithm>
 
@@ -44,7 +44,7 @@ Signing sign_filter(const std::string& path, const std::string& output, const Se
   FilterWriter writer(output, filter.header());
   for (const Section& section : filter.sections()) copy_section(filter, section, writer, threads);
   filter.require_whole();
-  writer.commit(filter.header(), threads, 0, &key);
+  writer.commit(filter.header(), threads, {}, &key);
   return Signing::done;
 }
 
