@@ -18,7 +18,7 @@
 #include "filter/ingest/compressed_writer.hpp"
 #include "filter/ingest/decompressor.hpp"
 #include "filter/ingest/input_files.hpp"
-#include "filter/learned/learned_file.hpp"
+#include "filter/learned/is_of_people.hpp"
 #include "filter/system/file_descriptor.hpp"
 #include "filter/system/file_io.hpp"
 #include "filter/system/file_paths.hpp"
@@ -61,8 +61,9 @@ std::string_view take_whole_line(std::string_view& text) noexcept {
 // `key` is one side of a pair, or an entry that is not a pair. A mailing list belongs to no person.
 bool is_of_one(std::string_view key, const People& people) noexcept {
   if (is_signer_key(key)) key = sides_of_signer_key(key).entry;
-  return !is_mailing_list_key(key) &&
-         std::ranges::any_of(people, [key](const Entry& person) { return is_of_person(key, person); });
+  return !is_mailing_list_key(key) && is_of_people(key, [&people](std::string_view text) noexcept {
+    return std::ranges::find(people, text, &Entry::key) != people.end();
+  });
 }
 
 // Whether an invalid line or a comment has an address of one of the people, between blanks, commas and the like.

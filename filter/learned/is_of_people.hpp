@@ -1,4 +1,4 @@
-// Whether an address belongs to one of the people who are known by their texts alone, such as by hashes of them. Pure.
+// Whether an address belongs to one of the people, who may be known by hashes of their texts alone. Pure.
 #pragma once
 
 #include <string_view>
@@ -20,6 +20,11 @@ bool is_of_people(std::string_view address, IsPerson is_person) noexcept {
   if (at == std::string_view::npos || address.size() - at >= kMaxKeyBytes) return false;
   return is_person(canonicalize_path(address, untagged).key()) || is_person(address.substr(at)) ||
          !find_domain_tree(address.substr(at + 1), is_person).empty();
+}
+
+// Whether it is of that person, whom an address, `@domain` or `@.domain` names.
+inline bool is_of_person(std::string_view address, const Entry& person) noexcept {
+  return is_of_people(address, [&person](std::string_view key) noexcept { return key == person.key(); });
 }
 
 }  // namespace bloomgate

@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <vector>
 
-#include "filter/address/tag_separators.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/learned/is_of_people.hpp"
 #include "filter/learned/sqlite.hpp"
 #include "filter/system/file_descriptor.hpp"
 
@@ -133,23 +133,7 @@ Forgets read_forgets(Database& database, const State& state) {
   return {state.forgets, std::move(last)};
 }
 
-bool is_in_tree(std::string_view domain, std::string_view top) noexcept {
-  if (domain == top) return true;
-  return domain.size() > top.size() && domain.ends_with(top) && domain[domain.size() - top.size() - 1] == '.';
-}
-
 }  // namespace
-
-bool is_of_person(std::string_view address, const Entry& person) noexcept {
-  const std::string_view key = person.key();
-  const std::string_view domain = address.substr(address.rfind('@') + 1);
-  if (person.kind() == EntryKind::domain) return domain == key.substr(1);
-  if (person.kind() == EntryKind::domain_tree) return is_in_tree(domain, key.substr(2));
-  if (person.kind() != EntryKind::address) return false;
-  if (address == key) return true;
-  static const AddressProfile untagged = {.tag_separators = *TagSeparators::parse("+")};
-  return address.ends_with(person.domain()) && canonicalize_path(address, untagged).key() == key;
-}
 
 LearnedFile::LearnedFile(const std::string& path, Access access) {
   if (access == Access::create) create(path);

@@ -122,7 +122,4 @@ class LearnedFile {
   std::unique_ptr<Database> database_;
 };
 
-// Whether the address, a canonical one, is the person's whom `entry` names: see LearnedFile::forget().
-bool is_of_person(std::string_view address, const Entry& person) noexcept;
-
 }  // namespace bloomgate

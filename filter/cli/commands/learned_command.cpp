@@ -20,6 +20,7 @@
 #include "filter/contacts/dated_list_writer.hpp"
 #include "filter/contacts/erase_from_lists.hpp"
 #include "filter/ingest/dated_lists.hpp"
+#include "filter/learned/is_of_people.hpp"
 #include "filter/learned/learned_file.hpp"
 #include "filter/learned/learned_use.hpp"
 
