@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "config/option_table.hpp"
+#include "filter/base/error.hpp"
 #include "filter/base/line_ends.hpp"
 #include "filter/base/nearest_word.hpp"
 #include "filter/base/printable.hpp"
-#include "filter/base/system_reason.hpp"
 
 namespace bloomgate {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "filter/base/error.hpp"
 #include "filter/system/file_io.hpp"
-#include "filter/system/regular_file.hpp"
 
 namespace bloomgate {
 namespace {

@@ -7,7 +7,6 @@
 #include "filter/address/domain.hpp"
 #include "filter/address/identifier.hpp"
 #include "filter/address/local_part.hpp"
-#include "filter/address/wildcard.hpp"
 #include "filter/base/ascii.hpp"
 
 namespace bloomgate {

@@ -51,7 +51,11 @@ inline PairKey pair_key(std::string_view sender, std::string_view recipient) noe
 
 // An entry as it stands in a list: "joe@example.org > ann@ours.example" of a pair, the key itself of any other. Throws
 // std::bad_alloc.
-std::string entry_text(std::string_view key);
+inline std::string entry_text(std::string_view key) {
+  if (!is_pair_key(key)) return std::string(key);
+  const PairSides sides = sides_of_pair(key);
+  return std::string(sides.sender).append(" > ").append(sides.recipient);
+}
 
 // The key of the first pair for which `contains(key)` holds; empty if there is none. Where `sender` is an address, not
 // that of `sender` and `recipient` themselves, which goes into the bits. Asks at most kMostEntryForms^2 - 1 = 323

@@ -13,7 +13,6 @@
 
 #include "filter/address/pair.hpp"
 #include "filter/address/plain_line.hpp"
-#include "filter/address/plain_pair_line.hpp"
 
 namespace bloomgate::plain_words {
 

@@ -78,4 +78,9 @@ class BloomgateError : public std::runtime_error {
 // `what`, followed by the system's description of `errno_value`: "open whitelist.bloom: No such file or directory".
 BloomgateError system_error(ErrorCode code, const std::string& what, const std::string& path, int errno_value);
 
+// Why the system refused a file, for a person: "Permission denied; the user nobody may not enter the folder
+// /srv/lists": the message of `errno_value`, and then the part of `path` that is to blame, or what to do. `code` tells
+// whether the file was to be written. Looks at the path.
+std::string system_reason(ErrorCode code, const std::string& path, int errno_value);
+
 }  // namespace bloomgate

@@ -1,6 +1,8 @@
 // Fork and join: the one way in which the filter library uses threads.
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -11,7 +13,13 @@ namespace bloomgate {
 
 // The default number of threads: one for each processor that this thread may run on (sched_getaffinity(2)), which
 // taskset(1), a cpuset or systemd's CPUAffinity= may have made fewer than the machine has.
-unsigned default_threads() noexcept;
+inline unsigned default_threads() noexcept {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<unsigned>(CPU_COUNT(&allowed));
+  // A machine has more processors than the set has room for.
+  const unsigned processors = std::thread::hardware_concurrency();
+  return processors == 0 ? 1 : processors;
+}
 
 // Calls `work(index)` for every index in [0, threads), each in its own thread (the last one in this thread), and waits
 // for all. If some of them throw, the first exception is thrown here, after all have ended.

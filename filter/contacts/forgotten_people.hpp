@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "filter/address/address.hpp"
+#include "filter/contacts/harvest_rules.hpp"
 #include "filter/ingest/dated_lists.hpp"
 
 namespace bloomgate {
@@ -46,5 +47,28 @@ class ForgottenPeople {
 
 // The last day that any time zone has at that time: no text written until then has a later day.
 Day last_day_at(std::chrono::system_clock::time_point time) noexcept;
+
+// Leaves out messages written before their user or their contact was forgotten. For one thread.
+class ForgottenContacts : public ContactSink {
+ public:
+  // Both are the caller's, who keeps them.
+  ForgottenContacts(const ForgottenPeople& people, ContactSink& sink) : people_(people), sink_(sink) {}
+
+  void add(std::string_view contact, std::string_view user, const MessageMark& message) override {
+    if (people_.have(contact, message.day) || people_.have(user, message.day)) {
+      ++left_out_;
+    } else {
+      sink_.add(contact, user, message);
+    }
+  }
+  void lift_limit(std::string_view user) override { sink_.lift_limit(user); }
+
+  std::uint64_t left_out() const noexcept { return left_out_; }
+
+ private:
+  const ForgottenPeople& people_;
+  ContactSink& sink_;
+  std::uint64_t left_out_ = 0;
+};
 
 }  // namespace bloomgate

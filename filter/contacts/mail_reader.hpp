@@ -6,7 +6,6 @@
 
 #include "filter/contacts/harvest_rules.hpp"
 #include "filter/contacts/message_header.hpp"
-#include "filter/contacts/received_header.hpp"
 #include "filter/contacts/source_reader.hpp"
 
 namespace bloomgate {

@@ -1,6 +1,11 @@
-// The header of a message that a user has sent, as it lies in a folder of sent mail: who sent it, and to whom. Of the
-// body only the start of a multipart is looked at, since an answer to an invitation stands there
-// (filter/mail/calendar_reply.hpp). GMime reads the addresses.
+// The headers of messages in files of mail. GMime reads the addresses.
+//
+// Of a message that a user has sent, as it lies in a folder of sent mail: who sent it, and to whom. Of the body only
+// the start of a multipart is looked at, since an answer to an invitation stands there
+// (filter/mail/calendar_reply.hpp).
+//
+// Of a received message, as far as it shows a mailing list: which list has which address (RFC 2919, RFC 2369), and
+// which message this is or answers. All of it is only what somebody wrote; ListPosts holds it against what users sent.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +27,7 @@ std::vector<std::string> addresses_of(std::string_view value);
 // The identifiers of messages in a field's value (RFC 5322 section 3.6.4), without their brackets.
 std::vector<std::string_view> message_ids(std::string_view value);
 
-// Collects a header line by line. A value; for one thread.
+// Collects the header of a sent message line by line. A value; for one thread.
 class MessageHeader {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{1} << 18;  // of what is kept: more is no letter of a person
@@ -66,6 +71,42 @@ class MessageHeader {
   bool is_bounce_ = false;
   bool is_received_ = false;
   bool is_too_long_ = false;
+};
+
+// The one address to which a list's members post, by the value of a List-Post field:
+// `<https://lists.example.org/dev>, <mailto:dev@lists.example.org?subject=x>`. Not an address if there is none or more
+// than one, or if the value has any other form, as for a list that takes no posts (`NO`). Throws std::bad_alloc.
+Entry posting_address(std::string_view value);
+
+// The same of a received message.
+class ReceivedHeader {
+ public:
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 16;  // of what is kept
+  // Of the messages that one names. A forged one cannot guess at many.
+  static constexpr std::size_t kMostIds = 100;
+
+  // The next line, without its end, up to the empty one.
+  void add_line(std::string_view line);
+  // The body is of no interest.
+  static constexpr bool end_header() noexcept { return false; }
+  // Its sender chooses the field that says it, and could hide the messages behind.
+  static constexpr std::uint64_t body_bytes() noexcept { return 0; }
+  static constexpr bool add_body_line(std::string_view /*line*/) noexcept { return false; }
+  void clear();
+  bool empty() const noexcept { return !has_lines_; }
+
+  // Gives what the header shows to `posts`, and counts it. Passes on what `posts` throws.
+  void harvest(HarvestCounts& counts, ListPosts& posts) const;
+
+ private:
+  std::string list_id_;  // the values of these fields
+  std::string list_post_;
+  std::string ids_;              // of Message-ID, In-Reply-To and References, one after the other
+  std::string* last_ = nullptr;  // what a folded line goes on with
+  std::size_t list_ids_ = 0;
+  std::size_t list_posts_ = 0;
+  std::size_t kept_bytes_ = 0;
+  bool has_lines_ = false;
 };
 
 }  // namespace bloomgate

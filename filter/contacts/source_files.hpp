@@ -9,7 +9,7 @@
 
 #include "filter/contacts/harvest.hpp"
 #include "filter/contacts/owners.hpp"
-#include "filter/ingest/files_by_time.hpp"
+#include "filter/ingest/input_files.hpp"
 
 namespace bloomgate {
 

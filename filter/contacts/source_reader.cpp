@@ -4,7 +4,7 @@
 #include <array>
 
 #include "filter/base/ascii.hpp"
-#include "filter/contacts/csv_contacts.hpp"
+#include "filter/contacts/address_book.hpp"
 #include "filter/log/log_line.hpp"
 #include "filter/mail/mail_header.hpp"
 

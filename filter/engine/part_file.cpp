@@ -9,7 +9,6 @@
 #include "filter/file/header_fields.hpp"
 #include "filter/file/new_file.hpp"
 #include "filter/system/file_io.hpp"
-#include "filter/system/regular_file.hpp"
 
 namespace bloomgate {
 namespace {

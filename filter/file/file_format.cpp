@@ -21,8 +21,6 @@
 namespace bloomgate {
 namespace {
 
-// Not text (the high bit), and broken by a transfer that changes line ends or stops at control-Z.
-
 // The header table of FORMAT.md: what a filter alone has.
 constexpr Field kLayoutField = {"layout", 16};
 constexpr Field kHashesField = {"hashes", 24};

@@ -17,7 +17,7 @@ namespace bloomgate {
 class FilterWriter {
  public:
   // `header` says how many domain entries there are at most, and nothing of known strangers. Throws as NewFile does.
-  FilterWriter(const std::string& path, const FilterHeader& header);
+  FilterWriter(const std::string& path, const FilterHeader& header) : file_(path, sections_of(header)) {}
 
   // See NewFile::write().
   void write(SectionKind kind, std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -38,7 +38,14 @@ class FilterWriter {
   // before it has its name. Throws BloomgateError{cannot_write, cannot_read}, {bad_body_checksum} if the file is not
   // what was written, and what `keep_old` throws.
   void commit(const FilterHeader& header, unsigned threads = 1, const KeepOld& keep_old = {},
-              const SecretKey* key = nullptr);
+              const SecretKey* key = nullptr) {
+    const auto encode = [&](const Sections& sections, std::span<std::byte, kHeaderBytes> out) {
+      encode_header(header, sections, out);
+    };
+    file_.complete(sections_of(header), encode, threads);
+    if (key != nullptr) file_.sign(*key, threads);
+    file_.publish(keep_old);
+  }
 
  private:
   NewFile file_;

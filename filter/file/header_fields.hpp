@@ -18,8 +18,9 @@
 
 namespace bloomgate {
 
+// Of a filter, and of a store: not text (the high bit), and broken by a transfer that changes line ends or stops at
+// control-Z.
 using Magic = std::array<unsigned char, 8>;
-// Of a filter.
 inline constexpr Magic kFilterMagic = {0x89, 'B', 'L', 'M', '\r', '\n', 0x1a, '\n'};
 inline constexpr Magic kStoreMagic = {0x89, 'B', 'L', 'S', '\r', '\n', 0x1a, '\n'};
 

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <limits>
 #include <mutex>
 
@@ -18,7 +20,6 @@
 #include "filter/system/file_descriptor.hpp"
 #include "filter/system/file_io.hpp"
 #include "filter/system/idle_work.hpp"
-#include "filter/system/regular_file.hpp"
 
 namespace bloomgate {
 
@@ -343,6 +344,15 @@ int MappedFilter::descriptor() const noexcept {
 
 const FileStamp& MappedFilter::stamp() const noexcept {
   return mapping_->stamp();
+}
+
+std::string fingerprint_of(const MappedFilter& filter) {
+  std::array<std::byte, kHeaderBytes> header;
+  encode_header(filter.header(), filter.sections(), header);
+  std::array<char, 17> text;
+  const auto number = load_little_endian<std::uint64_t>(header.data() + header.size() - sizeof(std::uint64_t));
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(number));
+  return text.data();
 }
 
 }  // namespace bloomgate

@@ -16,7 +16,6 @@
 #include "filter/system/file_descriptor.hpp"
 #include "filter/system/file_io.hpp"
 #include "filter/system/file_paths.hpp"
-#include "filter/system/unnamed_file.hpp"
 
 namespace bloomgate {
 namespace {

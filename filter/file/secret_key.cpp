@@ -13,7 +13,6 @@
 #include "filter/system/file_descriptor.hpp"
 #include "filter/system/file_io.hpp"
 #include "filter/system/file_paths.hpp"
-#include "filter/system/regular_file.hpp"
 
 namespace bloomgate {
 namespace {

@@ -6,7 +6,6 @@
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/system/file_io.hpp"
-#include "filter/system/unnamed_file.hpp"
 
 namespace bloomgate {
 namespace {

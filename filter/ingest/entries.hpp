@@ -8,7 +8,6 @@
 
 #include "filter/address/address.hpp"
 #include "filter/address/plain_line.hpp"
-#include "filter/address/plain_pair_line.hpp"
 #include "filter/base/line_ends.hpp"
 #include "filter/ingest/blocks.hpp"
 #include "filter/ingest/format.hpp"

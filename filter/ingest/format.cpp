@@ -1,15 +1,161 @@
 #include "filter/ingest/format.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <vector>
 
+#include "filter/base/ascii.hpp"
+#include "filter/base/error.hpp"
 #include "filter/base/line_ends.hpp"
 #include "filter/base/usage_error.hpp"
+#include "filter/file/header_fields.hpp"
 #include "filter/ingest/csv_format.hpp"
-#include "filter/ingest/list_kind.hpp"
 #include "filter/ingest/postfix_map_format.hpp"
+#include "filter/store/store_format.hpp"
 
 namespace bloomgate {
 namespace {
+
+using std::string_view_literals::operator""sv;
+
+struct Kind {
+  std::string_view mark;
+  std::string_view what;
+  std::string_view remedy;
+  std::size_t at = 0;
+};
+
+constexpr std::string_view kUnpack = "unpack it, and name the list in it";
+constexpr std::string_view kDecompress = "decompress it first; gzip, zstd, xz and bzip2 are read as they are";
+constexpr std::string_view kExport = "save the sheet as CSV, and give --format csv:COLUMN";
+
+// Of any format. PRONOM and file(1) have the same marks.
+constexpr std::array kBinary = {
+    Kind{"ustar"sv, "a tar archive", kUnpack, 257},
+    Kind{"PK\x03\x04"sv, "a ZIP archive, as spreadsheets (.xlsx, .ods) are", "unpack it, or save the sheet as CSV"},
+    Kind{"PK\x05\x06"sv, "an empty ZIP archive", kUnpack},
+    Kind{"7z\xbc\xaf\x27\x1c"sv, "a 7-Zip archive", kUnpack},
+    Kind{"Rar!\x1a\x07"sv, "a RAR archive", kUnpack},
+    Kind{"!<arch>\n"sv, "an archive", kUnpack},
+    Kind{"\x04\x22\x4d\x18"sv, "compressed by lz4", kDecompress},
+    Kind{"\x1f\x9d"sv, "compressed by compress", kDecompress},
+    Kind{"LZIP"sv, "compressed by lzip", kDecompress},
+    Kind{"SQLite format 3\0"sv, "an SQLite database",
+         "write its column of addresses to a list: sqlite3 FILE 'select ...'"},
+    Kind{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "a document of an office program", kExport},
+    Kind{"%PDF-"sv, "a PDF document", "get the list as text"},
+    Kind{"\x7f"
+         "ELF"sv,
+         "a program", "name a list"},
+    Kind{"\xff\xfe\0\0"sv, "text in UTF-32", "convert it: iconv -f UTF-32 -t UTF-8"},
+    Kind{"\xff\xfe"sv, "text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"},
+    Kind{"\xfe\xff"sv, "text in UTF-16", "convert it: iconv -f UTF-16 -t UTF-8"},
+    Kind{"\0\0\xfe\xff"sv, "text in UTF-32", "convert it: iconv -f UTF-32 -t UTF-8"},
+};
+
+constexpr std::string_view kWebPage = "get the list itself; perhaps its address has changed, or asks for a login";
+
+// Words that a text may begin with, in any case, behind white space and a byte-order mark.
+constexpr std::array kMarkup = {
+    Kind{"<!doctype"sv, "a web page", kWebPage},
+    Kind{"<html"sv, "a web page", kWebPage},
+    Kind{"<head"sv, "a web page", kWebPage},
+    Kind{"<body"sv, "a web page", kWebPage},
+    Kind{"<!--"sv, "a web page", kWebPage},
+    Kind{"<?xml"sv, "an XML document", "write its addresses to a list, one on each line"},
+};
+constexpr std::string_view kHarvest = "'bloomgate harvest' makes a list of it";
+constexpr std::string_view kJson = "write its addresses to a list, one on each line, as with: jq -r";
+constexpr std::array kNoneOnItsLine = {
+    Kind{"["sv, "a JSON document", kJson},    Kind{"{\""sv, "a JSON document", kJson},
+    Kind{"{ "sv, "a JSON document", kJson},   Kind{"{\n"sv, "a JSON document", kJson},
+    Kind{"{\r"sv, "a JSON document", kJson},  Kind{"begin:vcard"sv, "an address book", kHarvest},
+    Kind{"from "sv, "mail", kHarvest},        Kind{"received:"sv, "mail", kHarvest},
+    Kind{"return-path:"sv, "mail", kHarvest}, Kind{"delivered-to:"sv, "mail", kHarvest},
+};
+
+bool begins_with(std::string_view start, const Magic& magic) noexcept {
+  return start.size() >= magic.size() && std::memcmp(start.data(), magic.data(), magic.size()) == 0;
+}
+
+std::optional<Kind> kind_of(std::string_view start, bool is_text) {
+  if (begins_with(start, kFilterMagic)) {
+    return Kind{{}, "a filter", "name the lists that it was built from; 'bloomgate merge' unites filters"};
+  }
+  if (begins_with(start, kStoreMagic)) {
+    return Kind{{}, "a store", "'bloomgate build' and 'update' take a store by the path of its file"};
+  }
+  const auto begins = [&](const Kind& kind) {
+    return start.substr(std::min(kind.at, start.size())).starts_with(kind.mark);
+  };
+  if (const auto found = std::ranges::find_if(kBinary, begins); found != kBinary.end()) return *found;
+  // Without a mark: of the first two characters one byte each is zero.
+  if (start.size() >= 4 && (start[0] == '\0') != (start[1] == '\0') && (start[0] == '\0') == (start[2] == '\0') &&
+      (start[1] == '\0') == (start[3] == '\0')) {
+    return Kind{{},
+                "text in UTF-16",
+                start[0] == '\0' ? "convert it: iconv -f UTF-16BE -t UTF-8" : "convert it: iconv -f UTF-16LE -t UTF-8"};
+  }
+  start = ascii::trimmed_front(ascii::without_byte_order_mark(start), " \t\r\n");
+  const auto begins_in_any_case = [&](const Kind& kind) {
+    return ascii::equal_ignoring_case(start.substr(0, kind.mark.size()), kind.mark);
+  };
+  if (const auto found = std::ranges::find_if(kMarkup, begins_in_any_case); found != kMarkup.end()) return *found;
+  if (!is_text) return std::nullopt;
+  const auto found = std::ranges::find_if(kNoneOnItsLine, begins_in_any_case);
+  return found == kNoneOnItsLine.end() ? std::nullopt : std::optional(*found);
+}
+
+std::string quoted_for_shell(const std::string& word) {
+  const bool is_plain = std::ranges::all_of(
+      word, [](char c) { return ascii::is_letter_or_digit(c) || c == ':' || c == '_' || c == '-' || c == '.'; });
+  return is_plain ? word : "'" + word + "'";
+}
+
+// What a file is that was given for a list and is none, by its first bytes. Its lines would be rejected one by one, and
+// a filter of what is left would list nobody. The bytes may be hostile.
+//
+// Throws BloomgateError{bad_input}, which names `list` and says what to do, if that text begins as a filter, a store,
+// an archive, a document of another program, UTF-16 or a web page does. With `is_text` also if it begins as JSON, an
+// address book or mail does, which may have addresses in it, but none alone on its line.
+void require_list(std::string_view start, bool is_text, std::string_view list) {
+  const std::optional<Kind> kind = kind_of(start, is_text);
+  if (!kind) return;
+  throw BloomgateError(
+      ErrorCode::bad_input,
+      std::string(list) + " is no list, but " + std::string(kind->what) + "; " + std::string(kind->remedy),
+      {.path = std::string(list)});
+}
+
+// What `--format` takes for a table that begins so, in quotes where a shell needs them: "csv:email", by the first
+// column that has an address in one of the first rows. Empty: it is no table with such a column.
+std::string format_of_table(std::string_view start) {
+  constexpr std::size_t kRows = 20;
+  constexpr std::string_view kNeedsCare = ",'\"\\";
+  std::optional<std::vector<std::string>> names;
+  char separator = ',';
+  for (std::size_t row = 0; row < kRows && !start.empty(); ++row) {
+    const std::string_view line = take_line(start);
+    if (row == 0) separator = csv_separator_of(line);
+    const auto fields = split_csv_row(line, separator);
+    if (row == 0) names = fields;
+    if (!fields || fields->size() < 2) continue;
+    const auto is_address = [](const std::string& field) {
+      return read_text_line(field, {}).entry.kind() == EntryKind::address;
+    };
+    const auto found = std::ranges::find_if(*fields, is_address);
+    if (found == fields->end()) continue;
+    const auto number = static_cast<std::size_t>(found - fields->begin());
+    const bool has_name = row != 0 && names && number < names->size() && !(*names)[number].empty() &&
+                          (*names)[number].find('@') == std::string::npos && ascii::is_printable((*names)[number]) &&
+                          (*names)[number].find_first_of(kNeedsCare) == std::string::npos;
+    return quoted_for_shell("csv:" + (has_name ? (*names)[number] : std::to_string(number + 1)));
+  }
+  return {};
+}
 
 class TextFormat : public Format {
  public:
@@ -18,6 +164,12 @@ class TextFormat : public Format {
     return read_text_line(line, profile);
   }
 };
+
+void explain(ListLine& result) {
+  if (result.entry.kind() == EntryKind::rejected) {
+    result.fault = {reject_reason_name(result.entry.reason()), reject_text(result.entry)};
+  }
+}
 
 }  // namespace
 
@@ -34,16 +186,6 @@ void Format::start_block(const Block& block, const std::string& name) {
 }
 
 void Format::begin_block(const Block&, const std::string&) {}
-
-namespace {
-
-void explain(ListLine& result) {
-  if (result.entry.kind() == EntryKind::rejected) {
-    result.fault = {reject_reason_name(result.entry.reason()), reject_text(result.entry)};
-  }
-}
-
-}  // namespace
 
 ListLine read_text_line(std::string_view line, AddressProfile profile) {
   ListLine result = {.entry = canonicalize_list_line(line, profile)};

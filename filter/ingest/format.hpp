@@ -36,8 +36,7 @@ class Format {
   virtual bool quotes_line_ends() const noexcept { return false; }
 
   // Must be called for every block before its lines are read; `name` is that of its list. Throws
-  // BloomgateError{bad_input} if the list begins as another kind of file (list_kind.hpp), or not as the format
-  // requires.
+  // BloomgateError{bad_input} if the list begins as another kind of file, or not as the format requires.
   void start_block(const Block& block, const std::string& name);
 
   // `line` is one of the block's, without its line end.

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "filter/base/error.hpp"
-#include "filter/file/fingerprint.hpp"
+#include "filter/file/mapped_filter.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/library/boundary.hpp"
 #include "filter/library/handles.hpp"

@@ -1,5 +1,5 @@
 // The keys of the lines that the daemon logs for a message and for a sample (bloomgate-milter(8), LOG): one table, for
-// the daemon that writes them and for what reads them (decision_line.hpp). A key that the table does not have does not
+// the daemon that writes them and for what reads them (daemon_line.hpp). A key that the table does not have does not
 // compile, on either side. Pure; safe from any thread.
 #pragma once
 

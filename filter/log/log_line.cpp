@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "filter/base/ascii.hpp"
+#include "filter/log/log_times.hpp"
 #include "filter/log/syslog_line.hpp"
-#include "filter/log/written_day.hpp"
 #include "filter/mail/automatic_mail.hpp"
 #include "filter/mail/calendar_text.hpp"
 

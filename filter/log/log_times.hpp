@@ -1,4 +1,4 @@
-// What time a date of a log means. For one thread.
+// What time a date of a log means, and what day. For one thread.
 #pragma once
 
 #include <chrono>
@@ -36,5 +36,13 @@ std::string format_local(LogTime time);
 // "06:00", "2026-11-20": parts of it.
 std::string format_local_clock(LogTime time);
 std::string format_local_day(LogTime time);
+
+// The calendar day on which something was written, as it says itself, in the time zone of its writer. Pure; safe from
+// any thread. Of the date of a log's line (SyslogLine::date). `Nov 20 10:00:00` has no year: it is the last such day up
+// to `latest`. Nothing if there is no such day.
+std::optional<std::chrono::sys_days> day_of_log_date(std::string_view date, std::chrono::sys_days latest) noexcept;
+
+// Of the value of a Date field (RFC 5322 section 3.3): `Fri, 20 Nov 2026 10:00:00 +0100`. Nothing if it has none.
+std::optional<std::chrono::sys_days> day_of_mail_date(std::string_view value) noexcept;
 
 }  // namespace bloomgate

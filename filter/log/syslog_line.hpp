@@ -1,7 +1,6 @@
 // The start of a log's line, in the forms that syslog's files (RFC 3164, 5424) and journalctl have: a date, the host,
-// the program. What
-// stands behind them is the program's own. Used for the logs of mail servers and of the daemon. Pure; safe from any
-// thread.
+// the program. What stands behind them is the program's own. Used for the logs of mail servers and of the daemon. Pure;
+// safe from any thread.
 #pragma once
 
 #include <optional>

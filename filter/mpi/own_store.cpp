@@ -10,7 +10,6 @@
 #include "filter/base/parallel.hpp"
 #include "filter/system/anonymous_memory.hpp"
 #include "filter/system/file_io.hpp"
-#include "filter/system/unnamed_file.hpp"
 
 namespace bloomgate::mpi {
 namespace {

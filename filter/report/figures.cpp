@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "filter/base/ascii.hpp"
+#include "filter/log/syslog_line.hpp"
 
 namespace bloomgate {
 namespace {
@@ -48,6 +50,31 @@ std::uint64_t lost_lines_of(std::string_view text) noexcept {
   return result.ec == std::errc{} ? std::min(lost, kMost) : 0;
 }
 
+// `warning: connect to Milter service unix:/run/bloomgate/milter.sock: Connection refused`, and where a milter ended in
+// the middle of a session, `warning: milter unix:/run/bloomgate/milter.sock: can't read SMFIC_MAIL reply packet header:
+// …`
+std::optional<UnaskedLine> read_postfix(std::string_view text) noexcept {
+  UnaskedLine read;
+  if (!take(text, "warning: connect to Milter service ")) {
+    if (!take(text, "warning: milter ") || text.find(": can't read SMFIC_") == std::string_view::npos)
+      return std::nullopt;
+  }
+  if (!take_until(text, ": ", read.milter)) return std::nullopt;
+  read.why = text;
+  return read;
+}
+
+// `4AB12: Milter (bloomgate): to error state`
+std::optional<UnaskedLine> read_sendmail(std::string_view text) noexcept {
+  UnaskedLine read;
+  std::string_view id;
+  if (!take_until(text, ": ", id) || !take(text, "Milter (") || !take_until(text, "): ", read.milter))
+    return std::nullopt;
+  if (text != "to error state") return std::nullopt;
+  read.why = text;
+  return read;
+}
+
 }  // namespace
 
 ReportEvent event_of(const DaemonLine& line, LogTime time) noexcept {
@@ -56,16 +83,16 @@ ReportEvent event_of(const DaemonLine& line, LogTime time) noexcept {
   return event;
 }
 
-ChildSigner child_signer_of(const std::string& word) {
+ListedSigner child_signer_of(const std::string& word) {
   const std::size_t space = word.find(' ');
-  ChildSigner read = {.signer = word, .domain = word.substr(space + 1)};
+  ListedSigner read = {.signer = word, .listed = word.substr(space + 1)};
   read.signer[space] = '.';
   return read;
 }
 
-NeededSigner needed_signer_of(const std::string& word) {
+ListedSigner needed_signer_of(const std::string& word) {
   const std::size_t space = word.find(' ');
-  return {.signer = word.substr(0, space), .entry = word.substr(space + 1)};
+  return {.signer = word.substr(0, space), .listed = word.substr(space + 1)};
 }
 
 void Figures::add(const ReportEvent& event) {
@@ -203,6 +230,46 @@ std::uint64_t Figures::spared_messages() const noexcept {
 std::optional<double> Figures::spared_seconds() const noexcept {
   if (check_times.count() == 0) return std::nullopt;
   return check_times.mean_seconds() * static_cast<double>(spared_messages());
+}
+
+std::size_t TimeCounts::bucket_of(double seconds) noexcept {
+  if (seconds <= kShortest) return 0;
+  const double bucket = std::ceil(std::log2(seconds / kShortest) * static_cast<double>(kPerDoubling) - 1e-9);
+  return static_cast<std::size_t>(std::clamp(bucket, 0.0, static_cast<double>(30 * kPerDoubling)));
+}
+
+void TimeCounts::add(double seconds) noexcept {
+  ++buckets_[bucket_of(seconds)];
+  for (std::size_t mark = 0; mark < kMarks.size() && seconds > kMarks[mark]; ++mark) ++longer_[mark];
+  ++count_;
+  sum_ += seconds;
+  longest_ = std::max(longest_, seconds);
+}
+
+double TimeCounts::quantile_seconds(double share) const noexcept {
+  const double wanted = share * static_cast<double>(count_);
+  std::uint64_t so_far = 0;
+  for (std::size_t bucket = 0; bucket + 1 < buckets_.size(); ++bucket) {
+    so_far += buckets_[bucket];
+    if (static_cast<double>(so_far) < wanted) continue;
+    const double end = kShortest * std::exp2(static_cast<double>(bucket) / static_cast<double>(kPerDoubling));
+    return std::min(end, longest_);
+  }
+  return longest_;
+}
+
+std::optional<UnaskedLine> read_unasked_line(std::string_view line) noexcept {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const std::optional<SyslogLine> found = read_syslog_line(line);
+  if (!found) return std::nullopt;
+  std::optional<UnaskedLine> read;
+  if (found->program.ends_with("/smtpd") || found->program.ends_with("/cleanup")) {
+    read = read_postfix(found->text);
+  } else if (found->program == "sm-mta" || found->program == "sendmail") {
+    read = read_sendmail(found->text);
+  }
+  if (read) read->date = found->date;
+  return read;
 }
 
 }  // namespace bloomgate

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,13 +12,21 @@
 #include <vector>
 
 #include "filter/log/daemon_line.hpp"
-#include "filter/log/decision_line.hpp"
 #include "filter/log/log_times.hpp"
 #include "filter/report/space_saving.hpp"
-#include "filter/report/time_counts.hpp"
-#include "filter/report/unasked_line.hpp"
 
 namespace bloomgate {
+
+// One line of a mail server's log that says that it could not ask a milter: mail of that session continued without it.
+// The texts are parts of the line.
+struct UnaskedLine {
+  std::string_view date = {};    // for LogTimes
+  std::string_view milter = {};  // Postfix: its address; Sendmail: its name
+  std::string_view why = {};     // as the mail server writes it
+};
+
+// Nothing for other lines. Postfix and Sendmail write one such line for each session. `line` has no line end.
+std::optional<UnaskedLine> read_unasked_line(std::string_view line) noexcept;
 
 // One line that counts: of the daemon, or of the mail server that could not ask a milter. The texts are parts of a
 // block.
@@ -33,20 +42,16 @@ struct ReportEvent {
 // What the daemon's line says.
 ReportEvent event_of(const DaemonLine& line, LogTime time) noexcept;
 
-// What a word of Figures::child_signers says. "mg shop.example": mg.shop.example has signed for shop.example.
-struct ChildSigner {
+// A domain that signs, and what is listed: a domain, a sender or a mailing list.
+struct ListedSigner {
   std::string signer;
-  std::string domain;
+  std::string listed;
 };
-ChildSigner child_signer_of(const std::string& word);
-
+// What a word of Figures::child_signers says. "mg shop.example": mg.shop.example has signed for shop.example.
+ListedSigner child_signer_of(const std::string& word);
 // What a word of Figures::needed_signers says. "esp.example billing@bank.example": that sender, domain entry or mailing
 // list is listed, and needs a good signature of esp.example.
-struct NeededSigner {
-  std::string signer;
-  std::string entry;
-};
-NeededSigner needed_signer_of(const std::string& word);
+ListedSigner needed_signer_of(const std::string& word);
 
 // Sessions of the mail server that could not ask a milter.
 struct UnaskedMilter {
@@ -57,6 +62,37 @@ struct UnaskedMilter {
 };
 
 using OutcomeCounts = std::array<std::uint64_t, kOutcomes>;  // messages, by Outcome
+
+// How long something took, over many times, in memory of fixed size. A value; for one thread.
+class TimeCounts {
+ public:
+  // Neither negative nor infinite.
+  void add(double seconds) noexcept;
+
+  std::uint64_t count() const noexcept { return count_; }
+  double sum_seconds() const noexcept { return sum_; }
+  double mean_seconds() const noexcept { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
+  double longest_seconds() const noexcept { return longest_; }
+
+  // That share of the times is no longer: too high by 19 % at most, and never above the longest. 0 if there is none.
+  double quantile_seconds(double share) const noexcept;
+
+  // How many took longer than each of these: exact.
+  static constexpr std::array<double, 4> kMarks = {0.001, 0.01, 0.1, 1};
+  const std::array<std::uint64_t, kMarks.size()>& longer() const noexcept { return longer_; }
+
+ private:
+  static constexpr std::size_t kPerDoubling = 4;
+  static constexpr double kShortest = 1e-6;
+  // The bucket b holds times up to kShortest * 2^(b / kPerDoubling). The last one, of 18 minutes, all that are longer.
+  std::array<std::uint64_t, 30 * kPerDoubling + 1> buckets_ = {};
+  std::array<std::uint64_t, kMarks.size()> longer_ = {};
+  std::uint64_t count_ = 0;
+  double sum_ = 0;
+  double longest_ = 0;
+
+  static std::size_t bucket_of(double seconds) noexcept;
+};
 
 // A decision that took long.
 struct SlowDecision {

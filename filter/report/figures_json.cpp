@@ -39,24 +39,13 @@ Json domains_json(const SpaceSaving& domains, std::size_t most) {
   return json;
 }
 
-Json child_signers_json(const SpaceSaving& pairs, std::size_t most) {
+Json signers_json(const SpaceSaving& words, std::size_t most, const char* listed,
+                  ListedSigner (*read)(const std::string&)) {
   Json json = Json::array();
-  for (const SpaceSaving::Item& item : pairs.top(most)) {
-    const ChildSigner child = child_signer_of(item.word);
-    json.push_back({{"domain", printable(child.domain)},
-                    {"signer", printable(child.signer)},
-                    {"messages", item.count},
-                    {"too_high_by_at_most", item.error}});
-  }
-  return json;
-}
-
-Json needed_signers_json(const SpaceSaving& pairs, std::size_t most) {
-  Json json = Json::array();
-  for (const SpaceSaving::Item& item : pairs.top(most)) {
-    const NeededSigner needed = needed_signer_of(item.word);
-    json.push_back({{"listed", printable(needed.entry)},
-                    {"signer", printable(needed.signer)},
+  for (const SpaceSaving::Item& item : words.top(most)) {
+    const ListedSigner each = read(item.word);
+    json.push_back({{listed, printable(each.listed)},
+                    {"signer", printable(each.signer)},
                     {"messages", item.count},
                     {"too_high_by_at_most", item.error}});
   }
@@ -160,8 +149,8 @@ std::string figures_json(const Figures& figures, const ReadCounts& counts, std::
   json["hours"] = hours_json(figures);
   json["listed_domains"] = domains_json(figures.listed_domains, most);
   json["unlisted_domains"] = domains_json(figures.unlisted_domains, most);
-  json["needed_signers"] = needed_signers_json(figures.needed_signers, most);
-  json["child_signers"] = child_signers_json(figures.child_signers, most);
+  json["needed_signers"] = signers_json(figures.needed_signers, most, "listed", needed_signer_of);
+  json["child_signers"] = signers_json(figures.child_signers, most, "domain", child_signer_of);
   json["without_domain"] = figures.without_domain;
   json["forged"] = {{"messages", figures.forging_messages},
                     {"fields", figures.forged_fields},

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "filter/log/log_times.hpp"
 #include "filter/report/figures.hpp"
 
 namespace bloomgate {
@@ -42,5 +43,9 @@ class LogReading {
   std::uint64_t bytes_before_ = 0;  // of the logs before this one
   std::atomic<std::uint64_t> done_bytes_{0};
 };
+
+// From when on lines of a log count, as `--since` says it. "30m", "24h", "7d", "2w": so long before `now`.
+// "2026-11-20", "2026-11-20 06:00", "2026-11-20 06:00:30": this machine's own time. Throws UsageError.
+LogTime parse_since(const std::string& text, LogTime now);
 
 }  // namespace bloomgate

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <string_view>
 
 #include "filter/base/number_text.hpp"
+#include "filter/base/printable.hpp"
 #include "filter/html/page.hpp"
 
 namespace bloomgate {
@@ -161,6 +164,16 @@ std::string bars_html(const ReportBars& bars) {
   return html + "</section>\n";
 }
 
+// A log's text: printable() leaves no line break in it.
+std::string label_of(std::string_view milter) {
+  std::string label;
+  for (const char c : printable(milter)) {
+    if (c == '"' || c == '\\') label += '\\';
+    label += c;
+  }
+  return label;
+}
+
 }  // namespace
 
 // The first section is of all messages; the picture follows it.
@@ -185,6 +198,36 @@ std::string report_html(const ReportContent& content) {
     if (i == 0) html += bars_html(content.bars);
   }
   return html + "</body></html>\n";
+}
+
+std::string bypassed_metrics(const Figures& figures, const ReadCounts& counts, LogTime now) {
+  std::string text;
+  const auto begin = [&](std::string_view name, std::string_view help) {
+    text += fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", name, help);
+  };
+  const auto add = [&](std::string_view name, std::string_view help, auto number) {
+    begin(name, help);
+    text += fmt::format("{} {}\n", name, number);
+  };
+  const auto add_each = [&](std::string_view name, std::string_view help, auto number_of) {
+    begin(name, help);
+    for (const auto& [milter, each] : figures.unasked) {
+      text += fmt::format("{}{{milter=\"{}\"}} {}\n", name, label_of(milter), number_of(each));
+    }
+  };
+  const auto seconds = [](LogTime time) { return time.time_since_epoch().count(); };
+  add_each("bloomgate_bypassed_sessions",
+           "Sessions in which the mail server could not ask a milter, in the time that the report is about.",
+           [](const UnaskedMilter& milter) { return milter.sessions; });
+  add_each("bloomgate_bypassed_first_timestamp_seconds", "When the first of them was.",
+           [&](const UnaskedMilter& milter) { return seconds(milter.first); });
+  add_each("bloomgate_bypassed_last_timestamp_seconds", "When the last of them was.",
+           [&](const UnaskedMilter& milter) { return seconds(milter.last); });
+  add("bloomgate_bypassed_report_lines", "Lines of the mail server's log that were read for these figures.",
+      counts.lines);
+  add("bloomgate_bypassed_report_timestamp_seconds", "When the mail server's log was read for these figures.",
+      seconds(now));
+  return text;
 }
 
 }  // namespace bloomgate

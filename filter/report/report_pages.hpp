@@ -1,9 +1,11 @@
-// A report as text for a terminal or a mail, and as one page in HTML. Pure. All throw std::bad_alloc.
+// A report as text for a terminal or a mail, as one page in HTML, and as figures for Prometheus. Pure. All throw
+// std::bad_alloc.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "filter/report/log_reading.hpp"
 #include "filter/report/report_sections.hpp"
 
 namespace bloomgate {
@@ -16,5 +18,12 @@ struct ReportContent {
 
 std::string report_text(const ReportContent& content);
 std::string report_html(const ReportContent& content);
+
+// The mail that bypassed a milter, in Prometheus' text format
+// (https://prometheus.io/docs/instrumenting/exposition_formats/): the daemon cannot count the sessions in which nothing
+// asked it, so these figures are made of the mail server's log.
+// `now` shows how old the figures are: a collector reads them from a file, which stays if nothing writes it any longer.
+// The number of lines shows that the log was not empty.
+std::string bypassed_metrics(const Figures& figures, const ReadCounts& counts, LogTime now);
 
 }  // namespace bloomgate

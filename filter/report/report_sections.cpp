@@ -19,6 +19,13 @@ std::string shown(std::string_view word) {
   return word.empty() || word == "-" ? "(none)" : printable(word);
 }
 
+// Where the table does not show all of them.
+void note_all(ReportSection& section, const SpaceSaving& words, const char* sentence) {
+  if (words.size() > section.rows.size()) {
+    section.notes.push_back(fmt::format(fmt::runtime(sentence), format_count(words.size())));
+  }
+}
+
 // Words, counts and shares. A last sentence says how far the counts can be wrong.
 ReportSection table_of(std::string title, std::string word_name, const SpaceSaving& words, std::size_t most) {
   ReportSection section = {.title = std::move(title)};
@@ -31,8 +38,8 @@ ReportSection table_of(std::string title, std::string word_name, const SpaceSavi
   if (words.has_dropped()) {
     section.notes.push_back(fmt::format("There were more than {}: a count here is too high by {} at most.",
                                         format_count(words.size()), format_count(error)));
-  } else if (words.size() > section.rows.size()) {
-    section.notes.push_back(fmt::format("There were {} in all.", format_count(words.size())));
+  } else {
+    note_all(section, words, "There were {} in all.");
   }
   return section;
 }
@@ -79,39 +86,35 @@ ReportSection forged_section(const Figures& figures, std::size_t most) {
   return section;
 }
 
-ReportSection needed_signers_section(const Figures& figures, std::size_t most) {
-  ReportSection section = {.title = "Listed with a signer whose signature did not count"};
-  section.columns = {{"listed"}, {"signature of"}, {"messages", true}};
-  for (const SpaceSaving::Item& item : figures.needed_signers.top(most)) {
-    const NeededSigner needed = needed_signer_of(item.word);
-    section.rows.push_back({printable(needed.entry), printable(needed.signer), format_count(item.count)});
+ReportSection signers_section(std::string title, std::vector<ReportColumn> columns, const SpaceSaving& words,
+                              std::size_t most, ListedSigner (*read)(const std::string&), std::string_view note) {
+  ReportSection section = {.title = std::move(title), .columns = std::move(columns)};
+  for (const SpaceSaving::Item& item : words.top(most)) {
+    const ListedSigner each = read(item.word);
+    section.rows.push_back({printable(each.listed), printable(each.signer), format_count(item.count)});
   }
-  if (figures.needed_signers.size() > section.rows.size()) {
-    section.notes.push_back(fmt::format("There were {} in all.", format_count(figures.needed_signers.size())));
-  }
-  section.notes.emplace_back(
-      "These messages were checked. With a good signature of that domain, which covers what a reader sees, they would "
-      "have been delivered; 'dkim=' in the log says what was wrong with it. A mailing list whose host is an "
-      "organisation's domain needs an entry with 'signed-by'.");
+  note_all(section, words, "There were {} in all.");
+  section.notes.emplace_back(note);
   return section;
 }
 
+ReportSection needed_signers_section(const Figures& figures, std::size_t most) {
+  return signers_section(
+      "Listed with a signer whose signature did not count", {{"listed"}, {"signature of"}, {"messages", true}},
+      figures.needed_signers, most, needed_signer_of,
+      "These messages were checked. With a good signature of that domain, which covers what a reader sees, they would "
+      "have been delivered; 'dkim=' in the log says what was wrong with it. A mailing list whose host is an "
+      "organisation's domain needs an entry with 'signed-by'.");
+}
+
 ReportSection child_signers_section(const Figures& figures, std::size_t most) {
-  ReportSection section = {.title = "Listed senders of whom only a child signs"};
-  section.columns = {{"listed domain"}, {"signed by"}, {"messages", true}};
-  for (const SpaceSaving::Item& item : figures.child_signers.top(most)) {
-    const ChildSigner child = child_signer_of(item.word);
-    section.rows.push_back({printable(child.domain), printable(child.signer), format_count(item.count)});
-  }
-  if (figures.child_signers.size() > section.rows.size()) {
-    section.notes.push_back(fmt::format("There were {} in all.", format_count(figures.child_signers.size())));
-  }
-  section.notes.emplace_back(
+  return signers_section(
+      "Listed senders of whom only a child signs", {{"listed domain"}, {"signed by"}, {"messages", true}},
+      figures.child_signers, most, child_signer_of,
       "These messages were checked. Bloomgate has not verified the signatures. 'alignment = relaxed' lets such "
       "signatures count. Then every name of the organisation may sign for the listed domain, also a name that its "
       "owner has given to somebody else, unless a DMARC record forbids that (adkim=s) or ends the organisation between "
       "the two (psd=n, psd=y).");
-  return section;
 }
 
 ReportSection decision_times_section(const Figures& figures) {
@@ -186,9 +189,7 @@ ReportSection samples_section(const Figures& figures, std::size_t most) {
   for (const SpaceSaving::Item& item : senders.top(most)) {
     section.rows.push_back({shown(item.word), printable(item.note), format_count(item.count)});
   }
-  if (senders.size() > section.rows.size()) {
-    section.notes.push_back(fmt::format("There were {} senders in all.", format_count(senders.size())));
-  }
+  note_all(section, senders, "There were {} senders in all.");
   section.notes.emplace_back("'bloomgate-milter revoke ADDRESS' stops a sender within a second.");
   return section;
 }
@@ -199,9 +200,7 @@ ReportSection warnings_section(const Figures& figures, std::size_t most) {
   for (const SpaceSaving::Item& item : figures.warnings.top(most)) {
     section.rows.push_back({format_count(item.count), printable(item.note)});
   }
-  if (figures.warnings.size() > section.rows.size()) {
-    section.notes.push_back(fmt::format("There were {} kinds in all.", format_count(figures.warnings.size())));
-  }
+  note_all(section, figures.warnings, "There were {} kinds in all.");
   return section;
 }
 
@@ -214,10 +213,8 @@ ReportSection unasked_section(const Figures& figures) {
   }
   section.notes.emplace_back(
       "In these sessions the mail server could not ask the milter. Where that is Bloomgate's, the mail had no mark, "
-      "and "
-      "nothing was learned of it. 'bloomgate-milter --doctor' says whether the daemon runs and each service of the "
-      "mail "
-      "server can reach its socket.");
+      "and nothing was learned of it. 'bloomgate-milter --doctor' says whether the daemon runs and each service of the "
+      "mail server can reach its socket.");
   return section;
 }
 

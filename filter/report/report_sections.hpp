@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/html/stacked_bars.hpp"
+#include "filter/html/page.hpp"
 #include "filter/report/log_reading.hpp"
 
 namespace bloomgate {

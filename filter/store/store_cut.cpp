@@ -7,7 +7,6 @@
 #include "filter/store/store_page.hpp"
 
 namespace bloomgate {
-namespace {}  // namespace
 
 std::vector<StoreChunk> StoreCut::cut(std::span<const KeyHash>& hashes, bool is_last) {
   std::vector<StoreChunk> chunks;

@@ -19,7 +19,6 @@
 #include "filter/file/output_check.hpp"
 #include "filter/layout/sorted_hashes.hpp"
 #include "filter/system/file_io.hpp"
-#include "filter/system/regular_file.hpp"
 
 namespace bloomgate {
 namespace {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -57,6 +58,28 @@ int sync_folder(const std::string& folder) noexcept {
 
 void sync_folder_or_throw(const std::string& folder) {
   if (const int error = sync_folder(folder)) throw system_error(ErrorCode::cannot_write, "sync", folder, error);
+}
+
+// Some file systems cannot make a file without a name. There it gets a name and loses it at once.
+FileDescriptor unnamed_file(const std::string& folder) {
+  FileDescriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600));
+  if (file.is_open() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
+  std::string path = folder + "/.bloomgate-XXXXXX";
+  file.reset(mkostemp(path.data(), O_CLOEXEC));
+  if (file.is_open()) unlink(path.c_str());
+  return file;
+}
+
+FileDescriptor open_regular_file(const std::string& path, std::string_view wanted, struct stat& status) {
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open() || fstat(file.get(), &status) != 0) {
+    throw system_error(ErrorCode::cannot_open, "open", path, errno);
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw BloomgateError(ErrorCode::not_a_regular_file, path + " is not a regular file; name " + std::string(wanted),
+                         {.path = path, .expected = "a regular file", .got = "another kind of file"});
+  }
+  return file;
 }
 
 }  // namespace bloomgate

@@ -1,11 +1,16 @@
-// Reads and writes whole pieces of a file at an offset, however little the system does in one call, and syncs folders.
-// Safe from any thread.
+// Opens files, reads and writes whole pieces of them at an offset, however little the system does in one call, and
+// syncs folders. Safe from any thread.
 #pragma once
+
+#include <sys/stat.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+
+#include "filter/system/file_descriptor.hpp"
 
 namespace bloomgate {
 
@@ -20,5 +25,14 @@ std::string read_text(const std::string& path);
 int sync_folder(const std::string& folder) noexcept;
 // Throws BloomgateError{cannot_write} where that fails.
 void sync_folder_or_throw(const std::string& folder);
+
+// Opens a temporary file in `folder`, to read and write, that no other process can open. It is gone when it is closed,
+// however the process ends. If that fails, the object is not open and errno says why. Throws std::bad_alloc.
+FileDescriptor unnamed_file(const std::string& folder);
+
+// How every file of ours is opened to be read: a filter, a store, a part, a secret key. Opens the file at the end of
+// links, and never waits: a FIFO has no writer. `status` is of the open file. Throws
+// BloomgateError: cannot_open, or not_a_regular_file with the advice to name `wanted` ("a filter file").
+FileDescriptor open_regular_file(const std::string& path, std::string_view wanted, struct stat& status);
 
 }  // namespace bloomgate

@@ -11,7 +11,6 @@
 #include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/base/shell_word.hpp"
-#include "filter/base/system_reason.hpp"
 #include "filter/log/journal.hpp"
 #include "milter/commands/commands.hpp"
 #include "milter/why/message_search.hpp"

@@ -12,7 +12,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/shell_word.hpp"
 #include "filter/file/file_format.hpp"
-#include "filter/file/fingerprint.hpp"
+#include "filter/file/mapped_filter.hpp"
 #include "filter/keep/layer_folder.hpp"
 #include "filter/learned/learned_file.hpp"
 #include "filter/store/store_file.hpp"

@@ -10,7 +10,6 @@
 
 #include "filter/base/printable.hpp"
 #include "filter/system/file_io.hpp"
-#include "filter/system/unnamed_file.hpp"
 
 namespace bloomgate {
 namespace {

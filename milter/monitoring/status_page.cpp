@@ -11,7 +11,6 @@
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/html/page.hpp"
-#include "filter/html/stacked_bars.hpp"
 #include "milter/health/proportion.hpp"
 #include "milter/monitoring/health_of_daemon.hpp"
 #include "milter/monitoring/service_status.hpp"

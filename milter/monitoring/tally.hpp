@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "filter/base/fixed_text.hpp"
-#include "filter/log/decision_line.hpp"
+#include "filter/log/daemon_line.hpp"
 #include "milter/deep_check/deep_outcome.hpp"
 #include "milter/deep_check/delivery_sampler.hpp"
 #include "milter/names/txt_record.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "filter/address/address.hpp"
-#include "filter/log/decision_line.hpp"
+#include "filter/log/daemon_line.hpp"
 #include "milter/policy/decision.hpp"
 #include "milter/policy/facts.hpp"
 #include "milter/policy/policy.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/log/decision_line.hpp"
+#include "filter/log/daemon_line.hpp"
 #include "filter/log/log_times.hpp"
 
 namespace bloomgate {

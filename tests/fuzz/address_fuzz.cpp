@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "filter/address/address.hpp"
+#include "filter/address/domain.hpp"
 #include "filter/address/identifier.hpp"
-#include "filter/address/wildcard.hpp"
 
 namespace bloomgate {
 namespace {

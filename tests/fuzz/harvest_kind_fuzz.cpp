@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "filter/base/ascii.hpp"
-#include "filter/contacts/csv_contacts.hpp"
+#include "filter/contacts/address_book.hpp"
 #include "filter/contacts/source_reader.hpp"
 #include "filter/log/log_line.hpp"
 #include "filter/mail/mail_header.hpp"

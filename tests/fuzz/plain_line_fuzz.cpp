@@ -7,7 +7,6 @@
 
 #include "filter/address/address.hpp"
 #include "filter/address/plain_line.hpp"
-#include "filter/address/plain_pair_line.hpp"
 
 namespace {
 

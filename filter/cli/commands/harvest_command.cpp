@@ -21,13 +21,13 @@
 #include "filter/contacts/contact_limit.hpp"
 #include "filter/contacts/contact_sorter.hpp"
 #include "filter/contacts/dated_list_writer.hpp"
-#include "filter/contacts/forgotten_contacts.hpp"
+#include "filter/contacts/forgotten_people.hpp"
 #include "filter/contacts/harvest.hpp"
 #include "filter/contacts/list_posts.hpp"
 #include "filter/contacts/mail_journal.hpp"
 #include "filter/contacts/owners.hpp"
 #include "filter/contacts/source_files.hpp"
-#include "filter/ingest/files_by_time.hpp"
+#include "filter/ingest/input_files.hpp"
 
 namespace bloomgate::cli {
 namespace {

@@ -13,12 +13,11 @@
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
-#include "filter/ingest/files_by_time.hpp"
+#include "filter/ingest/input_files.hpp"
 #include "filter/log/journal.hpp"
-#include "filter/report/bypassed_metrics.hpp"
 #include "filter/report/figures_json.hpp"
+#include "filter/report/log_reading.hpp"
 #include "filter/report/report_pages.hpp"
-#include "filter/report/since.hpp"
 
 namespace bloomgate::cli {
 namespace {

@@ -1,11 +1,10 @@
 // The fast path for pairs gives what the canonicaliser gives, or leaves a line alone.
-#include "filter/address/plain_pair_line.hpp"
-
 #include <random>
 #include <string>
 #include <vector>
 
 #include "filter/address/address.hpp"
+#include "filter/address/plain_line.hpp"
 #include "read_plain_lines.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,12 +1,11 @@
 // Wildcards of other programs, in lists and elsewhere.
-#include "filter/address/wildcard.hpp"
-
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "address_wording.hpp"
 #include "filter/address/address.hpp"
+#include "filter/address/domain.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {

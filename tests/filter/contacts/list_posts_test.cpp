@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "filter/contacts/mail_reader.hpp"
-#include "filter/contacts/received_header.hpp"
+#include "filter/contacts/message_header.hpp"
 #include "sink.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,6 +1,5 @@
-#include "filter/file/fingerprint.hpp"
-
 #include "filter/base/little_endian.hpp"
+#include "filter/file/mapped_filter.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"

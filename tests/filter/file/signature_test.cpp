@@ -10,7 +10,6 @@
 
 #include "filter/base/little_endian.hpp"
 #include "filter/engine/combine.hpp"
-#include "filter/file/fingerprint.hpp"
 #include "filter/file/header_fields.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/keep/sign_filter.hpp"

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "filter/html/stacked_bars.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate::test {

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "filter/log/decision_line.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "filter/log/decision_line.hpp"
+#include "filter/log/daemon_line.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {

@@ -4,7 +4,7 @@
 #include <ctime>
 
 #include "filter/base/usage_error.hpp"
-#include "filter/report/since.hpp"
+#include "filter/report/log_reading.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {

@@ -1,8 +1,7 @@
-#include "filter/log/written_day.hpp"
-
 #include <string>
 
 #include "filter/ingest/dated_lists.hpp"
+#include "filter/log/log_times.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {

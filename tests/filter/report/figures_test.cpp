@@ -77,7 +77,7 @@ TEST_CASE_METHOD(Counted, "listed senders of whom only a child signs are counted
   const auto top = figures.child_signers.top(1);
   CHECK(top[0].count == 2);
   CHECK(child_signer_of(top[0].word).signer == "mg.shop.example");
-  CHECK(child_signer_of(top[0].word).domain == "shop.example");
+  CHECK(child_signer_of(top[0].word).listed == "shop.example");
   CHECK_THAT(figures_json(figures, {}, 1),
              Catch::Contains("\"domain\": \"shop.example\"") && Catch::Contains("\"signer\": \"mg.shop.example\""));
   const ReportContent content = {.scope = {}, .bars = bars_of(figures), .sections = sections_of(figures, 10)};
@@ -98,7 +98,7 @@ TEST_CASE_METHOD(Counted, "what is listed with a signer, and was not signed by i
   REQUIRE(figures.needed_signers.size() == 2);
   const auto top = figures.needed_signers.top(2);
   CHECK(top[0].count == 2);
-  CHECK(needed_signer_of(top[0].word).entry == "list:dev.lists.example.org");
+  CHECK(needed_signer_of(top[0].word).listed == "list:dev.lists.example.org");
   CHECK(needed_signer_of(top[0].word).signer == "lists.example.org");
   CHECK(needed_signer_of(top[1].word).signer == "esp.example");
   CHECK_THAT(figures_json(figures, {}, 2), Catch::Contains("\"listed\": \"list:dev.lists.example.org\"") &&

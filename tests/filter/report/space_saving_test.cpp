@@ -3,7 +3,7 @@
 #include <map>
 #include <random>
 
-#include "filter/report/time_counts.hpp"
+#include "filter/report/figures.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {

@@ -1,4 +1,3 @@
-#include "filter/report/unasked_line.hpp"
 
 #include <string>
 

@@ -1,5 +1,3 @@
-#include "filter/system/regular_file.hpp"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,6 +5,7 @@
 #include <fstream>
 
 #include "filter/base/error.hpp"
+#include "filter/system/file_io.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -1,4 +1,3 @@
-#include "filter/system/unnamed_file.hpp"
 
 #include <sys/stat.h>
 

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <variant>
 
-#include "filter/log/decision_line.hpp"
+#include "filter/log/daemon_line.hpp"
 #include "filter/log/line_keys.hpp"
 #include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
