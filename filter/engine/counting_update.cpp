@@ -21,7 +21,7 @@ namespace {
 
 void require_counters(const MappedFilter& filter) {
   const LayoutRules& rules = layout_rules(filter.header().shape.layout);
-  if (rules.counts_entries()) return;
+  if (rules.has_counters()) return;
   throw BloomgateError(ErrorCode::bad_argument,
                        filter.path() + " has the layout " + std::string(rules.name()) +
                            ", whose entries cannot be removed, and it is not changed in place; build one with "

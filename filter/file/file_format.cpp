@@ -112,7 +112,7 @@ std::optional<ClaimedSignature> read_signature(ConstHeaderBytes bytes, const std
 // Only counters are saturated, and of these only some that are not 0.
 std::uint64_t read_saturated(ConstHeaderBytes bytes, const FilterHeader& header, const std::string& path) {
   const auto saturated = get<std::uint64_t>(bytes, kSaturatedField);
-  const std::uint64_t most = layout_rules(header.shape.layout).counts_entries() ? header.bits_set : 0;
+  const std::uint64_t most = layout_rules(header.shape.layout).has_counters() ? header.bits_set : 0;
   if (saturated <= most) return saturated;
   reject_field(ErrorCode::bad_header_field, path, kSaturatedField, "at most " + std::to_string(most),
                std::to_string(saturated));

@@ -330,12 +330,14 @@ void MappedFilter::require_whole() const {
 }
 
 void MappedFilter::require_no_counters() const {
-  if (!layout_rules(header_.shape.layout).counts_entries()) return;
+  const LayoutRules& rules = layout_rules(header_.shape.layout);
+  if (rules.why_not_asked().empty()) return;
+  const std::string name(rules.name());
   throw BloomgateError(ErrorCode::unsupported_layout,
-                       path_ +
-                           " has the layout counting, which is kept to add and remove entries; make a filter from " +
-                           "it with 'bloomgate export " + path_ + " --output FILTER', and name that",
-                       {.path = path_, .expected = "a filter of another layout", .got = "counting"});
+                       path_ + " has the layout " + name + ", which " + std::string(rules.why_not_asked()) +
+                           "; make a filter from it with 'bloomgate export " + path_ +
+                           " --output FILTER', and name that",
+                       {.path = path_, .expected = "a filter of another layout", .got = name});
 }
 
 int MappedFilter::descriptor() const noexcept {

@@ -69,7 +69,8 @@ class CountingLayout final : public LayoutRules {
     return values.size();
   }
 
-  bool counts_entries() const noexcept override { return true; }
+  bool has_counters() const noexcept override { return true; }
+  std::string_view why_not_asked() const noexcept override { return "is kept to add and remove entries"; }
 
   // A store would no longer agree with what is changed.
   std::string_view why_no_store() const noexcept override {
@@ -77,7 +78,7 @@ class CountingLayout final : public LayoutRules {
   }
 
   // Others may become strangers.
-  std::string_view why_no_strangers() const noexcept override { return "as whom it lists changes"; }
+  std::string_view why_no_strangers() const noexcept override { return "as whom such a filter lists changes"; }
 
   BodyCounts count(std::span<const std::byte> body) const noexcept override { return count_counters(body); }
 

@@ -82,11 +82,13 @@ class LayoutRules {
   // The same for a block in which nothing is set yet, and all of its values, in any order and as often as the lists
   // have them. Returns how many different ones there are if the array counts the entries, else 0.
   virtual std::uint64_t make_block(const FilterShape& shape, BodyPart part, std::span<std::uint64_t> values) const;
-  // Whether the array counts the entries, so that they can be added and removed in place: such a filter is made to be
-  // changed, and not to be asked. set_bits() must then get each entry once.
-  virtual bool counts_entries() const noexcept { return false; }
+  // Whether the array has counters in place of bits, so that entries can be added and removed in place. set_bits() must
+  // then get each entry once.
+  virtual bool has_counters() const noexcept { return false; }
+  // Why no mail is decided by such a filter; empty: it is made to be asked.
+  virtual std::string_view why_not_asked() const noexcept { return {}; }
   // Whether a builder makes the array block by block, out of all the entries of each.
-  bool is_made_by_blocks() const noexcept { return needs_whole_blocks() || counts_entries(); }
+  bool is_made_by_blocks() const noexcept { return needs_whole_blocks() || has_counters(); }
   // Whether parts of the array can be made apart, each out of its own hashes, and put together.
   bool is_made_of_parts() const noexcept { return value_is_hash() && !is_made_by_blocks(); }
   // Why no store can go with it, behind the layout's name; empty: one can.

@@ -106,10 +106,9 @@ BuildRequest ListBuildOptions::request(const po::variables_map& values) const {
   } else if (rules.most_hashes() == 1) {
     throw UsageError("--hashes does not go with --layout " + shape.layout + ", which has no bits to set; leave it out");
   }
-  if (rules.counts_entries() && !request.strangers.empty()) {
-    throw UsageError(
-        "--not does not go with --layout counting, as whom such a filter lists changes; build a filter of another "
-        "layout from the lists");
+  if (const std::string_view why = rules.why_no_strangers(); !why.empty() && !request.strangers.empty()) {
+    throw UsageError("--not does not go with --layout " + shape.layout + ", " + std::string(why) +
+                     "; build a filter of another layout from the lists");
   }
   options.block_bytes = shape.chosen_block_bytes();
   const HashFamily hash_family = shape.chosen_hash_family();

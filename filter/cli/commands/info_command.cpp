@@ -88,10 +88,6 @@ std::string layout_text(const FilterShape& shape) {
          format_count(parts.bytes) + " bytes";
 }
 
-bool has_counters(const FilterHeader& header) {
-  return layout_rules(header.shape.layout).counts_entries();
-}
-
 // "bits: 4,096 bytes at offset 4,096".
 std::string section_text(const Section& section) {
   return std::string(section_name(section.kind)) + ": " + format_count(section.bytes) + " bytes at offset " +
@@ -125,7 +121,7 @@ void print_info(const MappedFilter& filter, ShownInfo shown) {
   if (header.kinds.signers) std::cout << "\nsigners          there are entries with signed-by, kept exactly";
   std::cout << "\nsender domains   " << sender_domains_text(header);
   if (header.strangers.known != 0) std::cout << "\nknown strangers  " << known_strangers_text(header);
-  if (has_counters(header)) {
+  if (layout_rules(shape.layout).has_counters()) {
     std::cout << "\nsaturated        " << format_count(header.saturated) << " of " << format_count(header.bits_set)
               << " counters in use";
   }
@@ -182,7 +178,7 @@ Json json_of(const MappedFilter& filter, ShownInfo shown) {
       {"known_strangers", known_strangers_json(header)},
       {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : nullptr},
       {"bits_set", header.bits_set},
-      {"saturated", has_counters(header) ? Json(header.saturated) : Json(nullptr)},
+      {"saturated", layout_rules(shape.layout).has_counters() ? Json(header.saturated) : Json(nullptr)},
       {"fill", fill(header)},
       {"fpr", fpr},
       {"fpr_either", either_fpr(of_sender)},

@@ -54,10 +54,9 @@ LayerRequest request_of(const ListBuildOptions& options, const po::variables_map
                         const std::vector<std::string>& operands) {
   LayerRequest request = {.folder = operands.front(), .build = options.request(values)};
   request.build.inputs.assign(operands.begin() + 1, operands.end());
-  if (layout_rules(request.build.options.layout).counts_entries()) {
-    throw UsageError(
-        "--layout counting makes a filter that is kept to be changed, and by which no mail is decided: no "
-        "layer can be one");
+  if (!layout_rules(request.build.options.layout).why_not_asked().empty()) {
+    throw UsageError("--layout " + options.shape.layout +
+                     " makes a filter that is kept to be changed, and by which no mail is decided: no layer can be one");
   }
   return request;
 }

@@ -207,7 +207,7 @@ FprPlot make_plot(const SizeWishes& wishes, const SizeChoice& choice) {
   FprPlot plot = {.curves = {}, .chosen = 0, .bits_per_entry = choice.bits_per_entry, .fpr = choice.fpr};
   const double end = std::min(64.0, std::max(kLeast, std::ceil(choice.bits_per_entry) + 4));
   for (const Layout layout : kLayouts) {
-    if (layout_rules(layout).counts_entries()) continue;  // its curve is that of the first layout, page
+    if (!layout_rules(layout).why_not_asked().empty()) continue;  // the filter that is exported of it has a curve
     SizeWishes other = wishes;
     other.layout = layout;
     if (layout != wishes.layout) other.block_bytes.reset();
