@@ -135,6 +135,33 @@ std::optional<po::variables_map> parse_command_line(const Arguments& arguments, 
   return values;
 }
 
+void use_names_of_options() {
+  set_choice_names({.output = "--output",
+                    .store = "--store",
+                    .new_store = "--new-store",
+                    .reject_file = "--reject-file",
+                    .store_seed = "--store-seed",
+                    .keep_case = "--keep-case",
+                    .tag_separators = "--tag-separators",
+                    .hash = "--hash",
+                    .layout = "--layout",
+                    .size_and_seed = "the same --expected-entries, --bits-per-entry, --hashes, --seed",
+                    .strangers = "--not",
+                    .stranger_query = "'bloomgate query --listed --list'",
+                    .exceptions = "--except",
+                    .removals = "--remove",
+                    .strict = "--strict",
+                    .no_sender_domains = "--no-sender-domains",
+                    .larger_bound = "a larger bound with --fpr",
+                    .memory = "--memory",
+                    .scratch = "--scratch",
+                    .local_lists = "--local-lists"});
+}
+
+bool is_given(const po::variables_map& values, const char* option) {
+  return values.count(option) != 0 && !values[option].defaulted();
+}
+
 void add_json(bool& json, po::options_description& options) {
   options.add_options()(kJson, po::bool_switch(&json), "print the result as JSON, for scripts");
 }

@@ -41,6 +41,12 @@ std::optional<boost::program_options::variables_map> parse_command_line(
     const Arguments& arguments, const boost::program_options::options_description& visible,
     std::vector<std::string>* operands, const HelpText& help);
 
+// Messages call what a person can choose by the options of this program, from now on. Before there are other threads.
+void use_names_of_options();
+
+// Not by its default.
+bool is_given(const boost::program_options::variables_map& values, const char* option);
+
 // The option --json, which every command has: stored in `json` by the parser.
 void add_json(bool& json, boost::program_options::options_description& options);
 // Whether that option is among them, even where they cannot be parsed.

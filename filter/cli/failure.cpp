@@ -34,12 +34,6 @@ Failure current_failure() {
   }
 }
 
-int explain_failure(const std::function<void(std::string_view what, FailureKind kind)>& say) {
-  const Failure failure = current_failure();
-  say(failure.what, failure.kind);
-  return failure.status;
-}
-
 Json json_of(const Failure& failure) {
   return {{"error",
            {{"code", failure.code},

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,10 +26,6 @@ Failure usage_failure(std::string what);
 
 // Of the exception that is being handled. Only within a handler.
 Failure current_failure();
-
-// Calls `say` with a sentence about the exception that is being handled, and returns the exit status for it. Only
-// within a handler.
-int explain_failure(const std::function<void(std::string_view what, FailureKind kind)>& say);
 
 // {"error": {"code": "cannot_open", "message": "open a.bloom: No such file or directory", "path": "a.bloom",
 // "offset": null}}

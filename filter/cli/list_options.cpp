@@ -31,4 +31,21 @@ unsigned checked_threads(unsigned threads) {
   return threads;
 }
 
+void add_allow_rejects(LossLimits& limits, po::options_description& options) {
+  limits.rejects.advice = "--allow-rejects takes the others all the same";
+  options.add_options()("allow-rejects", po::bool_switch(&limits.rejects.is_lifted),
+                        "go on if more than a tenth of the lines is rejected");
+}
+
+void add_allow_empty(LossLimits& limits, po::options_description& options) {
+  limits.empty.advice = "If that is meant, give --allow-empty";
+  options.add_options()("allow-empty", po::bool_switch(&limits.empty.is_lifted), "go on if no entry would be left");
+}
+
+void add_allow_shrink(LossLimits& limits, po::options_description& options) {
+  limits.shrink.advice = "If that is meant, give --allow-shrink";
+  options.add_options()("allow-shrink", po::bool_switch(&limits.shrink.is_lifted),
+                        "go on if less than half of the entries of the filter that is replaced are left");
+}
+
 }  // namespace bloomgate::cli

@@ -6,6 +6,7 @@
 
 #include "filter/base/parallel.hpp"
 #include "filter/ingest/broad_domains.hpp"
+#include "filter/jobs/loss_limits.hpp"
 
 namespace bloomgate::cli {
 
@@ -24,5 +25,10 @@ struct ListOptions {
 
 // --free-mail-domains and --shared-signers, stored in `files` by the parser.
 void add_broad_files(BroadFiles& files, boost::program_options::options_description& options);
+
+// The options that lift the limits of what may get lost, stored in `limits` by the parser.
+void add_allow_empty(LossLimits& limits, boost::program_options::options_description& options);
+void add_allow_rejects(LossLimits& limits, boost::program_options::options_description& options);
+void add_allow_shrink(LossLimits& limits, boost::program_options::options_description& options);
 
 }  // namespace bloomgate::cli

@@ -125,6 +125,7 @@ int main(int argc, char** argv) {
     return refuse_command(name, arguments);
   }
   install_bus_fault_handler();
+  use_names_of_options();
   // A file that grows past `ulimit -f` is a write that fails, and is reported as one.
   std::signal(SIGXFSZ, SIG_IGN);
   return run(*command, {arguments.begin() + 1, arguments.end()});

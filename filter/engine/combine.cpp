@@ -11,6 +11,7 @@
 #include "filter/base/parallel.hpp"
 #include "filter/base/saturating_sum.hpp"
 #include "filter/base/stop_check.hpp"
+#include "filter/base/usage_error.hpp"
 #include "filter/domains/sender_domains_cursor.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
@@ -22,11 +23,11 @@ namespace {
 
 [[noreturn]] void refuse_to_combine(const MappedFilter& a, const MappedFilter& b, const std::string& what,
                                     const std::string& got_a, const std::string& got_b) {
+  const ChoiceNames& names = choice_names();
   throw BloomgateError(ErrorCode::bad_argument,
                        a.path() + " and " + b.path() + " cannot be combined: they differ in " + what + " (" + got_a +
-                           " and " + got_b +
-                           "); build both with the same --expected-entries, --bits-per-entry, "
-                           "--hashes, --seed, --store-seed, --keep-case and --tag-separators",
+                           " and " + got_b + "); build both with " + names.size_and_seed + ", " + names.store_seed +
+                           ", " + names.keep_case + " and " + names.tag_separators,
                        {b.path(), {}, got_a, got_b});
 }
 
@@ -39,9 +40,9 @@ std::string quoted(TagSeparators separators) {
 void require_no_strangers(const MappedFilter& filter) {
   if (filter.header().strangers.known == 0) return;
   throw BloomgateError(ErrorCode::bad_argument,
-                       filter.path() +
-                           " was built with --not: which of the known strangers the bits of a combination hit cannot "
-                           "be told from it; build a new filter from the lists",
+                       filter.path() + " was built with " + choice_names().strangers +
+                           ": which of the known strangers the bits of a combination hit cannot be told from it; build "
+                           "a new filter from the lists",
                        {.path = filter.path()});
 }
 

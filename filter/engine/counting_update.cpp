@@ -6,6 +6,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/base/stop_check.hpp"
+#include "filter/base/usage_error.hpp"
 #include "filter/domains/sender_domains_cursor.hpp"
 #include "filter/engine/store_merge.hpp"
 #include "filter/file/filter_writer.hpp"
@@ -24,8 +25,9 @@ void require_counters(const MappedFilter& filter) {
   if (rules.has_counters()) return;
   throw BloomgateError(ErrorCode::bad_argument,
                        filter.path() + " has the layout " + std::string(rules.name()) +
-                           ", whose entries cannot be removed, and it is not changed in place; build one with "
-                           "--layout counting, or keep a store, which 'bloomgate update' changes exactly",
+                           ", whose entries cannot be removed, and it is not changed in place; build one with " +
+                           choice_names().layout +
+                           " counting, or keep a store, which 'bloomgate update' changes exactly",
                        {.path = filter.path(), .expected = "counting", .got = std::string(rules.name())});
 }
 

@@ -10,6 +10,7 @@
 #endif
 
 #include "filter/base/error.hpp"
+#include "filter/base/usage_error.hpp"
 
 namespace bloomgate {
 namespace {
@@ -67,7 +68,7 @@ bool HashPartitions::has_room_for(std::uint64_t hashes) const noexcept {
 std::uint32_t HashPartitions::take_chunk() {
   const std::lock_guard lock(mutex_);
   if (used_chunks_.load(std::memory_order_relaxed) == chunk_count_) {
-    throw BloomgateError(ErrorCode::out_of_memory, "the memory for hashes is full; raise --memory");
+    throw BloomgateError(ErrorCode::out_of_memory, "the memory for hashes is full; raise " + choice_names().memory);
   }
   used_chunks_.fetch_add(1, std::memory_order_relaxed);
   if (free_.empty()) return next_chunk_++;

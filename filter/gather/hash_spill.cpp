@@ -5,6 +5,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/base/usage_error.hpp"
 #include "filter/system/file_io.hpp"
 
 namespace bloomgate {
@@ -34,11 +35,11 @@ void HashSpill::add(std::size_t partition, const HashPartitions& hashes) {
   const auto bytes = std::as_bytes(std::span(run));
   const std::uint64_t offset = bytes_.fetch_add(bytes.size(), std::memory_order_relaxed);
   if (const int error = write_at(file_.get(), bytes, offset); error != 0) {
-    throw system_error(
-        ErrorCode::cannot_write,
-        "write hashes that do not fit into memory (raise --memory, or name a folder with more space with "
-        "--scratch) to a temporary file in",
-        folder_, error);
+    throw system_error(ErrorCode::cannot_write,
+                       "write hashes that do not fit into memory (raise " + choice_names().memory +
+                           ", or name a folder with more space with " + choice_names().scratch +
+                           ") to a temporary file in",
+                       folder_, error);
   }
   extents_[partition].push_back({offset, run.size()});
 }

@@ -6,6 +6,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/stop_check.hpp"
+#include "filter/base/usage_error.hpp"
 #include "filter/domains/sender_domains_cursor.hpp"
 #include "filter/domains/sender_domains_encoder.hpp"
 
@@ -31,7 +32,8 @@ void require_sender_domains(const StoreFile& store) {
   throw BloomgateError(ErrorCode::bad_argument,
                        store.path() +
                            " does not have the domains of its senders, so no filter that has them can be made from it; "
-                           "build the store from its lists again, or give --no-sender-domains",
+                           "build the store from its lists again, or give " +
+                           choice_names().no_sender_domains,
                        {.path = store.path()});
 }
 

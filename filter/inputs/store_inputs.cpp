@@ -7,6 +7,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/base/stop_check.hpp"
+#include "filter/base/usage_error.hpp"
 #include "filter/gather/gathered_entries.hpp"
 #include "filter/gather/sender_domains_section.hpp"
 
@@ -22,20 +23,21 @@ class ExceptHashes {
  public:
   ExceptHashes(const ExceptList& exceptions, const StoreFile& store) {
     if (exceptions.has_domains()) {
-      throw BloomgateError(ErrorCode::bad_argument,
-                           store.path() +
-                               " is a store, which has no addresses: whoever is in a domain of --except cannot be "
-                               "left out of it; name addresses there, or leave the domain out when the store is made",
-                           {.path = store.path()});
+      throw BloomgateError(
+          ErrorCode::bad_argument,
+          store.path() + " is a store, which has no addresses: whoever is in a domain of " + choice_names().exceptions +
+              " cannot be left out of it; name addresses there, or leave the domain out when the store is made",
+          {.path = store.path()});
     }
     const KindsHeld& kinds = store.header().kinds;
     if (exceptions.has_senders() && (kinds.any_pairs() || kinds.signers)) {
       const std::string held = !kinds.signers ? "pairs" : kinds.any_pairs() ? "pairs and signers" : "signers";
-      throw BloomgateError(ErrorCode::bad_argument,
-                           store.path() + " is a store with " + held +
-                               ", and has no addresses: the pairs of a sender of --except, and its entries with "
-                               "signed-by, cannot be left out of it; leave the sender out when the store is made",
-                           {.path = store.path()});
+      throw BloomgateError(
+          ErrorCode::bad_argument,
+          store.path() + " is a store with " + held + ", and has no addresses: the pairs of a sender of " +
+              choice_names().exceptions +
+              ", and its entries with signed-by, cannot be left out of it; leave the sender out when the store is made",
+          {.path = store.path()});
     }
     for (const std::string& key : exceptions.keys()) hashes_.insert(store.hash_of(key));
   }
@@ -112,10 +114,13 @@ void add_sender_domains(const StoreFile& store, Builder& builder) {
 
 void require_one_shape(const StoreFile& a, const StoreFile& b) {
   if (a.header().shape == b.header().shape) return;
+  const ChoiceNames& names = choice_names();
   throw BloomgateError(ErrorCode::bad_argument,
                        a.path() + " and " + b.path() +
                            " keep different hashes of the same address, so that no filter can be made from both; make "
-                           "both stores with the same --store-seed, --hash, --keep-case and --tag-separators",
+                           "both stores with the same " +
+                           names.store_seed + ", " + names.hash + ", " + names.keep_case + " and " +
+                           names.tag_separators,
                        {.path = b.path()});
 }
 

@@ -2,28 +2,33 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 #include "filter/base/stop_check.hpp"
+#include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
 
 namespace bloomgate {
 
-FilterHeader CombineJob::run(const std::function<void(std::uint64_t most_entries)>& review) {
-  require_can_write(options_.output, 0);
+Combined combine(const CombineRequest& request, const std::atomic<bool>& stop) {
+  const BuildOptions& options = request.options;
+  require_can_write(request.output, 0);
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t sum = 0;
+  std::vector<std::unique_ptr<MappedFilter>> filters;
   std::vector<const MappedFilter*> views;
-  for (const std::string& path : options_.filters) {
-    const MappedFilter& filter = *filters_.emplace_back(std::make_unique<MappedFilter>(path));
+  for (const std::string& path : request.filters) {
+    const MappedFilter& filter = *filters.emplace_back(std::make_unique<MappedFilter>(path));
     // Damage must not spread into another file.
-    filter.verify_body(options_.threads, [this](std::uint64_t) { check_stop(stop_); });
+    filter.verify_body(options.threads, [&](std::uint64_t) { check_stop(stop); });
     least = std::min(least, entries_of(filter.header()));
     sum += entries_of(filter.header());
     views.push_back(&filter);
   }
-  review(options_.combination == Combination::unite ? sum : least);
-  return combine_filters(views, options_.combination, options_.output, options_.threads, stop_,
-                         options_.key ? &*options_.key : nullptr);
+  request.limits.require(request.combination == Combination::unite ? sum : least, request.output);
+  const FilterHeader header =
+      combine_filters(views, request.combination, request.output, options.threads, stop, options.sign_key.get());
+  return {header, lost_sender_domains(header, filters)};
 }
 
 Comparison compare_filters(const std::string& a, const std::string& b, unsigned threads) {

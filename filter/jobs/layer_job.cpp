@@ -125,7 +125,7 @@ double LayerJob::next_rate(const OpenLayers& filters) const {
                            format_rate(bound) +
                            " is the bound, so there is no room for another one; make one of them "
                            "(bloomgate fold), remove old ones, or give " +
-                           request_.build.names.larger_bound);
+                           choice_names().larger_bound);
 }
 
 // The new layer spells addresses as the last one there does.
@@ -139,7 +139,7 @@ void LayerJob::follow_layers(const OpenLayers& filters) {
 
 BuildResult LayerJob::build(const std::string& output) {
   request_.build.output = output;
-  return BuildJob(request_.build, observer_, stop_).run();
+  return build_from_lists(request_.build, observer_, stop_);
 }
 
 std::optional<BuildResult> LayerJob::append() {

@@ -18,8 +18,8 @@
 
 #include "filter/file/mapped_filter.hpp"
 #include "filter/jobs/build_job.hpp"
-#include "filter/jobs/folder_lock.hpp"
 #include "filter/jobs/job_observer.hpp"
+#include "filter/jobs/locks.hpp"
 #include "filter/keep/layer_folder.hpp"
 
 namespace bloomgate {
@@ -45,8 +45,8 @@ class LayerJob {
   LayerJob(LayerRequest request, JobObserver& observer, const std::atomic<bool>& stop);
 
   // The next layer, from lists; the folder is made where it is missing. Nothing: the lists hold no entry, and none was
-  // made of them. Throws what BuildJob throws, and BloomgateError{bad_argument} where there is no room for another
-  // layer, {cannot_open, cannot_write}, and {interrupted} while it waits for another job in the folder.
+  // made of them. Throws what build_from_lists() throws, and BloomgateError{bad_argument} where there is no room for
+  // another layer, {cannot_open, cannot_write}, and {interrupted} while it waits for another job in the folder.
   std::optional<BuildResult> append();
 
   // One layer in place of all. With inputs it is built from them; without, it is the union of the layers. At every

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "filter/base/number_text.hpp"
 
@@ -52,6 +53,10 @@ std::optional<BloomgateError> LossLimits::refusal_of(std::uint64_t entries, cons
                         path + " has " + format_count(*old) + " entries, and " + format_count(entries) +
                             " would be left" + nothing_changed(shrink),
                         {.path = path});
+}
+
+void LossLimits::require(std::uint64_t entries, const std::string& path) const {
+  if (auto refusal = refusal_of(entries, path)) throw BloomgateError(std::move(*refusal));
 }
 
 std::string lost_sender_domains(const FilterHeader& combined,

@@ -39,6 +39,8 @@ struct LossLimits {
   // The same for a filter of so many entries: it has none, or the filter at `path`, of which it takes the place, has
   // more than twice as many. What is no filter there, or cannot be read, has none to lose.
   std::optional<BloomgateError> refusal_of(std::uint64_t entries, const std::string& path) const;
+  // Throws that.
+  void require(std::uint64_t entries, const std::string& path) const;
 };
 
 // A warning where a union is without the domains of its senders, and one of the filters had them; else nothing.

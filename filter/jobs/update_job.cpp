@@ -1,17 +1,28 @@
 #include "filter/jobs/update_job.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
+#include "filter/base/error.hpp"
+#include "filter/base/number_text.hpp"
+#include "filter/base/usage_error.hpp"
 #include "filter/engine/store_update.hpp"
+#include "filter/file/mapped_filter.hpp"
+#include "filter/ingest/input_files.hpp"
 #include "filter/ingest/reject_log.hpp"
 #include "filter/inputs/add_entries.hpp"
 #include "filter/inputs/open_lists.hpp"
 #include "filter/inputs/store_inputs.hpp"
 #include "filter/inputs/stranger_check.hpp"
-#include "filter/jobs/change_lock.hpp"
-#include "filter/jobs/kept_output.hpp"
+#include "filter/jobs/locks.hpp"
+#include "filter/layout/layout.hpp"
+#include "filter/system/file_paths.hpp"
 
 namespace bloomgate {
 namespace {
@@ -38,55 +49,153 @@ struct Changes {
 
 }  // namespace
 
-UpdateJob::UpdateJob(UpdateRequest request, JobObserver& observer, const std::atomic<bool>& stop)
-    : observer_(observer), stop_(stop), plan_(std::move(request)) {
-  refuse_to_overwrite_inputs(plan_);
-  plan_.choose_shape();
+UpdatePlan::UpdatePlan(UpdateRequest request) : UpdateRequest(std::move(request)) {
+  add = list_files(add);
+  remove = list_files(remove);
+  complete();
+  options.store_path = store_path();
+  options.seed = seed ? *seed : random_seed();
+  options.memory_bytes = memory_bytes.value_or(std::uint64_t{256} << 20);
 }
 
-UpdateResult UpdateJob::run() {
+double bits_per_entry_of(const FilterHeader& header) noexcept {
+  constexpr double kUsual = 8;
+  constexpr double kLeast = 1;
+  constexpr double kMost = 64;
+  const double entries = static_cast<double>(std::max<std::uint64_t>(1, header.expected_entries));
+  const double of_block = 8.0 * header.shape.block_bytes / entries;
+  // Above the first, and up to the second, there are as many blocks as there are.
+  const double above = static_cast<double>(header.shape.block_count - 1) * of_block;
+  const double most = static_cast<double>(header.shape.block_count) * of_block;
+  if (above < kUsual && kUsual <= most) return kUsual;
+  for (double step = 1; step > 1e-6; step /= 10) {
+    const double round = std::floor(most / step) * step;
+    if (round > above) return std::clamp(round, kLeast, kMost);
+  }
+  return std::clamp(most, kLeast, kMost);
+}
+
+// The shape that was asked for, and where none was, that of the old filter.
+void UpdatePlan::choose_shape() {
+  options.bits_per_entry = bits_per_entry.value_or(options.bits_per_entry);
+  options.hashes = hashes.value_or(options.hashes);
+  if (layout) {
+    options.layout = *layout;
+    options.block_bytes = block_bytes;
+  }
+  std::error_code error;
+  if (std::filesystem::exists(output, error)) {
+    const FilterHeader old = MappedFilter(output).header();
+    if (!bits_per_entry) options.bits_per_entry = bits_per_entry_of(old);
+    if (!layout) {
+      options.layout = old.shape.layout;
+      options.block_bytes = old.shape.block_bytes;
+    }
+    if (!hashes && options.layout == old.shape.layout) options.hashes = old.shape.hashes;
+  }
+  if (!hashes) options.hashes = std::min(options.hashes, layout_rules(options.layout).most_hashes());
+}
+
+std::string UpdatePlan::choose_sender_domains(const StoreFile& old) {
+  const bool is_lacking = options.sender_domains && !old.header().knows_sender_domains();
+  if (!is_lacking) return {};
+  options.sender_domains = false;
+  return "warning: " + store +
+         " does not have the domains of its senders, so neither has the new pair, and strangers at any domain may be "
+         "found; build the store from its lists again, or give " +
+         choice_names().no_sender_domains;
+}
+
+// A typing mistake must not cost the operator a list.
+void refuse_to_overwrite_inputs(const UpdatePlan& plan) {
+  const ChoiceNames& names = choice_names();
+  const auto refuse_same = [](const std::string& a, const std::string& b, const std::string& advice = {}) {
+    throw UsageError(a + " and " + b + " are the same file" + advice);
+  };
+  if (are_same_place(plan.output, plan.store)) refuse_same(names.store, names.output);
+  if (!plan.is_in_place() && are_same_place(plan.new_store, plan.store)) {
+    refuse_same(names.new_store, names.store, "; leave " + names.new_store + " out");
+  }
+  if (!plan.is_in_place() && are_same_place(plan.new_store, plan.output)) refuse_same(names.new_store, names.output);
+  for (const std::vector<std::string>* lists : {&plan.add, &plan.remove, &plan.strangers}) {
+    for (const std::string& list : *lists) {
+      if (are_same_place(list, plan.output)) throw UsageError(names.output + " would overwrite the list " + list);
+      if (are_same_place(list, plan.store_path())) throw UsageError("the store would overwrite the list " + list);
+    }
+  }
+}
+
+std::unique_ptr<StoreFile> open_old_store(const UpdatePlan& plan) {
+  if (!plan.is_in_place()) return std::make_unique<StoreFile>(plan.store);
+  if (access(plan.output.c_str(), F_OK) != 0) {
+    throw UsageError(plan.output + " is not there; name the filter of " + plan.store + " in " + choice_names().output +
+                     ", or with " + choice_names().new_store + " where to put a new pair");
+  }
+  const FilterHeader old = MappedFilter(plan.output).header();
+  if (old.strangers.known != 0 && plan.strangers.empty()) {
+    throw BloomgateError(ErrorCode::bad_argument,
+                         plan.output +
+                             " keeps known strangers out, and has no list of them: with another seed they might pass. "
+                             "Name their lists with " +
+                             choice_names().strangers,
+                         {.path = plan.output});
+  }
+  return open_store(plan.store, old.store_identity, plan.output);
+}
+
+// A sender who is to be removed by a line that cannot be read would stay listed.
+void require_lines(const UpdatePlan& plan, const LinesRead& added, std::uint64_t rejected_of_remove) {
+  if (rejected_of_remove != 0) {
+    throw BloomgateError(ErrorCode::bad_input, format_count(rejected_of_remove) + " lines of " +
+                                                   choice_names().removals +
+                                                   " were rejected, so that whom they name would stay "
+                                                   "listed; correct them; nothing was changed");
+  }
+  if (auto refusal = refusal_of_lines(plan, added, "nothing was changed")) throw BloomgateError(std::move(*refusal));
+}
+
+void require_entries_left(const UpdatePlan& plan, const StoreHeader& old, const UpdateCounts& counts) {
+  const std::uint64_t entries = old.addresses + old.domains + counts.added - counts.removed;
+  plan.limits.require(entries, plan.output);
+}
+
+UpdateResult update_store(UpdateRequest request, JobObserver& observer, const std::atomic<bool>& stop) {
+  UpdatePlan plan(std::move(request));
+  refuse_to_overwrite_inputs(plan);
+  plan.choose_shape();
   const auto start = std::chrono::steady_clock::now();
-  require_outputs(plan_);
-  const ChangeLock lock(plan_.store);
-  const std::unique_ptr<StoreFile> old = open_old_store(plan_);
-  const std::string lack = plan_.choose_sender_domains(*old);
-  Changes add(plan_.add, plan_.format, *old, stop_);
-  Changes remove(plan_.remove, plan_.format, *old, stop_);
-  BuildOptions options = StoreUpdate::options_for(*old, plan_.options);
+  require_output(plan, plan.options);
+  const ChangeLock lock(plan.store);
+  const std::unique_ptr<StoreFile> old = open_old_store(plan);
+  const std::string lack = plan.choose_sender_domains(*old);
+  Changes add(plan.add, plan.format, *old, stop);
+  Changes remove(plan.remove, plan.format, *old, stop);
+  BuildOptions options = StoreUpdate::options_for(*old, plan.options);
   std::atomic<const Changes*> read_now{&add};  // null: writing
   WriteProgress written;
-  const ObservedWork work(observer_, [&]() -> WorkState {
+  const ObservedWork work(observer, [&]() -> WorkState {
     const Changes* const changes = read_now;
     return changes == nullptr ? state_of(written) : changes->state();
   });
-  const auto show = observer_.warns();
+  const auto show = observer.warns();
   if (!lack.empty()) show(lack);
   RejectLog rejected_of_add("", names_of(add.lists.blocks), show);
   RejectLog rejected_of_remove("", names_of(remove.lists.blocks), show);
-  options.kept_generations = generations_to_keep(plan_.output, plan_.store_path(), plan_.keep, options.threads, show);
-  StrangerCheck strangers(plan_.strangers, options, plan_.is_strict, plan_.names, show, stop_);
+  options.kept_generations = generations_to_keep(plan, options, show);
+  StrangerCheck strangers(plan.strangers, options, plan.is_strict, show, stop);
   StoreUpdate update(*old, options);
   strangers.attach_to(update);
-  add.read_into(update.added(), options, usual_broad_domains(plan_.broad_files, show), rejected_of_add, stop_);
+  add.read_into(update.added(), options, usual_broad_domains(plan.broad_files, show), rejected_of_add, stop);
   read_now = &remove;
-  remove.read_into(update.removed(), options, {}, rejected_of_remove, stop_);
+  remove.read_into(update.removed(), options, {}, rejected_of_remove, stop);
   rejected_of_add.show_kinds();
   rejected_of_remove.show_kinds();
-  require_lines(plan_, LinesRead::of(rejected_of_add, *add.lists.format), rejected_of_remove.count());
+  require_lines(plan, LinesRead::of(rejected_of_add, *add.lists.format), rejected_of_remove.count());
   read_now = nullptr;
-  const UpdateCounts counts = update.count(stop_);
-  require_entries_left(plan_, old->header(), counts);
-  const FilterHeader header = update.write(plan_.output, stop_, written);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  return {.output = plan_.output,
-          .store_path = plan_.store_path(),
-          .header = header,
-          .counts = counts,
-          .rejected = rejected_of_add.count(),
-          .strangers = strangers.review(),
-          .spilled_bytes = update.spilled_bytes(),
-          .seconds = elapsed.count(),
-          .is_over_expected = plan_.options.expected_entries && header.addresses > header.expected_entries};
+  const UpdateCounts counts = update.count(stop);
+  require_entries_left(plan, old->header(), counts);
+  const FilterHeader header = update.write(plan.output, stop, written);
+  return {result_of(plan, header, rejected_of_add.count(), strangers.review(), update.spilled_bytes(), start), counts};
 }
 
 }  // namespace bloomgate

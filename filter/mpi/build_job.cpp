@@ -3,20 +3,54 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "filter/address/address.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/usage_error.hpp"
 #include "filter/ingest/input_files.hpp"
 #include "filter/inputs/add_entries.hpp"
-#include "filter/jobs/change_lock.hpp"
+#include "filter/jobs/locks.hpp"
 #include "filter/layout/layout.hpp"
-#include "filter/mpi/counting_lanes.hpp"
 #include "filter/mpi/hash_exchange.hpp"
 #include "filter/mpi/output.hpp"
 #include "filter/mpi/shared_array.hpp"
 
 namespace bloomgate::mpi {
+namespace {
+
+// Counts the addresses of lists, where no one knows how many these are before they are read: what the filter is sized
+// for. It takes entries as FilterBuilder does, and keeps none.
+class CountingLanes {
+ public:
+  struct alignas(64) Lane {
+    void add(const Entry& entry) noexcept { addresses += goes_into_bits(entry.kind()) ? 1U : 0U; }
+    void add_pair(std::string_view /*key*/) noexcept { ++addresses; }
+    void add_address(std::string_view /*key*/) noexcept { ++addresses; }
+    void settle() const noexcept {}
+
+    std::uint64_t addresses = 0;
+  };
+
+  explicit CountingLanes(unsigned threads) : lanes_(threads) {}
+
+  Lane& lane(unsigned index) noexcept { return lanes_[index]; }
+  bool has_room_for(std::uint64_t /*entries*/) const noexcept { return true; }
+  void flush() const noexcept {}
+
+  std::uint64_t addresses() const noexcept {
+    std::uint64_t sum = 0;
+    for (const Lane& lane : lanes_) sum += lane.addresses;
+    return sum;
+  }
+
+ private:
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace
 
 void require_supported(const BuildPlan& plan) {
   const auto refuse = [](const std::string& what) {
@@ -24,7 +58,7 @@ void require_supported(const BuildPlan& plan) {
   };
   if (!plan.stores->empty()) refuse("a store among the inputs");
   if (const Layout layout = plan.options.layout; !SharedArray::suits(layout)) {
-    refuse("--layout " + std::string(layout_rules(layout).name()));
+    refuse(choice_names().layout + " " + std::string(layout_rules(layout).name()));
   }
   for (const std::string& input : plan.inputs) {
     if (input == "-") refuse("standard input");
@@ -32,16 +66,16 @@ void require_supported(const BuildPlan& plan) {
 }
 
 BuildJob::BuildJob(const Ranks& ranks, const BuildPlan& plan, RankOptions rank_options)
-    : communicator_(ranks.communicator),
-      observer_(ranks.observer),
-      stop_(ranks.stop),
+    : ranks_(ranks),
+      communicator_(ranks.communicator),
       plan_(plan),
       rank_options_(rank_options),
       options_(plan.options),
-      exceptions_(list_files(plan.exceptions), plan.options.profile, stop_),
-      reading_(communicator_, rank_options.local_lists, stop_) {
+      exceptions_(list_files(plan.exceptions), plan.options.profile, ranks_.stop),
+      reading_(communicator_, rank_options.local_lists, ranks_.stop) {
   options_.seed = communicator_.of_first(options_.seed);
   if (options_.store_seed) options_.store_seed = communicator_.of_first(*options_.store_seed);
+  options_.scratch_folder = scratch_folder_of(communicator_, plan_);
 }
 
 void BuildJob::open_lists() {
@@ -50,16 +84,9 @@ void BuildJob::open_lists() {
 
 void BuildJob::require_same_lists() const {
   std::string seen = reading_.seen(*lists_);
-  for (const std::string& list : plan_.strangers) seen += "--not " + list + '\n';
-  for (const std::string& list : plan_.exceptions) seen += "--except " + list + '\n';
-  reading_.require_same(seen, "--not or --except");
-}
-
-// For hashes that wait for their bits to be set.
-std::uint64_t BuildJob::memory_bytes() const {
-  constexpr std::uint64_t kByDefault = std::uint64_t{256} << 20;
-  if (!plan_.memory_bytes) return kByDefault;
-  return plan_.strangers.empty() ? options_.memory_bytes : options_.memory_bytes / 2;
+  for (const std::string& list : plan_.strangers) seen += "not " + list + '\n';
+  for (const std::string& list : plan_.exceptions) seen += "except " + list + '\n';
+  reading_.require_same(seen, choice_names().strangers + " or " + choice_names().exceptions);
 }
 
 // As `bloomgate build` does, so that the same file comes of it: by the option, an estimate, or the number of addresses.
@@ -88,15 +115,7 @@ void BuildJob::count_addresses() {
 
 OwnPart BuildJob::read_lists() {
   reading_.take_share(*lists_);
-  OwnPart part =
-      begin_part(communicator_, options_,
-                 {.strangers = plan_.strangers,
-                  .stop = stop_,
-                  .names = plan_.names,
-                  .is_strict = plan_.is_strict,
-                  .memory_bytes = memory_bytes(),
-                  .scratch_folder = scratch_folder_of(communicator_, options_, plan_.scratch_folder.has_value()),
-                  .show = observer_.warns()});
+  OwnPart part = begin_part(ranks_, plan_, options_);
   HashExchange exchange(
       communicator_, part.shape, *part.array, options_.threads, reading_.read_bytes(),
       [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); }, options_.sender_domains);
@@ -135,7 +154,7 @@ void BuildJob::check_lists(const OwnPart& part) {
 void BuildJob::require_outputs() {
   try {
     refuse_to_overwrite_inputs(plan_);
-    require_output(plan_, options_);
+    require_output(plan_, options_, expected_bytes(options_));
   } catch (...) {
     communicator_.fail();
   }
@@ -144,18 +163,18 @@ void BuildJob::require_outputs() {
 std::optional<MadeByRanks<BuildResult>> BuildJob::run() {
   const auto start = std::chrono::steady_clock::now();
   std::optional<ObservedWork> work;
-  work.emplace(observer_, [this] { return reading_.look(); });
-  const auto show_line = observer_.warns();
+  work.emplace(ranks_.observer, [this] { return reading_.look(); });
+  const auto show_line = ranks_.observer.warns();
   const std::string& reject_file = plan_.reject_file;
   rejects_.emplace(reject_file.empty() ? "" : reject_file + '.' + std::to_string(communicator_.rank()), plan_.inputs,
-                   [this](std::string_view line) { observer_.warn(reading_.named(line)); });
+                   [this](std::string_view line) { ranks_.observer.warn(reading_.named(line)); });
   broad_domains_.emplace(usual_broad_domains(plan_.broad_files, show_line));
   if (is_first()) require_outputs();
   open_lists();
   require_same_lists();
   choose_size();
-  if (const std::string cost = cost_of_sender_domains(plan_, options_); is_first() && !cost.empty()) {
-    observer_.note(cost);
+  if (const std::string cost = cost_of_sender_domains(options_); is_first() && !cost.empty()) {
+    ranks_.observer.note(cost);
   }
   OwnPart part = read_lists();
   if (estimate_ && is_estimate_off(*estimate_, part.addresses)) {
@@ -169,8 +188,7 @@ std::optional<MadeByRanks<BuildResult>> BuildJob::run() {
   check_lists(part);
   std::optional<ChangeLock> lock;
   if (is_first()) lock = ChangeLock::if_there(options_.store_path);
-  const Written written = write_output(communicator_, {plan_.output, plan_.keep}, options_, part,
-                                       rank_options_.only_first_writes, show_line);
+  const Written written = write_output(ranks_, rank_options_, plan_, options_, part);
   rejects_->keep();
   const BroadCounts& own = rejects_->broad_counts();
   const BroadCounts broad = {communicator_.sum(own.public_suffixes), communicator_.sum(own.free_mail_domains),
@@ -180,18 +198,8 @@ std::optional<MadeByRanks<BuildResult>> BuildJob::run() {
   const std::uint64_t excepted = communicator_.sum(rejects_->excepted());
   work.reset();
   if (!is_first()) return std::nullopt;
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   return MadeByRanks<BuildResult>{
-      BuildResult{.output = plan_.output,
-                  .header = written.header,
-                  .rejected = rejected,
-                  .excepted = excepted,
-                  .broad = broad,
-                  .strangers = part.strangers->review(),
-                  .seconds = elapsed.count(),
-                  .store_path = options_.store_path,
-                  .is_over_expected =
-                      plan_.options.expected_entries && written.header.addresses > written.header.expected_entries},
+      {result_of(plan_, written.header, rejected, part.strangers->review(), 0, start), excepted, broad},
       notes_of(communicator_, written, part)};
 }
 

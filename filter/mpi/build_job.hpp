@@ -1,5 +1,5 @@
-// BuildJob (filter/jobs/build_job.hpp) by the ranks of an MPI job: the very file that one process makes of the same
-// request and seed. Each rank reads a share of the lists, and makes a range of the filter, and of its store.
+// build_from_lists() by the ranks of an MPI job: the very file that one process makes of
+// the same request and seed. Each rank reads a share of the lists, and makes a range of the filter, and of its store.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 #include "filter/ingest/broad_domains.hpp"
 #include "filter/ingest/except_list.hpp"
 #include "filter/ingest/reject_log.hpp"
-#include "filter/jobs/build_plan.hpp"
+#include "filter/jobs/build_job.hpp"
 #include "filter/mpi/list_reading.hpp"
 #include "filter/mpi/own_part.hpp"
 #include "filter/mpi/rank_options.hpp"
@@ -35,11 +35,9 @@ class BuildJob {
   OwnPart read_lists();
   void check_lists(const OwnPart& part);
   void require_outputs();
-  std::uint64_t memory_bytes() const;
 
+  Ranks ranks_;
   const Communicator& communicator_;
-  JobObserver& observer_;
-  const std::atomic<bool>& stop_;
   const BuildPlan& plan_;
   RankOptions rank_options_;
   BuildOptions options_;

@@ -1,6 +1,7 @@
 #include "filter/mpi/list_reading.hpp"
 
 #include "filter/base/error.hpp"
+#include "filter/base/usage_error.hpp"
 
 namespace bloomgate::mpi {
 
@@ -20,15 +21,15 @@ std::string ListReading::seen(const OpenLists& lists) const {
 }
 
 void ListReading::require_same(const std::string& seen, const std::string& for_all) const {
-  const KeyHash hash = hash_key(seen + (local_lists_ ? "--local-lists\n" : ""), 0, HashFamily::xxh3);
+  const KeyHash hash = hash_key(seen + (local_lists_ ? "local lists\n" : ""), 0, HashFamily::xxh3);
   if (hash == communicator_.of_first(hash)) return;
-  throw BloomgateError(ErrorCode::bad_input,
-                       local_lists_
-                           ? "this rank was given other lists of " + for_all +
-                                 " than rank 0, or rank 0 was not given --local-lists; all ranks must leave out the "
-                                 "same"
-                           : "this rank sees other lists than rank 0, or lists of other sizes; all ranks must see the "
-                             "same files at the same paths, or be given --local-lists");
+  throw BloomgateError(
+      ErrorCode::bad_input,
+      local_lists_ ? "this rank was given other lists of " + for_all + " than rank 0, or rank 0 was not given " +
+                         choice_names().local_lists + "; all ranks must leave out the same"
+                   : "this rank sees other lists than rank 0, or lists of other sizes; all ranks must see the "
+                     "same files at the same paths, or be given " +
+                         choice_names().local_lists);
 }
 
 void ListReading::take_share(OpenLists& lists) {

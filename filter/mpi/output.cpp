@@ -10,13 +10,13 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/base/usage_error.hpp"
 #include "filter/engine/excluded_section.hpp"
 #include "filter/engine/known_strangers.hpp"
 #include "filter/engine/publish_pair.hpp"
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
 #include "filter/gather/sender_domains_section.hpp"
-#include "filter/jobs/kept_output.hpp"
 #include "filter/keep/generations.hpp"
 #include "filter/layout/filter_view.hpp"
 #include "filter/mpi/hash_lists.hpp"
@@ -48,13 +48,13 @@ ForEachDomain each_number_of(const std::vector<KeyHash>& ascending) {
 
 class Output {
  public:
-  Output(const Communicator& communicator, const OutputPlace& place, const BuildOptions& options, OwnPart& part,
-         bool only_first_writes)
+  Output(const Communicator& communicator, const RankOptions& rank_options, const FilterRequest& request,
+         const BuildOptions& options, OwnPart& part)
       : communicator_(communicator),
-        place_(place),
+        only_first_writes_(rank_options.only_first_writes),
+        request_(request),
         options_(options),
-        part_(part),
-        only_first_writes_(only_first_writes) {}
+        part_(part) {}
 
   Written write(const std::function<void(std::string_view)>& show);
 
@@ -72,10 +72,10 @@ class Output {
   void put_in_place(unsigned kept);
 
   const Communicator& communicator_;
-  const OutputPlace& place_;
+  bool only_first_writes_;
+  const FilterRequest& request_;
   const BuildOptions& options_;
   OwnPart& part_;
-  bool only_first_writes_;
   FilterHeader header_;
   unsigned senders_ = 0;
   std::optional<FilterWriter> filter_;  // rank 0's, like the store
@@ -84,7 +84,7 @@ class Output {
 
 // Both files before anything is written, so that a full disk shows now.
 void Output::open(std::uint64_t domains, std::uint64_t sender_domains) {
-  filter_.emplace(place_.path, header_);
+  filter_.emplace(request_.output, header_);
   if (!part_.shape.store_seed) return;
   const StoreShape shape = {
       .hash_family = part_.shape.hash_family, .seed = *part_.shape.store_seed, .profile = part_.shape.profile};
@@ -191,9 +191,9 @@ void Output::receive_notes() const {
     StrangersSeen seen = {};
     communicator_.receive(rank, std::as_writable_bytes(std::span(seen)));
     if (seen != seen_of(strangers.values_in(range))) {
-      throw BloomgateError(ErrorCode::bad_input, "rank " + std::to_string(rank) +
-                                                     " has read other lists of --not than this rank; all ranks must "
-                                                     "see the same files at the same paths");
+      throw BloomgateError(ErrorCode::bad_input,
+                           "rank " + std::to_string(rank) + " has read other lists of " + choice_names().strangers +
+                               " than this rank; all ranks must see the same files at the same paths");
     }
     communicator_.receive(rank, std::as_writable_bytes(strangers.notes_of(range)));
   }
@@ -203,7 +203,7 @@ void Output::put_in_place(unsigned kept) {
   const SecretKey* const key = options_.sign_key.get();
   if (!store_) return filter_->commit(header_, options_.threads, keeping(kept), key);
   store_->set_kinds(part_.kinds);
-  publish_pair(*filter_, header_, place_.path, *store_, options_.store_path, options_.threads, kept, key);
+  publish_pair(*filter_, header_, request_.output, *store_, options_.store_path, options_.threads, kept, key);
 }
 
 Written Output::write(const std::function<void(std::string_view)>& show) {
@@ -220,7 +220,7 @@ Written Output::write(const std::function<void(std::string_view)>& show) {
   header_.kinds = limited(part_.kinds, header_.addresses, header_.domains);
   unsigned kept = 0;
   if (is_first()) {
-    kept = generations_to_keep(place_.path, options_.store_path, place_.keep, options_.threads, show);
+    kept = generations_to_keep(request_, options_, show);
     open(domains.size(), sender_domains.size());
   }
   write_bits();
@@ -242,9 +242,9 @@ Written Output::write(const std::function<void(std::string_view)>& show) {
 
 }  // namespace
 
-Written write_output(const Communicator& communicator, const OutputPlace& place, const BuildOptions& options,
-                     OwnPart& part, bool only_first_writes, const std::function<void(std::string_view)>& show) {
-  return Output(communicator, place, options, part, only_first_writes).write(show);
+Written write_output(const Ranks& ranks, const RankOptions& rank_options, const FilterRequest& request,
+                     const BuildOptions& options, OwnPart& part) {
+  return Output(ranks.communicator, rank_options, request, options, part).write(ranks.observer.warns());
 }
 
 RankNotes notes_of(const Communicator& communicator, const Written& written, const OwnPart& part) {

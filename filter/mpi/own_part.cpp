@@ -12,34 +12,41 @@ FilterShape shape_with_size(const BuildOptions& options) {
 }
 
 // Rank 0 looks through all of them at the end, and speaks for all ranks.
-std::unique_ptr<StrangerCheck> read_strangers(unsigned rank, const SharedArray& array, BuildOptions options,
-                                              const PartNeeds& needs) {
+std::unique_ptr<StrangerCheck> read_strangers(const Ranks& ranks, const SharedArray& array,
+                                              const FilterRequest& request, BuildOptions options) {
+  const unsigned rank = ranks.communicator.rank();
   const HashRange range = rank == 0 ? HashRange{} : array.hashes_of(rank);
-  const auto& files = array.has_blocks(rank) ? needs.strangers : std::vector<std::string>{};
-  return std::make_unique<StrangerCheck>(files, options, needs.is_strict, needs.names, needs.show, needs.stop, range);
+  const auto& files = array.has_blocks(rank) ? request.strangers : std::vector<std::string>{};
+  return std::make_unique<StrangerCheck>(files, options, request.is_strict, ranks.observer.warns(), ranks.stop, range);
 }
 
 }  // namespace
 
-OwnPart begin_part(const Communicator& communicator, const BuildOptions& options, const PartNeeds& needs) {
-  const unsigned rank = communicator.rank();
+OwnPart begin_part(const Ranks& ranks, const FilterRequest& request, const BuildOptions& options) {
+  const unsigned rank = ranks.communicator.rank();
   OwnPart part;
   part.shape = shape_with_size(options);
-  part.array.emplace(part.shape, communicator.ranks());
-  part.strangers = read_strangers(rank, *part.array, options, needs);
-  part.bits = std::make_unique<OwnBits>(part.shape, *part.array, rank, options.threads, needs.memory_bytes,
-                                        needs.scratch_folder);
+  part.array.emplace(part.shape, ranks.communicator.ranks());
+  part.strangers = read_strangers(ranks, *part.array, request, options);
+  part.bits = std::make_unique<OwnBits>(part.shape, *part.array, rank, options.threads, memory_for_hashes(request),
+                                        options.scratch_folder);
   if (KnownStrangers* const strangers = part.strangers->strangers()) part.bits->set_strangers(*strangers);
   if (part.shape.store_seed && part.array->has_blocks(rank)) {
-    part.store = std::make_unique<OwnStore>(needs.scratch_folder, options.threads);
+    part.store = std::make_unique<OwnStore>(options.scratch_folder, options.threads);
     part.bits->set_store(*part.store);
   }
   return part;
 }
 
-std::string scratch_folder_of(const Communicator& communicator, const BuildOptions& options, bool is_given) {
+std::uint64_t memory_for_hashes(const FilterRequest& request) noexcept {
+  constexpr std::uint64_t kByDefault = std::uint64_t{256} << 20;
+  if (!request.memory_bytes) return kByDefault;
+  return request.strangers.empty() ? *request.memory_bytes : *request.memory_bytes / 2;
+}
+
+std::string scratch_folder_of(const Communicator& communicator, const FilterRequest& request) {
   constexpr const char* kUsual = "/var/tmp";
-  return communicator.rank() == 0 || is_given ? options.scratch_folder : kUsual;
+  return communicator.rank() == 0 || request.scratch_folder ? request.options.scratch_folder : kUsual;
 }
 
 }  // namespace bloomgate::mpi

@@ -1,23 +1,21 @@
 // What a rank has of the filter, and of its store, once all lists are read.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "filter/engine/builder.hpp"
 #include "filter/hash/hash.hpp"
 #include "filter/inputs/stranger_check.hpp"
+#include "filter/jobs/filter_request.hpp"
 #include "filter/layout/filter_shape.hpp"
 #include "filter/layout/kinds_held.hpp"
 #include "filter/mpi/communicator.hpp"
 #include "filter/mpi/own_bits.hpp"
 #include "filter/mpi/own_store.hpp"
+#include "filter/mpi/rank_options.hpp"
 #include "filter/mpi/shared_array.hpp"
 
 namespace bloomgate::mpi {
@@ -36,23 +34,17 @@ struct OwnPart {
   double waited = 0;  // of this rank, in s
 };
 
-struct PartNeeds {
-  const std::vector<std::string>& strangers;  // lists of addresses that must not be taken for listed
-  const std::atomic<bool>& stop;              // ends their reading
-  const JobNames& names;
-  bool is_strict = false;
-  std::uint64_t memory_bytes = 0;  // for hashes that wait for their bits to be set
-  std::string scratch_folder = {};
-  std::function<void(std::string_view)> show = {};  // gets what is to be said of strangers
-};
+// A part that is ready for hashes. The options, which are those of all ranks but for the scratch folder, say how many
+// entries are expected. Throws what the members throw.
+OwnPart begin_part(const Ranks& ranks, const FilterRequest& request, const BuildOptions& options);
 
-// A part that is ready for hashes. The options, which are those of all ranks, say how many entries are expected. Throws
-// what the members throw.
-OwnPart begin_part(const Communicator& communicator, const BuildOptions& options, const PartNeeds& needs);
+// For the hashes of a rank that wait for their bits to be set, and as much for the changes of an update. Strangers have
+// the other half of what was asked for.
+std::uint64_t memory_for_hashes(const FilterRequest& request) noexcept;
 
 // Where this rank puts what does not fit into memory: only rank 0 is sure to have the filter's folder, which is that of
-// the options unless another one was given.
-std::string scratch_folder_of(const Communicator& communicator, const BuildOptions& options, bool is_given);
+// the request's options unless another one was given.
+std::string scratch_folder_of(const Communicator& communicator, const FilterRequest& request);
 
 // What all ranks hold. Each of them must call it.
 inline KindsHeld kinds_of_all(const Communicator& communicator, const KindsHeld& own) {

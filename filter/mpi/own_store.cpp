@@ -8,6 +8,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/base/usage_error.hpp"
 #include "filter/system/anonymous_memory.hpp"
 #include "filter/system/file_io.hpp"
 
@@ -29,8 +30,8 @@ OwnStore::OwnStore(std::string scratch_folder, unsigned threads)
 void OwnStore::add(std::span<const KeyHash> hashes) {
   if (const int error = write_at(file_.get(), std::as_bytes(hashes), kept_hashes_ * sizeof(KeyHash)); error != 0) {
     throw system_error(ErrorCode::cannot_write,
-                       "write the sorted hashes of the store (name a folder with more space with --scratch) to a "
-                       "temporary file in",
+                       "write the sorted hashes of the store (name a folder with more space with " +
+                           choice_names().scratch + ") to a temporary file in",
                        scratch_folder_, error);
   }
   kept_hashes_ += hashes.size();

@@ -24,17 +24,11 @@ UsageError only_on_one_machine(const std::string& what) {
 }  // namespace
 
 UpdateJob::UpdateJob(const Ranks& ranks, UpdateRequest request, RankOptions rank_options)
-    : communicator_(ranks.communicator),
-      observer_(ranks.observer),
-      stop_(ranks.stop),
+    : ranks_(ranks),
+      communicator_(ranks.communicator),
       plan_(std::move(request)),
       rank_options_(rank_options),
-      reading_(communicator_, rank_options.local_lists, stop_) {}
-
-// For the changes, and as much for hashes that wait for their bits to be set. Strangers have the other half.
-std::uint64_t UpdateJob::memory_bytes() const noexcept {
-  return plan_.strangers.empty() ? options_.memory_bytes : options_.memory_bytes / 2;
-}
+      reading_(communicator_, rank_options.local_lists, ranks_.stop) {}
 
 void UpdateJob::open_old_as_first() {
   refuse_to_overwrite_inputs(plan_);
@@ -42,7 +36,7 @@ void UpdateJob::open_old_as_first() {
   if (const Layout layout = plan_.options.layout; !SharedArray::suits(layout)) {
     throw only_on_one_machine("the layout " + std::string(layout_rules(layout).name()));
   }
-  require_outputs(plan_);
+  require_output(plan_, plan_.options);
   lock_.emplace(plan_.store);
   store_ = open_old_store(plan_);
   lack_ = plan_.choose_sender_domains(*store_);
@@ -120,15 +114,15 @@ KindsHeld UpdateJob::read_changes(OpenLists& lists, GatheredEntries& entries, co
 }
 
 void UpdateJob::read_lists() {
-  const auto show_of_lists = [this](std::string_view line) { observer_.warn(reading_.named(line)); };
+  const auto show_of_lists = [this](std::string_view line) { ranks_.observer.warn(reading_.named(line)); };
   RejectLog rejected_of_add("", plan_.add, show_of_lists);
   RejectLog rejected_of_remove("", plan_.remove, show_of_lists);
   OpenLists& add = reading_.open(plan_.add, plan_.format, rejected_of_add);
   OpenLists& remove = reading_.open(plan_.remove, plan_.format, rejected_of_remove);
-  std::string seen = "--add\n" + reading_.seen(add) + "--remove\n" + reading_.seen(remove);
-  for (const std::string& list : plan_.strangers) seen += "--not " + list + '\n';
-  reading_.require_same(seen, "--not");
-  const BroadDomains broad_domains = usual_broad_domains(plan_.broad_files, observer_.warns());
+  std::string seen = "add\n" + reading_.seen(add) + "remove\n" + reading_.seen(remove);
+  for (const std::string& list : plan_.strangers) seen += "not " + list + '\n';
+  reading_.require_same(seen, choice_names().strangers);
+  const BroadDomains broad_domains = usual_broad_domains(plan_.broad_files, ranks_.observer.warns());
   added_kinds_ = read_changes(add, old_->added(), broad_domains, rejected_of_add);
   read_changes(remove, old_->removed(), {}, rejected_of_remove);
   reading_.end();
@@ -141,17 +135,10 @@ void UpdateJob::read_lists() {
 
 OwnPart UpdateJob::merge() {
   const StoreHeader& header = store_->header();
-  counts_ = old_->count(stop_);
+  counts_ = old_->count(ranks_.stop);
   const std::uint64_t addresses = header.addresses + counts_.added - counts_.removed;
   options_.expected_entries = options_.expected_entries.value_or(std::max<std::uint64_t>(1, addresses));
-  OwnPart part = begin_part(communicator_, options_,
-                            {.strangers = plan_.strangers,
-                             .stop = stop_,
-                             .names = plan_.names,
-                             .is_strict = plan_.is_strict,
-                             .memory_bytes = memory_bytes(),
-                             .scratch_folder = options_.scratch_folder,
-                             .show = observer_.warns()});
+  OwnPart part = begin_part(ranks_, plan_, options_);
   part.addresses = addresses;
   part.kinds = kinds_after(header.kinds, added_kinds_, counts_.added);
   part.own_domains = old_->domains(counts_);
@@ -168,7 +155,7 @@ OwnPart UpdateJob::merge() {
                         [&part](std::span<const KeyHash> hashes) { part.bits->take(hashes); });
   std::uint64_t found = 0;
   try {
-    found = old_->merge_into(exchange, stop_);
+    found = old_->merge_into(exchange, ranks_.stop);
     exchange.finish();
     part.bits->finish();
   } catch (...) {
@@ -187,29 +174,18 @@ std::optional<MadeByRanks<UpdateResult>> UpdateJob::run() {
   require_lists();
   open_old();
   std::optional<ObservedWork> work;
-  work.emplace(observer_, [this] { return reading_.look(); });
-  if (!lack_.empty()) observer_.warn(lack_);
+  work.emplace(ranks_.observer, [this] { return reading_.look(); });
+  if (!lack_.empty()) ranks_.observer.warn(lack_);
   options_ = StoreUpdate::options_for(*store_, plan_.options);
-  options_.scratch_folder = scratch_folder_of(communicator_, options_, plan_.scratch_folder.has_value());
-  old_.emplace(communicator_, *store_, options_.threads, memory_bytes(), options_.scratch_folder);
+  options_.scratch_folder = scratch_folder_of(communicator_, plan_);
+  old_.emplace(communicator_, *store_, options_.threads, memory_for_hashes(plan_), options_.scratch_folder);
   read_lists();
   OwnPart part = merge();
-  const Written written = write_output(communicator_, {plan_.output, plan_.keep}, options_, part,
-                                       rank_options_.only_first_writes, observer_.warns());
+  const Written written = write_output(ranks_, rank_options_, plan_, options_, part);
   work.reset();
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (!is_first()) return std::nullopt;
   return MadeByRanks<UpdateResult>{
-      UpdateResult{.output = plan_.output,
-                   .store_path = plan_.store_path(),
-                   .header = written.header,
-                   .counts = counts_,
-                   .rejected = rejected_,
-                   .strangers = part.strangers->review(),
-                   .spilled_bytes = spilled_bytes_,
-                   .seconds = elapsed.count(),
-                   .is_over_expected =
-                       plan_.options.expected_entries && written.header.addresses > written.header.expected_entries},
+      {result_of(plan_, written.header, rejected_, part.strangers->review(), spilled_bytes_, start), counts_},
       notes_of(communicator_, written, part)};
 }
 

@@ -1,5 +1,5 @@
-// UpdateJob (filter/jobs/update_job.hpp) by the ranks of an MPI job: the very pair that one process makes of the same
-// request and seed. Each rank reads a share of the lists, and a range of the store.
+// update_store() by the ranks of an MPI job: the very pair that one process makes of the
+// same request and seed. Each rank reads a share of the lists, and a range of the store.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 #include "filter/ingest/broad_domains.hpp"
 #include "filter/ingest/reject_log.hpp"
-#include "filter/jobs/change_lock.hpp"
-#include "filter/jobs/update_plan.hpp"
+#include "filter/jobs/locks.hpp"
+#include "filter/jobs/update_job.hpp"
 #include "filter/mpi/list_reading.hpp"
 #include "filter/mpi/old_store.hpp"
 #include "filter/mpi/own_part.hpp"
@@ -29,7 +29,6 @@ class UpdateJob {
 
  private:
   bool is_first() const noexcept { return communicator_.rank() == 0; }
-  std::uint64_t memory_bytes() const noexcept;
   void open_old();
   void open_old_as_first();
   void tell_options();
@@ -39,9 +38,8 @@ class UpdateJob {
   void read_lists();
   OwnPart merge();
 
+  Ranks ranks_;
   const Communicator& communicator_;
-  JobObserver& observer_;
-  const std::atomic<bool>& stop_;
   UpdatePlan plan_;
   RankOptions rank_options_;
   ListReading reading_;

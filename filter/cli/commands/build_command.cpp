@@ -29,12 +29,12 @@ constexpr HelpText kBuildHelp = {
 }  // namespace
 
 int run_build(const Arguments& arguments) {
-  std::optional<BuildCommand> command = parse_build_command(arguments, kBuildHelp);
+  auto command = parse_build_command(arguments, kBuildHelp);
   if (!command) return EX_OK;
   // The work goes on if nobody reads the progress or the report.
   std::signal(SIGPIPE, SIG_IGN);
   JobProgress progress(command->quiet);
-  print_report(BuildJob(std::move(command->request), progress, stop_flag()).run(), command->json);
+  print_report(build_from_lists(std::move(command->request), progress, stop_flag()), command->json);
   return EX_OK;
 }
 

@@ -1,63 +1,67 @@
-// The options of `bloomgate build`, and those of them that `append` and `fold` have, too; `bloomgate-mpi build` takes
-// the same as `build`.
+// The options of `bloomgate build` and `update`, and those of them that `append` and `fold` have, too; `bloomgate-mpi`
+// takes the same.
 #pragma once
 
 #include <boost/program_options.hpp>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "filter/cli/command_line.hpp"
-#include "filter/cli/commands/loss_limits.hpp"
 #include "filter/cli/commands/shape_options.hpp"
-#include "filter/jobs/build_plan.hpp"
+#include "filter/jobs/build_job.hpp"
+#include "filter/jobs/update_job.hpp"
 
 namespace bloomgate::cli {
 
-// Not by its default.
-bool is_given(const boost::program_options::variables_map& values, const char* option);
+// The argument, if it is a number of generations. Throws UsageError that names the option --keep.
+unsigned checked_keep(unsigned keep);
 
-// How the messages of jobs call the options of this program.
-JobNames option_names();
+// What every command takes that makes a filter of lists, stored in here by the parser. Each command declares it in
+// words of its own.
+struct FilterOptions {
+  // Puts them into the request. Throws UsageError, and what reading the key throws.
+  void read_into(FilterRequest& request, const boost::program_options::variables_map& values) const;
 
-// What goes into every filter that is made of lists, stored in here by the parser.
-class ListBuildOptions {
+  ShapeOptions shape;
+  std::string expected_entries;
+  std::string seed;
+  std::string memory;
+  std::string scratch;
+  std::string sign_key;
+  bool no_sender_domains = false;
+  bool quiet = false;
+  bool json = false;
+};
+
+// What goes into every filter that is built of lists.
+class ListBuildOptions : public FilterOptions {
  public:
   // --bits-per-entry and --hashes.
   void add_size_to(boost::program_options::options_description& options);
-  // All others that the three commands have in common, but for --keep: what is kept is not the same.
+  // All others that build, append and fold have in common, but for --keep: what is kept is not the same.
   void add_to(boost::program_options::options_description& options);
 
-  // The request, but for output and inputs. Throws UsageError, and what reading the key throws.
+  // The request, but for output and inputs. Throws as read_into() does.
   BuildRequest request(const boost::program_options::variables_map& values) const;
 
-  ShapeOptions shape;
-  LossLimits limits;
-  unsigned keep = 0;
-  bool quiet = false;
-  bool json = false;
+  BuildRequest asked;  // what the parser stores as it is
 
  private:
-  BuildRequest request_;  // what the parser stores as it is
-  std::string expected_entries_;
-  std::string seed_;
-  std::string memory_;
-  std::string scratch_;
   std::string tag_separators_;
   std::string newest_;
-  std::string sign_key_;
-  bool no_sender_domains_ = false;
 };
 
-struct BuildCommand {
-  BuildRequest request;
-  std::string layout;  // as given
+template <typename Request>
+struct FilterCommand {
+  Request request;
   bool quiet = false;
   bool json = false;
 };
 
-// `extra` are options of a program that takes others besides. Nothing given: --help was. Throws as request() does.
-std::optional<BuildCommand> parse_build_command(const Arguments& arguments, const HelpText& help,
-                                                const boost::program_options::options_description& extra = {});
+// `extra` are options of a program that takes others besides. Nothing given: --help was. Throw as read_into() does.
+std::optional<FilterCommand<BuildRequest>> parse_build_command(
+    const Arguments& arguments, const HelpText& help, const boost::program_options::options_description& extra = {});
+std::optional<FilterCommand<UpdateRequest>> parse_update_command(
+    const Arguments& arguments, const HelpText& help, const boost::program_options::options_description& extra = {});
 
 }  // namespace bloomgate::cli

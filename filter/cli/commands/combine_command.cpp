@@ -3,17 +3,14 @@
 
 #include <cmath>
 #include <iostream>
-#include <optional>
-#include <utility>
 
 #include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/cli/commands/build_options.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/commands/loss_limits.hpp"
-#include "filter/cli/commands/made_filter.hpp"
-#include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/list_options.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/jobs/combine_job.hpp"
 #include "filter/layout/sizing.hpp"
@@ -40,30 +37,25 @@ void print_combined_json(const std::string& path, const FilterHeader& header, Co
 }
 
 int run_combine(const Arguments& arguments, Combination combination, const HelpText& help) {
-  std::string output;
-  std::string sign_key;
-  std::vector<std::string> paths;
-  bool json = false;
-  LossLimits limits;
+  CombineRequest request;
+  request.combination = combination;
+  FilterOptions options;
   po::options_description visible("options");
   visible.add_options()  //
-      ("output,o", po::value(&output)->required()->value_name("FILE"),
+      ("output,o", po::value(&request.output)->required()->value_name("FILE"),
        "where to put the result; it may be one of the filters")  //
-      ("sign-key", po::value(&sign_key)->value_name("FILE"),
+      ("sign-key", po::value(&options.sign_key)->value_name("FILE"),
        "sign the result with the secret key in FILE, as 'bloomgate sign' does, whoever has signed the filters");
-  limits.add_empty_to(visible);
-  limits.add_shrink_to(visible);
-  add_json(json, visible);
-  if (!parse_command_line(arguments, visible, &paths, help)) return EX_OK;
-  if (paths.size() < 2) throw UsageError("name at least two filters");
-  std::optional<SecretKey> key;
-  if (!sign_key.empty()) key.emplace(SecretKey::read_from(sign_key));
-  CombineJob job({paths, combination, output, std::move(key), default_threads()}, stop_flag());
-  const FilterHeader header = job.run([&](std::uint64_t most_entries) {
-    if (auto refusal = limits.refusal_of(most_entries, output)) throw BloomgateError(std::move(*refusal));
-  });
-  (json ? print_combined_json : print_combined)(output, header, combination);
-  warn_of_lost_sender_domains(header, job.filters());
+  add_allow_empty(request.limits, visible);
+  add_allow_shrink(request.limits, visible);
+  add_json(options.json, visible);
+  const auto values = parse_command_line(arguments, visible, &request.filters, help);
+  if (!values) return EX_OK;
+  if (request.filters.size() < 2) throw UsageError("name at least two filters");
+  options.read_into(request, *values);
+  const Combined combined = combine(request, stop_flag());
+  (options.json ? print_combined_json : print_combined)(request.output, combined.header, combination);
+  if (!combined.warning.empty()) std::cerr << combined.warning << '\n';
   return EX_OK;
 }
 

@@ -6,18 +6,13 @@
 #include <optional>
 #include <utility>
 
-#include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
+#include "filter/cli/commands/build_options.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/commands/kept_output.hpp"
-#include "filter/cli/commands/loss_limits.hpp"
-#include "filter/cli/commands/made_filter.hpp"
-#include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
-#include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/ingest/input_files.hpp"
 #include "filter/inputs/store_inputs.hpp"
@@ -30,42 +25,34 @@ namespace {
 
 namespace po = boost::program_options;
 
-struct ChangeCommand {
-  CountingRequest request;
-  std::string memory;
-  bool strict = false;
-  bool quiet = false;
-  bool json = false;
-  LossLimits limits;
+bool adds(const CountingRequest& request) noexcept {
+  return request.change == CountingChange::add;
+}
 
-  bool adds() const noexcept { return request.change == CountingChange::add; }
-};
-
-void add_options(ChangeCommand& command, po::options_description& visible) {
+void add_options(CountingRequest& request, FilterOptions& options, po::options_description& visible) {
   visible.add_options()  //
-      ("format", po::value(&command.request.format)->default_value("text")->value_name("FORMAT"),
+      ("format", po::value(&request.format)->default_value("text")->value_name("FORMAT"),
        "how the lists are written, as for build")  //
-      ("threads", po::value(&command.request.options.threads)->value_name("N"),
+      ("threads", po::value(&request.options.threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
-      ("memory", po::value(&command.memory)->value_name("M"),
+      ("memory", po::value(&options.memory)->value_name("M"),
        "working memory for the changes (default: 256M); what does not fit goes to disk")  //
-      ("scratch", po::value(&command.request.options.scratch_folder)->value_name("FOLDER"),
-       "where to put what does not fit into memory (default: the folder of the filter)")  //
-      ("reject-file", po::value(&command.request.reject_file)->value_name("FILE"),
-       "write all rejected lines to FILE")  //
-      ("keep", po::value(&command.request.options.kept_generations)->default_value(0)->value_name("N"),
+      ("scratch", po::value(&options.scratch)->value_name("FOLDER"),
+       "where to put what does not fit into memory (default: the folder of the filter)")                        //
+      ("reject-file", po::value(&request.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
+      ("keep", po::value(&request.keep)->default_value(0)->value_name("N"),
        "keep the file as it was as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
-      ("strict", po::bool_switch(&command.strict),
-       command.adds() ? "change nothing if any line is rejected" : "change nothing if any entry is not there")  //
-      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown");
-  add_json(command.json, visible);
-  if (!command.adds()) {
-    command.limits.add_empty_to(visible);
-    command.limits.add_shrink_to(visible);
+      ("strict", po::bool_switch(&request.is_strict),
+       adds(request) ? "change nothing if any line is rejected" : "change nothing if any entry is not there")  //
+      ("quiet", po::bool_switch(&options.quiet), "show no progress; warnings and bad lines are still shown");
+  add_json(options.json, visible);
+  if (!adds(request)) {
+    add_allow_empty(request.limits, visible);
+    add_allow_shrink(request.limits, visible);
     return;
   }
-  command.limits.add_reading_to(visible);
-  add_broad_files(command.request.broad_files, visible);
+  add_allow_rejects(request.limits, visible);
+  add_broad_files(request.broad_files, visible);
 }
 
 constexpr HelpText kAddHelp = {
@@ -94,36 +81,31 @@ constexpr HelpText kRemoveHelp = {
 void refuse_to_overwrite(const CountingRequest& request) {
   const std::string& rejected = request.reject_file;
   for (const std::string& list : request.lists) {
-    if (is_same_file(list, request.file)) throw UsageError(request.file + " is the filter, and cannot be a list");
+    if (is_same_file(list, request.output)) throw UsageError(request.output + " is the filter, and cannot be a list");
     if (is_same_file(list, rejected)) throw UsageError("--reject-file would overwrite the list " + list);
   }
-  if (are_same_place(rejected, request.file)) throw UsageError("--reject-file would overwrite " + request.file);
+  if (are_same_place(rejected, request.output)) throw UsageError("--reject-file would overwrite " + request.output);
 }
 
 // Nothing given: --help was.
-std::optional<ChangeCommand> parse_change(const Arguments& arguments, CountingChange change) {
-  ChangeCommand command;
-  CountingRequest& request = command.request;
+std::optional<FilterCommand<CountingRequest>> parse_change(const Arguments& arguments, CountingChange change) {
+  CountingRequest request;
   request.change = change;
+  FilterOptions options;
   std::vector<std::string> operands;
   po::options_description visible("options");
-  add_options(command, visible);
-  const auto values = parse_command_line(arguments, visible, &operands, command.adds() ? kAddHelp : kRemoveHelp);
+  add_options(request, options, visible);
+  const auto values = parse_command_line(arguments, visible, &operands, adds(request) ? kAddHelp : kRemoveHelp);
   if (!values) return std::nullopt;
   if (operands.size() < 2) throw UsageError("name the filter, and then at least one list, or - for standard input");
-  request.file = operands.front();
+  request.output = operands.front();
   request.lists = list_files({operands.begin() + 1, operands.end()});
   refuse_to_overwrite(request);
   if (!StoreInputs(request.lists).empty()) {
     throw UsageError("a store cannot be a list here; 'bloomgate update' changes a store by lists, exactly");
   }
-  CountingUpdate::Options& options = request.options;
-  if (values->count("threads") == 0) options.threads = default_threads();
-  checked_threads(options.threads);
-  checked_keep(options.kept_generations);
-  options.memory_bytes = parse_bytes(command.memory.empty() ? "256M" : command.memory, "--memory");
-  if (values->count("scratch") == 0) options.scratch_folder = folder_of(request.file);
-  return command;
+  options.read_into(request, *values);
+  return FilterCommand<CountingRequest>{std::move(request), options.quiet, options.json};
 }
 
 void print_added(const CountingResult& report) {
@@ -156,10 +138,10 @@ void print_removed(const CountingResult& report) {
                "longer listed; a store has no such danger (build --store, update)";
 }
 
-void print_change(const ChangeCommand& command, const CountingResult& report) {
+void print_change(const CountingRequest& request, const CountingResult& report) {
   const FilterHeader& header = report.header;
-  std::cout << "changed   " << command.request.file << '\n';
-  (command.adds() ? print_added : print_removed)(report);
+  std::cout << "changed   " << request.output << '\n';
+  (adds(request) ? print_added : print_removed)(report);
   std::cout << "\nrejected  " << format_count(report.rejected) << '\n' << entries_text(header);
   std::cout << "\nsaturated " << format_count(header.saturated) << " of " << format_count(header.bits_set)
             << " counters in use\n"
@@ -170,11 +152,11 @@ void print_change(const ChangeCommand& command, const CountingResult& report) {
   std::cout << "time      " << format_decimal(report.seconds, 2) << " s\n";
 }
 
-void print_change_json(const ChangeCommand& command, const CountingResult& report) {
+void print_change_json(const CountingRequest& request, const CountingResult& report) {
   const CountingCounts& counts = report.counts;
-  Json json = made_filter_json(command.request.file, report.header);
+  Json json = made_filter_json(request.output, report.header);
   const std::uint64_t changed = counts.addresses + counts.domains;
-  if (command.adds()) {
+  if (adds(request)) {
     json["added"] = changed;
     json["looked_present"] = counts.looked_present;
     json["domains_there"] = counts.domains_there;
@@ -191,52 +173,19 @@ void print_change_json(const ChangeCommand& command, const CountingResult& repor
   print_report(json);
 }
 
-// A sender who is to be removed by a line that cannot be read would stay listed.
-void require_lines(const ChangeCommand& command, std::uint64_t rejected, const LinesRead& read) {
-  if (!command.adds()) {
-    throw BloomgateError(ErrorCode::bad_input,
-                         format_count(rejected) +
-                             " lines were rejected, so that whom they name would stay listed; correct them; nothing "
-                             "was changed");
-  }
-  if (command.strict) {
-    throw BloomgateError(ErrorCode::bad_input,
-                         format_count(rejected) + " lines were rejected and --strict was given; nothing was changed");
-  }
-  if (auto refusal = command.limits.refusal_of(read)) throw BloomgateError(std::move(*refusal));
-}
-
-CountingReview review_of(const ChangeCommand& command) {
-  return {.rejected = [&](std::uint64_t rejected, const RejectLog& rejects,
-                          const Format& format) { require_lines(command, rejected, LinesRead::of(rejects, format)); },
-          .not_there =
-              [&](std::uint64_t entries) {
-                if (!command.strict) return;
-                throw BloomgateError(
-                    ErrorCode::bad_input,
-                    format_count(entries) + " entries are not there and --strict was given; nothing was changed");
-              },
-          .left =
-              [&](std::uint64_t entries) {
-                if (auto refusal = command.limits.refusal_of(entries, command.request.file)) {
-                  throw BloomgateError(std::move(*refusal));
-                }
-              }};
-}
-
 int run_change(const Arguments& arguments, CountingChange change) {
-  const std::optional<ChangeCommand> command = parse_change(arguments, change);
+  const auto command = parse_change(arguments, change);
   if (!command) return EX_OK;
   // The work goes on if nobody reads the progress or the report.
   std::signal(SIGPIPE, SIG_IGN);
   JobProgress progress(command->quiet);
-  const CountingResult result = CountingJob(command->request, review_of(*command), progress, stop_flag()).run();
-  if (command->adds() && result.header.addresses > result.header.expected_entries) {
-    std::cerr << "warning: " << command->request.file
+  const CountingResult result = change_counting_filter(command->request, progress, stop_flag());
+  if (adds(command->request) && result.header.addresses > result.header.expected_entries) {
+    std::cerr << "warning: " << command->request.output
               << " holds more addresses than it was built for, so the false-positive rate is higher; build it again "
                  "with a greater --expected-entries\n";
   }
-  (command->json ? print_change_json : print_change)(*command, result);
+  (command->json ? print_change_json : print_change)(command->request, result);
   return EX_OK;
 }
 

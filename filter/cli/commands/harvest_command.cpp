@@ -14,9 +14,9 @@
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/harvest_report.hpp"
+#include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/numbers.hpp"
-#include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/contacts/contact_limit.hpp"
 #include "filter/contacts/contact_sorter.hpp"
@@ -322,11 +322,9 @@ int run_harvest(const Arguments& arguments) {
   ListPosts posts(memory_bytes, command->output, &forgotten);
   Harvest harvest(rules, remembered, command->threads, stop, wants_lists ? &posts : nullptr,
                   command->owner_addresses.empty() ? nullptr : &addresses);
-  const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
-  Progress progress(
-      style,
-      [&]() -> WorkState { return {.doing = "reading", .done_bytes = harvest.done_bytes(), .total_bytes = total}; },
-      Progress::interval_of(style));
+  JobProgress progress(command->quiet);
+  progress.begin(
+      [&]() -> WorkState { return {.doing = "reading", .done_bytes = harvest.done_bytes(), .total_bytes = total}; });
   std::optional<MailJournal> journal;
   if (command->journal) {
     journal.emplace(command->journal_cursor);
@@ -337,7 +335,7 @@ int run_harvest(const Arguments& arguments) {
   const Written written = write_list(sorter, limit, *command, list);
   const std::string path = list.finish();
   if (journal) journal->keep_place();
-  progress.stop();
+  progress.end();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   HarvestCounts counts = harvest.counts();
   counts.leave_out(LeftOut::over_limit, limit.left_out());

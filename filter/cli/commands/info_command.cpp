@@ -12,8 +12,6 @@
 #include "filter/base/saturating_sum.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/generation_text.hpp"
-#include "filter/cli/commands/known_strangers_text.hpp"
-#include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"

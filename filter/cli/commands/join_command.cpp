@@ -7,10 +7,8 @@
 #include "filter/base/parallel.hpp"
 #include "filter/base/saturating_sum.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/commands/loss_limits.hpp"
-#include "filter/cli/commands/made_filter.hpp"
-#include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/list_options.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/engine/join_parts.hpp"
 #include "filter/engine/part_file.hpp"
@@ -39,8 +37,8 @@ int run_join(const Arguments& arguments) {
   po::options_description visible("options");
   visible.add_options()("output,o", po::value(&output)->required()->value_name("FILE"), "where to put the filter");
   LossLimits limits;
-  limits.add_empty_to(visible);
-  limits.add_shrink_to(visible);
+  add_allow_empty(limits, visible);
+  add_allow_shrink(limits, visible);
   add_json(json, visible);
   const auto values = parse_command_line(
       arguments, visible, &parts,
@@ -53,7 +51,7 @@ int run_join(const Arguments& arguments) {
   if (!values) return EX_OK;
   if (parts.empty()) throw UsageError("name the parts");
   require_can_write(output, 0);
-  if (auto refusal = limits.refusal_of(entries_of(parts), output)) throw BloomgateError(std::move(*refusal));
+  limits.require(entries_of(parts), output);
   const FilterHeader header = join_parts(parts, output, default_threads(), stop_flag());
   if (json) {
     print_report(made_filter_json(output, header));

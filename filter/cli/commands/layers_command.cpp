@@ -9,9 +9,9 @@
 #include "filter/cli/commands/build_options.hpp"
 #include "filter/cli/commands/build_report.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/commands/made_filter.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/job_progress.hpp"
+#include "filter/cli/list_options.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/file/mapped_filter.hpp"
@@ -43,7 +43,7 @@ const HelpText kFoldHelp = {
 
 void add_options_of_layers(ListBuildOptions& options, po::options_description& visible) {
   visible.add_options()(
-      "keep", po::value(&options.keep)->default_value(0)->value_name("N"),
+      "keep", po::value(&options.asked.keep)->default_value(0)->value_name("N"),
       "keep the layers as they were in FOLDER.1, and up to N earlier states; 'bloomgate rollback' puts them back");
   options.shape.add_layout_name_to(visible);
   options.add_to(visible);
@@ -55,8 +55,9 @@ LayerRequest request_of(const ListBuildOptions& options, const po::variables_map
   LayerRequest request = {.folder = operands.front(), .build = options.request(values)};
   request.build.inputs.assign(operands.begin() + 1, operands.end());
   if (!layout_rules(request.build.options.layout).why_not_asked().empty()) {
-    throw UsageError("--layout " + options.shape.layout +
-                     " makes a filter that is kept to be changed, and by which no mail is decided: no layer can be one");
+    throw UsageError(
+        "--layout " + options.shape.layout +
+        " makes a filter that is kept to be changed, and by which no mail is decided: no layer can be one");
   }
   return request;
 }
@@ -108,7 +109,7 @@ int run_fold(const Arguments& arguments) {
   po::options_description visible("options");
   options.add_size_to(visible);
   add_options_of_layers(options, visible);
-  options.limits.add_shrink_to(visible);
+  add_allow_shrink(options.asked.limits, visible);
   const auto values = parse_command_line(arguments, visible, &operands, kFoldHelp);
   if (!values) return EX_OK;
   if (operands.empty()) throw UsageError("name a folder");

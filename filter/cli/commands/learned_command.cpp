@@ -13,13 +13,13 @@
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/commands/folder_lock.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/contacts/contact_sorter.hpp"
 #include "filter/contacts/dated_list_writer.hpp"
 #include "filter/contacts/erase_from_lists.hpp"
 #include "filter/ingest/dated_lists.hpp"
+#include "filter/jobs/locks.hpp"
 #include "filter/learned/is_of_people.hpp"
 #include "filter/learned/learned_file.hpp"
 #include "filter/learned/learned_use.hpp"
@@ -212,7 +212,7 @@ Forgotten forget_in_file(const LearnedCommand& command) {
 
 void erase_from_folder(const std::string& folder, const LearnedCommand& command, Erased& erased) {
   try {
-    const FolderLock lock(folder, [&] {
+    const FolderLock lock(folder, stop_flag(), [&] {
       std::cerr << "bloomgate learned: waiting for bloomgate-update, which is at work in " << printable(folder)
                 << std::endl;
     });

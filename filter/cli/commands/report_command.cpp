@@ -10,8 +10,8 @@
 #include "filter/base/parallel.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
-#include "filter/cli/progress.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/ingest/input_files.hpp"
 #include "filter/log/journal.hpp"
@@ -133,13 +133,11 @@ int run_report(const Arguments& arguments) {
   const std::vector<TimedFile> files = files_by_time(command->logs);
   const std::uint64_t total = total_bytes(files);
   LogReading reading(since.value_or(LogTime::min()), now, command->threads, stop);
-  const Progress::Style style = command->quiet ? Progress::Style::none : Progress::style_for(STDERR_FILENO);
-  Progress progress(
-      style,
-      [&]() -> WorkState { return {.doing = "reading", .done_bytes = reading.done_bytes(), .total_bytes = total}; },
-      Progress::interval_of(style));
+  JobProgress progress(command->quiet);
+  progress.begin(
+      [&]() -> WorkState { return {.doing = "reading", .done_bytes = reading.done_bytes(), .total_bytes = total}; });
   read_all(*command, since, now, files, reading);
-  progress.stop();
+  progress.end();
   const Figures& figures = reading.figures();
   if (command->prometheus) {
     std::cout << bypassed_metrics(figures, reading.counts(), now);

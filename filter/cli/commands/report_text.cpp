@@ -1,14 +1,21 @@
 #include "filter/cli/commands/report_text.hpp"
 
+#include <cmath>
 #include <iostream>
 
-#include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
-#include "filter/cli/commands/message_rates.hpp"
 #include "filter/domains/domain_coding.hpp"
-#include "filter/jobs/loss_limits.hpp"
+#include "filter/layout/sizing.hpp"
 
 namespace bloomgate::cli {
+namespace {
+
+// The bits of an entry are all set.
+std::uint64_t hits_of(const FilterHeader& header) noexcept {
+  return header.excluded + header.strangers.entries;
+}
+
+}  // namespace
 
 std::string pairs_text(const KindsHeld& kinds) {
   if (kinds.pairs_in_bits == 0) return "only with a domain, kept exactly";
@@ -38,16 +45,79 @@ std::string sender_domains_text(const FilterHeader& header) {
          "; at any other domain no address is found by chance";
 }
 
-void warn_of_lost_sender_domains(const FilterHeader& combined,
-                                 const std::vector<std::unique_ptr<MappedFilter>>& filters) {
-  if (const std::string lost = lost_sender_domains(combined, filters); !lost.empty()) std::cerr << lost << '\n';
-}
-
 void add_sender_domains(Json& json, const FilterHeader& header) {
   json["sender_domains"] = header.sender_domains ? Json(*header.sender_domains) : Json(nullptr);
   json["sender_domains_bytes"] =
       header.sender_domains ? Json(DomainCoding(*header.sender_domains).section_bytes()) : Json(nullptr);
   json["fpr_other_domain"] = fpr_at_other_domain(header);
+}
+
+double fpr_of_sender(const FilterHeader& header) {
+  const double fpr = expected_fpr_of(header);
+  return header.kinds.pairs_in_bits != 0 ? either_fpr(fpr) : fpr;
+}
+
+double fpr_at_other_domain(const FilterHeader& header) {
+  const double fpr = expected_fpr_of(header);
+  if (!header.sender_domains) return fpr;
+  return fpr * std::ldexp(static_cast<double>(*header.sender_domains), -static_cast<int>(kDomainNumberBits));
+}
+
+std::string scope_of_rate(const FilterHeader& header) {
+  return header.sender_domains ? ", at the domains of its senders only" : "";
+}
+
+std::string message_rates_text(double of_sender) {
+  return format_rate(either_fpr(of_sender)) +
+         " where one of two different senders has to be listed (identity = either), " + format_rate(of_sender) +
+         " where both have to be, since an attacker uses one address (identity = both)";
+}
+
+std::string rates_lines(const FilterHeader& header) {
+  return "FPR       " + format_rate(expected_fpr_of(header)) + " for a look-up (expected from the fill)" +
+         scope_of_rate(header) + "\nmessages  " + message_rates_text(fpr_of_sender(header)) + '\n';
+}
+
+void print_strangers(const FilterHeader& header, const StrangerReview& review) {
+  if (header.strangers.known != 0) std::cout << "\nstrangers " << known_strangers_text(header);
+  if (review.rejected != 0) {
+    std::cout << "\nno entry  " << format_count(review.rejected) << " lines of the lists of --not";
+  }
+}
+
+std::string known_strangers_text(const FilterHeader& header) {
+  std::string text = format_count(header.strangers.known) + "; " + format_count(hits_of(header)) +
+                     " hit the bits: " + format_count(header.excluded) + " excluded, " +
+                     format_count(header.strangers.entries) + " entries";
+  if (header.strangers.by_domain != 0)
+    text += "; " + format_count(header.strangers.by_domain) + " listed by their domains";
+  return text;
+}
+
+Json known_strangers_json(const FilterHeader& header) {
+  return {{"known", header.strangers.known},
+          {"hits", hits_of(header)},
+          {"excluded", header.excluded},
+          {"entries", header.strangers.entries},
+          {"by_domain", header.strangers.by_domain}};
+}
+
+Json made_filter_json(const std::string& path, const FilterHeader& header) {
+  Json json = {
+      {"file", path},
+      {"entries", entries_of(header)},
+      {"addresses", header.addresses},
+      {"domain_entries", header.domains},
+      {"pairs", pairs_json(header.kinds)},
+      {"signers", header.kinds.signers},
+      {"file_bytes", file_bytes(header)},
+      {"seed", format_seed(header.shape.seed)},
+      {"fpr", expected_fpr_of(header)},
+      {"fpr_either", either_fpr(fpr_of_sender(header))},
+      {"fpr_both", fpr_of_sender(header)},
+  };
+  add_sender_domains(json, header);
+  return json;
 }
 
 void print_report(const Json& json) {

@@ -1,13 +1,11 @@
-// What the reports of several commands have in common.
+// What the reports of several commands have in common. Each says two rates: of one look-up, and of a message.
 #pragma once
 
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "filter/base/json.hpp"
 #include "filter/file/file_format.hpp"
-#include "filter/file/mapped_filter.hpp"
+#include "filter/inputs/stranger_check.hpp"
 
 namespace bloomgate::cli {
 
@@ -23,14 +21,41 @@ std::string sender_domains_text(const FilterHeader& header);
 // The same as three fields; of a filter that does not have them, too.
 void add_sender_domains(Json& json, const FilterHeader& header);
 
-// Says on standard error, in one line, where a combination is without the domains of its senders and one of the filters
-// had them.
-void warn_of_lost_sender_domains(const FilterHeader& combined,
-                                 const std::vector<std::unique_ptr<MappedFilter>>& filters);
-
 // The lines "entries" and, where there are any, "domains", "pairs", "signers" and "senders", without a line break at
 // the end.
 std::string entries_text(const FilterHeader& header);
+
+// How often a stranger is taken for listed who sends under one sender. With pairs of addresses a sender is looked up
+// twice, alone and with a recipient; a stranger writes to one.
+double fpr_of_sender(const FilterHeader& header);
+
+// How often an address is found by chance whose domain has no entry: where the filter has the domains of its senders,
+// practically never.
+double fpr_at_other_domain(const FilterHeader& header);
+
+// What is to be said of a rate where it holds only at the domains of the senders: ", at the domains of its senders
+// only"; else nothing.
+std::string scope_of_rate(const FilterHeader& header);
+
+// `of_sender` is that rate. By the rule for the two senders that a message has, which the daemon's configuration
+// chooses: "4.27 % where one of two different senders has to be listed (identity = either), 0.0466 % where both have to
+// be (identity = both)".
+std::string message_rates_text(double of_sender);
+
+// Two lines of a report on a filter that was made: the rate of a look-up, by its fill, and of a message.
+std::string rates_lines(const FilterHeader& header);
+
+// What build and update say of the lists of --not; nothing where there are none. The line before is not ended yet.
+void print_strangers(const FilterHeader& header, const StrangerReview& review);
+
+// "10,000,000; 216,412 hit the bits: 216,410 excluded, 2 entries; 5 listed by their domains".
+std::string known_strangers_text(const FilterHeader& header);
+
+// The same numbers: known, hits, excluded, entries, by_domain.
+Json known_strangers_json(const FilterHeader& header);
+
+// The report on a filter that was made, as JSON: where it is, what it holds, and how often it is wrong.
+Json made_filter_json(const std::string& path, const FilterHeader& header);
 
 // On standard output. A path need not be UTF-8: bytes that are not are replaced.
 void print_report(const Json& json);

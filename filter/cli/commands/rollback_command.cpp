@@ -7,11 +7,12 @@
 #include "filter/base/json.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/commands/folder_lock.hpp"
 #include "filter/cli/commands/generation_text.hpp"
 #include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/stop_signal.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
+#include "filter/jobs/locks.hpp"
 #include "filter/keep/generations.hpp"
 #include "filter/keep/kept_pairs.hpp"
 #include "filter/keep/layer_folder.hpp"
@@ -34,7 +35,7 @@ void require_sound(const std::string& path, unsigned number, const std::string& 
 
 // Of the last change that was made, if no other is named: one that was killed before it changed anything is none.
 void put_layers_back(const std::string& folder, unsigned number) {
-  const FolderLock lock(folder);
+  const FolderLock lock(folder, stop_flag());
   if (number == 1) drop_unchanged_generation(folder);
   const std::string kept = generation_path(folder, number);
   if (is_folder(kept)) {

@@ -7,9 +7,10 @@
 #include "filter/base/json.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/commands/folder_lock.hpp"
 #include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/stop_signal.hpp"
 #include "filter/file/output_check.hpp"
+#include "filter/jobs/locks.hpp"
 #include "filter/keep/layer_folder.hpp"
 #include "filter/keep/sign_filter.hpp"
 #include "filter/store/store_file.hpp"
@@ -71,7 +72,7 @@ void sign_one(const std::string& path, const std::string& output, const SecretKe
 
 void sign_folder(const std::string& folder, const SecretKey& key, SignReport& report) {
   // `fold` takes layers out, and a signed copy must not bring one back.
-  const FolderLock lock(folder);
+  const FolderLock lock(folder, stop_flag());
   for (const Layer& layer : usable_layers_in(folder)) sign_one(layer.path, layer.path, key, report);
 }
 

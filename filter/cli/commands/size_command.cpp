@@ -14,7 +14,6 @@
 #include "filter/base/number_text.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/fpr_plot.hpp"
-#include "filter/cli/commands/message_rates.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/commands/shape_options.hpp"
 #include "filter/cli/commands/size_choice.hpp"
@@ -207,7 +206,7 @@ FprPlot make_plot(const SizeWishes& wishes, const SizeChoice& choice) {
   FprPlot plot = {.curves = {}, .chosen = 0, .bits_per_entry = choice.bits_per_entry, .fpr = choice.fpr};
   const double end = std::min(64.0, std::max(kLeast, std::ceil(choice.bits_per_entry) + 4));
   for (const Layout layout : kLayouts) {
-    if (!layout_rules(layout).why_not_asked().empty()) continue;  // the filter that is exported of it has a curve
+    if (!layout_rules(layout).why_not_asked().empty()) continue;  // it is exported as page, which has a curve
     SizeWishes other = wishes;
     other.layout = layout;
     if (layout != wishes.layout) other.block_bytes.reset();

@@ -4,9 +4,9 @@
 #include <csignal>
 #include <utility>
 
+#include "filter/cli/commands/build_options.hpp"
+#include "filter/cli/commands/build_report.hpp"
 #include "filter/cli/commands/commands.hpp"
-#include "filter/cli/commands/update_options.hpp"
-#include "filter/cli/commands/update_report.hpp"
 #include "filter/cli/job_progress.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/jobs/update_job.hpp"
@@ -26,12 +26,12 @@ constexpr HelpText kUpdateHelp = {
 }  // namespace
 
 int run_update(const Arguments& arguments) {
-  std::optional<UpdateCommand> command = parse_update_command(arguments, kUpdateHelp);
+  auto command = parse_update_command(arguments, kUpdateHelp);
   if (!command) return EX_OK;
   // The work goes on if nobody reads the progress or the report.
   std::signal(SIGPIPE, SIG_IGN);
   JobProgress progress(command->quiet);
-  print_report(UpdateJob(std::move(command->request), progress, stop_flag()).run(), command->json);
+  print_report(update_store(std::move(command->request), progress, stop_flag()), command->json);
   return EX_OK;
 }
 

@@ -8,7 +8,6 @@
 
 #include "filter/base/error.hpp"
 #include "filter/cli/failure.hpp"
-#include "filter/cli/stop_signal.hpp"
 #include "filter/mpi/shared_section.hpp"
 
 namespace bloomgate::cli {
@@ -41,12 +40,12 @@ int report_failure(const mpi::Communicator& communicator) noexcept {
     throw;
   } catch (const mpi::RankFailure& failure) {
     return failure.status;
-  } catch (const BloomgateError& error) {
-    // A job that ends, ends all ranks: one of them says so.
-    if (error.code() == ErrorCode::interrupted && communicator.rank() != 0) return 128 + stop_signal();
-    return explain_failure([&](std::string_view what, FailureKind kind) { say(communicator, what, kind); });
   } catch (...) {
-    return explain_failure([&](std::string_view what, FailureKind kind) { say(communicator, what, kind); });
+    const Failure failure = current_failure();
+    // A job that ends, ends all ranks: one of them says so.
+    const bool is_stop = failure.code == error_code_name(ErrorCode::interrupted);
+    if (!is_stop || communicator.rank() == 0) say(communicator, failure.what, failure.kind);
+    return failure.status;
   }
 }
 

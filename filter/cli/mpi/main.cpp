@@ -56,6 +56,7 @@ int run(Communicator& communicator, const Arguments& arguments) {
 int main(int argc, char** argv) {
   Communicator communicator(argc, argv);
   bloomgate::install_bus_fault_handler();
+  bloomgate::cli::use_names_of_options();
   // A file that grows past `ulimit -f` is a write that fails, and is reported as one.
   std::signal(SIGXFSZ, SIG_IGN);
   return run(communicator, Arguments(argv + std::min(argc, 1), argv + argc));

@@ -36,9 +36,9 @@ struct Fixture : test::InFolder {
     return folder.file(name);
   }
   BuildRequest request(const std::string& text) const {
-    return {.output = folder.file("a.bloom"), .inputs = {list("list", text)}, .options = {.store_path = {}}};
+    return {{.output = folder.file("a.bloom")}, {list("list", text)}};
   }
-  BuildResult build(BuildRequest request) { return BuildJob(std::move(request), watcher, stop).run(); }
+  BuildResult build(BuildRequest request) { return build_from_lists(std::move(request), watcher, stop); }
 
   Watcher watcher;
   std::atomic<bool> stop{false};
@@ -93,11 +93,11 @@ TEST_CASE_METHOD(Fixture, "a store is changed by a job") {
   asked.options.store_path = folder.file("a.store");
   asked.options.sender_domains = true;
   build(asked);
-  UpdateRequest change = {.output = asked.output, .store = asked.options.store_path};
+  UpdateRequest change = {{.output = asked.output}, asked.options.store_path};
   change.add = {list("new", "eve@example.org\n")};
   change.remove = {list("gone", "bob@example.org\nnone@example.org\n")};
   change.options.sender_domains = true;
-  const UpdateResult result = UpdateJob(change, watcher, stop).run();
+  const UpdateResult result = update_store(change, watcher, stop);
   CHECK(result.counts == UpdateCounts{.added = 1, .removed = 1, .not_there = 1});
   CHECK(result.store_path == change.store);
   CHECK(MappedFilter(result.output).header().addresses == 2);

@@ -1,10 +1,10 @@
 // The jobs as their callers have them who print nothing: results as values, what they tell an observer, and the stop.
 #include <atomic>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "filter/file/mapped_filter.hpp"
 #include "filter/jobs/combine_job.hpp"
 #include "filter/jobs/query_job.hpp"
 #include "filter/jobs/verify_job.hpp"
@@ -93,16 +93,17 @@ TEST_CASE_METHOD(Jobs, "a look-up gives each answer as a value") {
   CHECK(job.total().rejected == 1);
 }
 
-TEST_CASE_METHOD(Jobs, "a combination is written if its caller accepts it, and not once it is stopped") {
-  const CombineOptions options = {.filters = {filter("a", {"joe@example.org"}), filter("b", {"ann@example.org"})},
-                                  .combination = Combination::unite,
-                                  .output = folder.file("both")};
-  struct Refused {};
-  CHECK_THROWS_AS(CombineJob(options, stop).run([](std::uint64_t) { throw Refused(); }), Refused);
-  CHECK_FALSE(std::filesystem::exists(options.output));
-  CHECK(CombineJob(options, stop).run([](std::uint64_t entries) { CHECK(entries == 2); }).addresses == 2);
+TEST_CASE_METHOD(Jobs, "a combination is written if its limits allow it, and not once it is stopped") {
+  CombineRequest request = {
+      {.output = filter("both", {"1@example.org", "2@example.org", "3@example.org", "4@example.org", "5@example.org"})},
+      {filter("a", {"joe@example.org"}), filter("b", {"ann@example.org"})}};
+  CHECK(error_code_of([&] { combine(request, stop); }) == ErrorCode::bad_input);
+  CHECK(MappedFilter(request.output).header().addresses == 5);
+  request.limits.shrink.is_lifted = true;
+  CHECK(combine(request, stop).header.addresses == 2);
+  CHECK(MappedFilter(request.output).header().addresses == 2);
   stop = true;
-  CHECK(error_code_of([&] { CombineJob(options, stop).run([](std::uint64_t) {}); }) == ErrorCode::interrupted);
+  CHECK(error_code_of([&] { combine(request, stop); }) == ErrorCode::interrupted);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The bits per entry of a filter that is there: those that it was asked to have, so that one made like it has its size.
-#include "filter/jobs/bits_of_filter.hpp"
+#include "filter/jobs/update_job.hpp"
 
 #include "filter/layout/sizing.hpp"
 #include "tests/support/catch.hpp"

@@ -1,4 +1,4 @@
-#include "filter/jobs/folder_lock.hpp"
+#include "filter/jobs/locks.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,14 +13,30 @@
 namespace bloomgate {
 namespace {
 
-// While it was waited for, `rollback` may have put another folder in its place.
-bool is_still_at(const std::string& folder, int file) {
-  struct stat status = {};
+// A change that ended meanwhile has put another file there, or `rollback` another folder.
+bool is_at(int file, const std::string& path) {
+  struct stat there = {};
   const auto locked = FileStamp::of(file);
-  return stat(folder.c_str(), &status) == 0 && locked && locked->is_same_file(FileStamp(status));
+  return stat(path.c_str(), &there) == 0 && locked && locked->is_same_file(FileStamp(there));
 }
 
 }  // namespace
+
+ChangeLock::ChangeLock(const std::string& path) {
+  do {
+    file_.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file_.is_open()) throw system_error(ErrorCode::cannot_open, "open", path, errno);
+    if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      throw BloomgateError(ErrorCode::cannot_write,
+                           path + " is being changed by another command; wait until that has ended", {.path = path});
+    }
+  } while (!is_at(file_.get(), path));
+}
+
+std::optional<ChangeLock> ChangeLock::if_there(const std::string& path) {
+  if (path.empty() || access(path.c_str(), F_OK) != 0) return std::nullopt;
+  return ChangeLock(path);
+}
 
 FolderLock::FolderLock(const std::string& folder, const std::atomic<bool>& stop, const std::function<void()>& on_wait)
     : folder_(folder) {
@@ -36,7 +52,7 @@ FolderLock::FolderLock(const std::string& folder, const std::atomic<bool>& stop,
       if (errno != EINTR) fail();
       if (stop) throw BloomgateError(ErrorCode::interrupted, "interrupted while another command had " + folder);
     }
-  } while (!is_still_at(folder, file_.get()));
+  } while (!is_at(file_.get(), folder));
 }
 
 void FolderLock::sync() const {

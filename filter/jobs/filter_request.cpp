@@ -1,0 +1,71 @@
+#include "filter/jobs/filter_request.hpp"
+
+#include <unistd.h>
+
+#include "filter/base/error.hpp"
+#include "filter/base/number_text.hpp"
+#include "filter/base/usage_error.hpp"
+#include "filter/file/mapped_filter.hpp"
+#include "filter/file/output_check.hpp"
+#include "filter/ingest/input_files.hpp"
+#include "filter/keep/generations.hpp"
+#include "filter/store/store_file.hpp"
+#include "filter/system/file_paths.hpp"
+
+namespace bloomgate {
+
+void FilterRequest::complete() {
+  strangers = list_files(strangers);
+  options.scratch_folder = scratch_folder.value_or(folder_of(output));
+}
+
+void require_output(const FilterRequest& request, const BuildOptions& options, std::uint64_t bytes) {
+  const std::string& store = options.store_path;
+  require_can_write(request.output, bytes);
+  if (!store.empty()) require_can_write(store, 0, kStoreMagic);
+  if (request.keep != 0) {
+    require_can_keep(resolve_link(request.output));
+    if (!store.empty()) require_can_keep(resolve_link(store));
+  }
+  require_scratch(options.scratch_folder);
+}
+
+unsigned generations_to_keep(const FilterRequest& request, const BuildOptions& options,
+                             const std::function<void(std::string_view)>& show) {
+  const std::string& store = options.store_path;
+  if (request.keep == 0 || access(request.output.c_str(), F_OK) != 0) return request.keep;
+  try {
+    const MappedFilter filter(request.output);
+    filter.verify_body(options.threads);
+    if (!store.empty() && access(store.c_str(), F_OK) == 0 && filter.header().store_identity != 0) {
+      open_store(store, filter.header().store_identity, request.output)->verify(options.threads);
+    }
+    return request.keep;
+  } catch (const BloomgateError& error) {
+    show(std::string("warning: the old filter is not kept: ") + error.what());
+    return 0;
+  }
+}
+
+std::optional<BloomgateError> refusal_of_lines(const FilterRequest& request, const LinesRead& read,
+                                               const std::string& outcome) {
+  if (!request.is_strict || read.rejected == 0) return request.limits.refusal_of(read);
+  return BloomgateError(ErrorCode::bad_input, format_count(read.rejected) + " lines were rejected and " +
+                                                  choice_names().strict + " was given; " + outcome);
+}
+
+FilterResult result_of(const FilterRequest& request, const FilterHeader& header, std::uint64_t rejected,
+                       const StrangerReview& strangers, std::uint64_t spilled_bytes,
+                       std::chrono::steady_clock::time_point start) {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  return {.output = request.output,
+          .header = header,
+          .rejected = rejected,
+          .strangers = strangers,
+          .spilled_bytes = spilled_bytes,
+          .seconds = elapsed.count(),
+          .store_path = request.options.store_path,
+          .is_over_expected = request.options.expected_entries && header.addresses > header.expected_entries};
+}
+
+}  // namespace bloomgate
