@@ -22,57 +22,15 @@ constexpr std::string_view kNotFound = "NOTFOUND ";
 
 }  // namespace
 
-// All of it runs in the loop's thread, but for the constructor and the destructor, which run before and after it.
-class LookupServer::Loop {
- public:
-  Loop(int descriptor, Handlers handlers, const LookupLimits& limits)
-      : handlers_(std::move(handlers)),
-        limits_(limits),
-        http_limits_({.body_bytes = kMaxPostedBytes,
-                      .requests = limits.requests,
-                      .request = limits.request,
-                      .answer = limits.answer,
-                      .idle = limits.idle}),
-        http_handlers_({.answer = [this](const HttpRequest& request) { return answer(request); },
-                        .on_fault = [this](const std::string& what) { socket_.report(what); }}),
-        is_local_(is_local_socket(descriptor)),
-        socket_(descriptor, "for look-ups",
-                {.has_room = [] { return true; },  // somebody goes
-                 .take = [this](ClientStream stream) { take(std::move(stream)); },
-                 .on_fault = handlers_.on_fault}) {
-    socket_.start();
-  }
-
-  ~Loop() { socket_.stop(); }
-  Loop(const Loop&) = delete;
-  Loop& operator=(const Loop&) = delete;
-
- private:
-  class Client;
-
-  void take(ClientStream stream);
-  HttpAnswer answer(const HttpRequest& request) const;
-  SenderStanding standing_of(const SenderQuestion& question, std::chrono::steady_clock::time_point wait_until) const;
-  std::chrono::steady_clock::time_point wait_until() const {
-    return std::chrono::steady_clock::now() + limits_.waiting;
-  }
-
-  const Handlers handlers_;
-  const LookupLimits limits_;
-  const HttpLimits http_limits_;
-  const HttpConnection::Handlers http_handlers_;
-  const bool is_local_;            // only programs of this machine get here
-  std::list<Client*> by_silence_;  // those that are served, the one that has been silent longest first
-  SocketLoop socket_;
-};
-
 // One connection, which lives as long as an operation of it is under way: it reads what comes, answers all requests
 // that are whole, and reads again once the answers are taken. A client whose first byte is a letter speaks HTTP, since
 // a netstring begins with a digit: it goes on as an HttpConnection, and keeps its place here.
-class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
+class LookupServer::Client : public std::enable_shared_from_this<Client> {
  public:
-  Client(Loop& loop, ClientStream stream)
-      : loop_(loop), stream_(std::move(stream)), place_(loop.by_silence_.insert(loop.by_silence_.end(), this)) {}
+  Client(LookupServer& server, ClientStream stream)
+      : server_(server),
+        stream_(std::move(stream)),
+        place_(server.by_silence_.insert(server.by_silence_.end(), this)) {}
   ~Client() { leave(); }
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -93,11 +51,11 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
  private:
   // A client that was told to go has no place among them any more.
   void be_heard() noexcept {
-    if (is_served_) loop_.by_silence_.splice(loop_.by_silence_.end(), loop_.by_silence_, place_);
+    if (is_served_) server_.by_silence_.splice(server_.by_silence_.end(), server_.by_silence_, place_);
   }
 
   void leave() noexcept {
-    if (is_served_) loop_.by_silence_.erase(place_);
+    if (is_served_) server_.by_silence_.erase(place_);
     is_served_ = false;
   }
 
@@ -110,13 +68,13 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
     is_new_ = false;
     const bool is_well = answer_requests();
     if (!answers_.empty()) return send(is_well);
-    if (!has_begun) stream_.expire_after(loop_.limits_.request);
+    if (!has_begun) stream_.expire_after(server_.limits_.request);
     read();
   }
 
   void go_on_by_http() {
     const auto http = std::make_shared<HttpConnection>(
-        std::move(stream_), loop_.http_limits_, loop_.http_handlers_, shared_from_this(), [this] { be_heard(); },
+        std::move(stream_), server_.http_limits_, server_.http_handlers_, shared_from_this(), [this] { be_heard(); },
         std::string_view(buffer_.data(), held_));
     http_ = http;
     http->begin();
@@ -124,7 +82,7 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
 
   // False: what is left is no request, and never will be.
   bool answer_requests() {
-    const auto wait_until = loop_.wait_until();
+    const auto wait_until = server_.wait_until();
     std::string_view rest(buffer_.data(), held_);
     Netstring next = read_netstring(rest);
     for (; next.state == Netstring::State::complete; next = read_netstring(rest)) {
@@ -143,21 +101,21 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
 
   std::string reply_to(const SocketmapRequest& request, std::chrono::steady_clock::time_point wait_until) const {
     if (request.map != kMap) return "PERM the only map here is 'senders'";
-    const std::string_view name = standing_name(loop_.standing_of(sender_question(request.key), wait_until));
+    const std::string_view name = standing_name(server_.standing_of(sender_question(request.key), wait_until));
     return name.empty() ? std::string(kNotFound) : std::string("OK ").append(name);
   }
 
   void send(bool goes_on) {
-    stream_.expire_after(loop_.limits_.answer);
+    stream_.expire_after(server_.limits_.answer);
     stream_.write(answers_, [self = shared_from_this(), goes_on] {
       self->answers_.clear();
       if (!goes_on || !self->is_served_) return;
-      if (self->held_ != 0) self->stream_.expire_after(self->loop_.limits_.request);
+      if (self->held_ != 0) self->stream_.expire_after(self->server_.limits_.request);
       self->read();
     });
   }
 
-  Loop& loop_;
+  LookupServer& server_;
   ClientStream stream_;  // empty once it goes on by HTTP
   std::list<Client*>::iterator place_;
   std::weak_ptr<HttpConnection> http_;  // which holds us
@@ -169,20 +127,38 @@ class LookupServer::Loop::Client : public std::enable_shared_from_this<Client> {
   std::string answers_;
 };
 
-void LookupServer::Loop::take(ClientStream stream) {
+LookupServer::LookupServer(int descriptor, Handlers handlers, LookupLimits limits)
+    : handlers_(std::move(handlers)),
+      limits_(limits),
+      http_limits_({.body_bytes = kMaxPostedBytes,
+                    .requests = limits.requests,
+                    .request = limits.request,
+                    .answer = limits.answer,
+                    .idle = limits.idle}),
+      http_handlers_({.answer = [this](const HttpRequest& request) { return answer(request); },
+                      .on_fault = [this](const std::string& what) { socket_.report(what); }}),
+      is_local_(is_local_socket(descriptor)),
+      socket_(descriptor, "for look-ups",
+              {.has_room = [] { return true; },  // the one that has been silent longest goes
+               .take = [this](ClientStream stream) { take(std::move(stream)); },
+               .on_fault = handlers_.on_fault}) {
+  socket_.start();
+}
+
+void LookupServer::take(ClientStream stream) {
   if (by_silence_.size() >= limits_.connections) by_silence_.front()->hang_up();
   std::make_shared<Client>(*this, std::move(stream))->read();
 }
 
-HttpAnswer LookupServer::Loop::answer(const HttpRequest& request) const {
+HttpAnswer LookupServer::answer(const HttpRequest& request) const {
   if (auto refusal = foreign_host_refusal(request, is_local_)) return *std::move(refusal);
   const auto until = wait_until();
   return answer_over_http(request,
                           [this, until](const SenderQuestion& question) { return standing_of(question, until); });
 }
 
-SenderStanding LookupServer::Loop::standing_of(const SenderQuestion& question,
-                                               std::chrono::steady_clock::time_point wait_until) const {
+SenderStanding LookupServer::standing_of(const SenderQuestion& question,
+                                         std::chrono::steady_clock::time_point wait_until) const {
   try {
     return handlers_.answer(question, wait_until);
   } catch (const std::exception& error) {
@@ -190,10 +166,5 @@ SenderStanding LookupServer::Loop::standing_of(const SenderQuestion& question,
     return SenderStanding::neither;
   }
 }
-
-LookupServer::LookupServer(int descriptor, Handlers handlers, LookupLimits limits)
-    : loop_(std::make_unique<Loop>(descriptor, std::move(handlers), limits)) {}
-
-LookupServer::~LookupServer() = default;
 
 }  // namespace bloomgate

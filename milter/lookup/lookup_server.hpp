@@ -12,10 +12,12 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <memory>
+#include <list>
 #include <string>
 
 #include "milter/lookup/sender_question.hpp"
+#include "milter/serving/http_connection.hpp"
+#include "milter/serving/socket_loop.hpp"
 
 namespace bloomgate {
 
@@ -41,13 +43,28 @@ class LookupServer {
   // Serves the socket that listens on `descriptor`, which is duplicated. Throws BloomgateError{no_system_resource}.
   LookupServer(int descriptor, Handlers handlers, LookupLimits limits = {});
   // Ends all connections at once, and waits only for an answer that is being made.
-  ~LookupServer();
+  ~LookupServer() = default;
   LookupServer(const LookupServer&) = delete;
   LookupServer& operator=(const LookupServer&) = delete;
 
  private:
-  class Loop;
-  std::unique_ptr<Loop> loop_;
+  class Client;
+
+  void take(ClientStream stream);
+  HttpAnswer answer(const HttpRequest& request) const;
+  SenderStanding standing_of(const SenderQuestion& question, std::chrono::steady_clock::time_point wait_until) const;
+  std::chrono::steady_clock::time_point wait_until() const {
+    return std::chrono::steady_clock::now() + limits_.waiting;
+  }
+
+  // All that follows is the server's thread's.
+  const Handlers handlers_;
+  const LookupLimits limits_;
+  const HttpLimits http_limits_;
+  const HttpConnection::Handlers http_handlers_;
+  const bool is_local_;            // only programs of this machine get here
+  std::list<Client*> by_silence_;  // those that are served, the one that has been silent longest first
+  SocketLoop socket_;
 };
 
 }  // namespace bloomgate

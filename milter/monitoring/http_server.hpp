@@ -6,11 +6,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
-#include <memory>
 #include <string>
 
+#include "milter/serving/http_connection.hpp"
 #include "milter/serving/http_messages.hpp"
+#include "milter/serving/socket_loop.hpp"
 
 namespace bloomgate {
 
@@ -27,15 +29,19 @@ class HttpServer {
   };
 
   // Serves the socket that listens on `descriptor`, which is duplicated. Throws BloomgateError{no_system_resource}.
-  HttpServer(int descriptor, Handlers handlers, HttpLimits limits = {});
+  HttpServer(int descriptor, const Handlers& handlers, const HttpLimits& limits = {});
   // Ends all connections at once, and waits only for a page that is being made.
-  ~HttpServer();
+  ~HttpServer() = default;
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
  private:
-  class Loop;
-  std::unique_ptr<Loop> loop_;
+  void take(ClientStream stream);
+
+  const HttpLimits limits_;
+  const HttpConnection::Handlers for_each_;
+  std::size_t open_ = 0;  // of the server's thread
+  SocketLoop socket_;
 };
 
 }  // namespace bloomgate

@@ -114,10 +114,12 @@ class SocketLoop::Running {
     }
   }
 
-  void stop() {
+  ~Running() {
     context_.stop();
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
   }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
 
   void report(const std::string& what) const noexcept {
     if (handlers_.on_fault) handlers_.on_fault(what);
@@ -179,10 +181,6 @@ SocketLoop::~SocketLoop() = default;
 
 void SocketLoop::start() {
   running_->start();
-}
-
-void SocketLoop::stop() {
-  running_->stop();
 }
 
 void SocketLoop::report(const std::string& what) const noexcept {

@@ -66,6 +66,7 @@ class SocketLoop {
   // For the socket that listens on `descriptor`, which is duplicated. `whose` says in messages which one that is: "of
   // the status page". Throws BloomgateError{no_system_resource}.
   SocketLoop(int descriptor, std::string whose, Handlers handlers);
+  // Waits for the handler that is running, and calls no other one.
   ~SocketLoop();
   SocketLoop(const SocketLoop&) = delete;
   SocketLoop& operator=(const SocketLoop&) = delete;
@@ -74,8 +75,6 @@ class SocketLoop {
 
   // Once. Throws BloomgateError{no_system_resource}.
   void start();
-  // Waits for the handler that is running, and calls no other one. Before the end, if it was started.
-  void stop();
 
  private:
   class Running;

@@ -1,18 +1,24 @@
 // The program `bloomgate-mpi`: see bloomgate-mpi.1.
 #include <sysexits.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <csignal>
 #include <iostream>
+#include <string>
 #include <string_view>
 
+#include "filter/base/error.hpp"
+#include "filter/cli/failure.hpp"
 #include "filter/cli/mpi/commands.hpp"
-#include "filter/cli/mpi/failure.hpp"
+#include "filter/mpi/shared_section.hpp"
 #include "filter/system/bus_fault.hpp"
 
 namespace {
 
-using bloomgate::cli::Arguments;
+using namespace bloomgate;
+using namespace bloomgate::cli;
 using bloomgate::mpi::Communicator;
 
 constexpr std::string_view kUsage =
@@ -25,26 +31,61 @@ using Command = int (*)(Communicator& communicator, const Arguments& arguments);
 
 // Null: there is no such command.
 Command command_of(std::string_view name) noexcept {
-  if (name == "build") return bloomgate::cli::run_build;
-  if (name == "update") return bloomgate::cli::run_update;
+  if (name == "build") return run_build;
+  if (name == "update") return run_update;
   return nullptr;
 }
 
-int run(Communicator& communicator, const Arguments& arguments) {
+// The words behind the program's name, the command first. Set before there are other threads.
+Arguments command_line;
+
+// Each text goes in one piece: other ranks and mpirun write to the same stream.
+void say(const Communicator& communicator, const Failure& failure) {
+  const std::string who = "bloomgate-mpi " + command_line.front();
+  if (failure.kind == FailureKind::other) {
+    std::string host(HOST_NAME_MAX + 1, '\0');
+    if (gethostname(host.data(), host.size() - 1) != 0) host = "?";
+    std::cerr << who + ": rank " + std::to_string(communicator.rank()) + " on " + host.c_str() + ": " + failure.what +
+                     "\n";
+  } else if (communicator.rank() == 0) {
+    std::cerr << who + ": " + failure.what + "; '" + who + " --help' shows what it takes\n";
+  } else {
+    return;
+  }
+  if (asks_for_json(command_line)) std::cout << json_of(failure).dump(-1) + "\n" << std::flush;
+}
+
+// Says what the current exception is, and which rank has met it. Nothing of a RankFailure, whose rank has done so, and
+// of the end of a job that another rank has begun. Returns the exit status for it.
+int report_failure(const Communicator& communicator) noexcept {
+  try {
+    throw;
+  } catch (const mpi::RankFailure& failure) {
+    return failure.status;
+  } catch (...) {
+    const Failure failure = current_failure();
+    // A job that ends, ends all ranks: one of them says so.
+    const bool is_stop = failure.code == error_code_name(ErrorCode::interrupted);
+    if (!is_stop || communicator.rank() == 0) say(communicator, failure);
+    return failure.status;
+  }
+}
+
+int run(Communicator& communicator) {
   const bool speaks = communicator.rank() == 0;
-  const Command command = arguments.empty() ? nullptr : command_of(arguments.front());
+  const std::string_view name = command_line.empty() ? "" : std::string_view(command_line.front());
+  const Command command = command_of(name);
   if (command == nullptr) {
-    const bool asked = !arguments.empty() && (arguments.front() == "--help" || arguments.front() == "-h");
-    const bool version = !arguments.empty() && arguments.front() == "--version";
+    const bool asked = name == "--help" || name == "-h";
+    const bool version = name == "--version";
     if (speaks && version) std::cout << "bloomgate-mpi " BLOOMGATE_VERSION "\n";
     if (speaks && !version) (asked ? std::cout : std::cerr) << kUsage;
     return asked || version ? EX_OK : EX_USAGE;
   }
-  bloomgate::cli::say_failures_of(arguments.front());
-  communicator.report_failures_by(bloomgate::cli::report_failure);
+  communicator.report_failures_by(report_failure);
   try {
-    return command(communicator, {arguments.begin() + 1, arguments.end()});
-  } catch (const bloomgate::UsageError&) {
+    return command(communicator, {command_line.begin() + 1, command_line.end()});
+  } catch (const UsageError&) {
     return communicator.report_failure();  // all ranks have met it
   } catch (...) {
     communicator.fail();
@@ -55,9 +96,10 @@ int run(Communicator& communicator, const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Communicator communicator(argc, argv);
-  bloomgate::install_bus_fault_handler();
-  bloomgate::cli::use_names_of_options();
+  install_bus_fault_handler();
+  use_names_of_options();
   // A file that grows past `ulimit -f` is a write that fails, and is reported as one.
   std::signal(SIGXFSZ, SIG_IGN);
-  return run(communicator, Arguments(argv + std::min(argc, 1), argv + argc));
+  command_line.assign(argv + std::min(argc, 1), argv + argc);
+  return run(communicator);
 }

@@ -3,6 +3,7 @@
 usage: mpi_failures_test.py BLOOMGATE BLOOMGATE_MPI
 """
 import gzip
+import json
 import os
 import re
 
@@ -14,14 +15,18 @@ class FailuresTest(MpiTest):
         some = self.addresses("some.txt", 200_000)
         self.output.write_bytes(OLD)
 
-        def two(first, second):
+        def two(first, second, *options):
             """Two ranks with a list each."""
-            program = [BLOOMGATE_MPI, "build", "--output", self.output, "--threads", 2]
+            program = [BLOOMGATE_MPI, "build", "--output", self.output, "--threads", 2, *options]
             return self.run_command(mpirun_each([*program, first], [*program, second]))
 
         done = two(some, self.folder / "missing.txt")
         self.assertEqual(done.returncode, os.EX_NOINPUT, done.stderr)
         self.assertRegex(done.stderr, r"bloomgate-mpi build: rank 1 on \S+: .*missing\.txt")
+        self.assertEqual(done.stdout, "")
+        error = json.loads(two(some, self.folder / "missing.txt", "--json").stdout)["error"]
+        self.assertIn(error["message"], done.stderr)
+        self.assertEqual(error["path"], str(self.folder / "missing.txt"))
         done = two(some, self.addresses("other.txt", 200_000))
         self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
         self.assertRegex(done.stderr, r"rank 1 on \S+: this rank sees other lists than rank 0")

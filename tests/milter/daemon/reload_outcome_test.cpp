@@ -107,7 +107,9 @@ TEST_CASE_METHOD(InFolder, "a supervisor leaves the outcome of each reload in it
   ListSlot slot;
   Wakeup wakeup;
   const ResultsWatch results;
-  Supervisor supervisor({.whitelists = {{"whitelist", file.path()}}}, slot, wakeup, results, log.logger());
+  DaemonOptions options;
+  options.whitelists = {{"whitelist", file.path()}};
+  Supervisor supervisor(options, slot, wakeup, results, log.logger());
   supervisor.load_first();
   const std::int64_t before = monotonic_microseconds();
   supervisor.reload();

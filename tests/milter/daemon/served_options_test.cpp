@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "filter/base/error.hpp"
+#include "milter/dkim/child_verifier.hpp"
 #include "milter/judge/policy_of_options.hpp"
 #include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/support/catch.hpp"

@@ -210,7 +210,7 @@ TEST_CASE(
 TEST_CASE("decide: an address in a faulty From field is not looked up") {
   using enum HeaderFromKind;
   for (const auto kind : {absent, several_fields, several_mailboxes, no_mailbox, malformed}) {
-    INFO(word_of(kKindsOfFrom, kind));
+    INFO(word_of(test::kKindsOfFrom, kind));
     const Facts facts = {"<x@other.example>", HeaderFrom{kind, "joe@example.org"}};
     CHECK(World(with(IdentityRule::header_from, AuthenticationRule::off)).decide(facts).verdict == Verdict::check);
   }
