@@ -1,4 +1,4 @@
-// The subcommands of the program `bloomgate`, one file each. Called by main.cpp.
+// The subcommands of the program `bloomgate`. Called by main.cpp.
 #pragma once
 
 #include "filter/cli/command_line.hpp"
