@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "filter/address/kinds_held.hpp"
 #include "filter/gather/gathered_hashes.hpp"
 #include "filter/hash/hash_range.hpp"
-#include "filter/layout/kinds_held.hpp"
 #include "filter/store/store_file.hpp"
 
 namespace bloomgate {

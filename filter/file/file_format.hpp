@@ -9,10 +9,10 @@
 #include <span>
 #include <string>
 
+#include "filter/address/kinds_held.hpp"
 #include "filter/base/public_key.hpp"
 #include "filter/file/sections.hpp"
 #include "filter/layout/filter_shape.hpp"
-#include "filter/layout/kinds_held.hpp"
 
 namespace bloomgate {
 

@@ -34,11 +34,11 @@
 #include <string_view>
 
 #include "filter/address/address.hpp"
+#include "filter/address/kinds_held.hpp"
 #include "filter/base/fixed_text.hpp"
 #include "filter/domains/sender_domain.hpp"
 #include "filter/domains/sender_domains.hpp"
 #include "filter/layout/filter_shape.hpp"
-#include "filter/layout/kinds_held.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sorted_hashes.hpp"
 

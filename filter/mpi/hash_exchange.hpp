@@ -21,11 +21,11 @@
 #include <vector>
 
 #include "filter/address/address.hpp"
+#include "filter/address/kinds_held.hpp"
 #include "filter/domains/neighbours.hpp"
 #include "filter/domains/sender_domain.hpp"
 #include "filter/gather/recent_domains.hpp"
 #include "filter/layout/filter_shape.hpp"
-#include "filter/layout/kinds_held.hpp"
 #include "filter/mpi/communicator.hpp"
 #include "filter/mpi/shared_array.hpp"
 

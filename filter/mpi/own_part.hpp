@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "filter/address/kinds_held.hpp"
 #include "filter/hash/hash.hpp"
 #include "filter/inputs/stranger_check.hpp"
 #include "filter/jobs/filter_request.hpp"
 #include "filter/layout/filter_shape.hpp"
-#include "filter/layout/kinds_held.hpp"
 #include "filter/mpi/communicator.hpp"
 #include "filter/mpi/own_bits.hpp"
 #include "filter/mpi/own_store.hpp"
