@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   header.push_back(text.substr(begin));
   VerifyRequest request = {.header = header, .need = {}};
   request.need.domains[0].append("example.org");
-  const SignatureChoice choice = choose_signatures(request, {.require_oversigned = size % 2 == 1});
+  const SignatureChoice choice = choose_signatures(request, {.cover = {.require_oversigned = size % 2 == 1}});
   require(choice.candidates.size() <= kMaxVerifiedSignatures);
   for (const SignatureCandidate& candidate : choice.candidates) examine(candidate, header);
   return 0;

@@ -68,7 +68,7 @@ struct World {
   }
 
   void set_deep(bool is_asked) {
-    parts.deep_check = is_asked ? &deep : nullptr;
+    parts.deep_check = is_asked ? deep : nullptr;
     set_connection_parts(&served);
   }
 
@@ -106,7 +106,8 @@ struct World {
   Record record{log};
   Judge judge{rules(), slot, results, record, {[] {}, [] {}}};
   MessagesInProgress in_progress;
-  DeepCheck deep{deep_options(), [this](const auto&, const auto& text) { return answer(text); }};
+  std::shared_ptr<const DeepCheck> deep =
+      std::make_shared<DeepCheck>(deep_options(), [this](const auto&, const auto& text) { return answer(text); });
   int asked = 0;
   ConnectionParts parts;
   PartsSlot served{std::shared_ptr<const ConnectionParts>(std::shared_ptr<void>(), &parts)};
