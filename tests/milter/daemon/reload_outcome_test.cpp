@@ -107,7 +107,7 @@ TEST_CASE_METHOD(InFolder, "a supervisor leaves the outcome of each reload in it
   ListSlot slot;
   Wakeup wakeup;
   const ResultsWatch results;
-  DaemonOptions options;
+  DaemonOptions options = {};
   options.whitelists = {{"whitelist", file.path()}};
   Supervisor supervisor(options, slot, wakeup, results, log.logger());
   supervisor.load_first();

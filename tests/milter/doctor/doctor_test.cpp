@@ -80,7 +80,7 @@ TEST_CASE("a finding is one line and its remedy another, whatever bytes are in t
 
 TEST_CASE_METHOD(test::InFolder,
                  "a daemon that accepts no connection is a problem, and does not make the doctor wait for ever") {
-  DaemonOptions options;
+  DaemonOptions options = {};
   options.socket.family = SocketAddress::Family::unix_path;
   options.socket.path = folder.file("milter.sock");
   sockaddr_un name = {};
