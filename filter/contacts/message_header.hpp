@@ -5,7 +5,7 @@
 // (filter/mail/calendar_reply.hpp).
 //
 // Of a received message, as far as it shows a mailing list: which list has which address (RFC 2919, RFC 2369), and
-// which message this is or answers. All of it is only what somebody wrote; ListPosts holds it against what users sent.
+// which message this is or answers. The sender may have made up all of it; ListPosts holds it against what users sent.
 #pragma once
 
 #include <cstddef>

@@ -115,8 +115,8 @@ std::string quoted_for_shell(const std::string& word) {
   return is_plain ? word : "'" + word + "'";
 }
 
-// What a file is that was given for a list and is none, by its first bytes. Its lines would be rejected one by one, and
-// a filter of what is left would list nobody. The bytes may be hostile.
+// Recognises a file that is not a list, by its first bytes. Each of its lines would be rejected, and the filter would
+// list no sender. The bytes may be hostile.
 //
 // Throws BloomgateError{bad_input}, which names `list` and says what to do, if that text begins as a filter, a store,
 // an archive, a document of another program, UTF-16 or a web page does. With `is_text` also if it begins as JSON, an

@@ -46,6 +46,14 @@ void BlockReport::add_broad(std::string_view key, Breadth breadth, std::uint64_t
   if (broad.size() < kShown) broad.push_back({line, breadth, std::string(key)});
 }
 
+void BlockReport::add_line_without_entry(const ListLine& line, std::uint64_t number, std::string_view text) {
+  if (line.entry.kind() != EntryKind::rejected) {
+    ++blank;
+    return;
+  }
+  rejected.push_back({number, line.fault, std::string(text.substr(0, kMaxInputBytes + 1))});
+}
+
 RejectLog::RejectLog(const std::string& path, std::vector<std::string> names,
                      std::function<void(std::string_view)> show)
     : path_(path), show_(std::move(show)) {

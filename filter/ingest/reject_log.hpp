@@ -44,6 +44,9 @@ struct BlockReport {
   // Counts an entry, and keeps what is to be shown of it, unless it is a usual one.
   void add_broad(std::string_view key, Breadth breadth, std::uint64_t line);
 
+  // Counts a blank line, and keeps a rejected one with its text.
+  void add_line_without_entry(const ListLine& line, std::uint64_t number, std::string_view text);
+
   std::size_t input = 0;
   std::uint64_t index = 0;  // of the block in its input, from 0 without gaps
   std::uint64_t lines = 0;

@@ -56,11 +56,7 @@ void add_block(const Block& block, Lane& lane, const Format& format, AddressProf
         }
       },
       [&](const ListLine& line, std::uint64_t number, std::string_view text) {
-        if (line.entry.kind() != EntryKind::rejected) {
-          ++report.blank;
-          return;
-        }
-        report.rejected.push_back({number, line.fault, std::string(text.substr(0, kMaxInputBytes + 1))});
+        report.add_line_without_entry(line, number, text);
       });
   rejects.add(std::move(report));
 }

@@ -25,8 +25,9 @@ class ExceptHashes {
     if (exceptions.has_domains()) {
       throw BloomgateError(
           ErrorCode::bad_argument,
-          store.path() + " is a store, which has no addresses: whoever is in a domain of " + choice_names().exceptions +
-              " cannot be left out of it; name addresses there, or leave the domain out when the store is made",
+          store.path() + " is a store, which has no addresses: the senders in a domain of " +
+              choice_names().exceptions +
+              " cannot be left out; name addresses there, or leave the domain out when the store is made",
           {.path = store.path()});
     }
     const KindsHeld& kinds = store.header().kinds;
@@ -36,13 +37,13 @@ class ExceptHashes {
           ErrorCode::bad_argument,
           store.path() + " is a store with " + held + ", and has no addresses: the pairs of a sender of " +
               choice_names().exceptions +
-              ", and its entries with signed-by, cannot be left out of it; leave the sender out when the store is made",
+              ", and its entries with signed-by, cannot be left out; leave the sender out when the store is made",
           {.path = store.path()});
     }
     for (const std::string& key : exceptions.keys()) hashes_.insert(store.hash_of(key));
   }
 
-  // Gives how many it has taken out.
+  // Returns how many it has removed.
   std::uint64_t take_out_of(std::vector<KeyHash>& hashes) const {
     if (hashes_.empty()) return 0;
     return std::erase_if(hashes, [this](KeyHash hash) { return hashes_.contains(hash); });

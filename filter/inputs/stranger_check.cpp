@@ -110,7 +110,7 @@ void StrangerCheck::read_lists() {
 std::uint64_t StrangerCheck::show_entries() const {
   KnownStrangers& strangers = *strangers_;
   const std::uint64_t entries = strangers.counts().entries;
-  // Usually there is nobody to be named.
+  // Usually the lists of excluded senders have no entry, so they need not be read again.
   if (entries == 0 && !strangers.has_domains()) return 0;
   Blocks blocks(files_, stop_, false, BlockOrder::in_turn);
   const std::unique_ptr<Format> format = make_format("text", files_.size());

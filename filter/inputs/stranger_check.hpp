@@ -24,7 +24,7 @@ namespace bloomgate {
 // What is wrong with the lists.
 struct StrangerReview {
   std::uint64_t listed = 0;    // addresses that are entries, or that a domain entry lists; and lines of domain entries
-  std::uint64_t rejected = 0;  // lines that are not entries; nobody has such an address
+  std::uint64_t rejected = 0;  // lines that are not entries, so no sender has such an address
 };
 
 class StrangerCheck {

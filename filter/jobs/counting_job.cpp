@@ -40,11 +40,7 @@ std::uint64_t gather_block(const Block& block, const Format& format, const Filte
         }
       },
       [&](const ListLine& line, std::uint64_t number, std::string_view text) {
-        if (line.entry.kind() != EntryKind::rejected) {
-          ++report.blank;
-          return;
-        }
-        report.rejected.push_back({number, line.fault, std::string(text.substr(0, kMaxInputBytes + 1))});
+        report.add_line_without_entry(line, number, text);
       });
   rejects.add(std::move(report));
   return not_there;
@@ -77,14 +73,11 @@ std::uint64_t read_changes(const CountingRequest& request, OpenLists& lists, con
   return 0;
 }
 
-// `read` has the lines that are no entries. A sender who is to be removed by such a line would stay listed.
+// `read` has the lines that are not entries.
 std::optional<BloomgateError> refusal_of_changes(const CountingRequest& request, const LinesRead& read) {
   if (request.change == CountingChange::add) return refusal_of_lines(request, read, "nothing was changed");
   if (read.rejected == 0) return std::nullopt;
-  return BloomgateError(ErrorCode::bad_input,
-                        format_count(read.rejected) +
-                            " lines were rejected, so that whom they name would stay listed; correct them; nothing "
-                            "was changed");
+  return refusal_of_removals(read.rejected, "lines");
 }
 
 std::optional<BloomgateError> refusal_of_absent(const CountingRequest& request, std::uint64_t entries) {

@@ -54,6 +54,12 @@ std::optional<BloomgateError> refusal_of_lines(const FilterRequest& request, con
                                                   choice_names().strict + " was given; " + outcome);
 }
 
+BloomgateError refusal_of_removals(std::uint64_t rejected, const std::string& removals) {
+  return {ErrorCode::bad_input, format_count(rejected) + " " + removals +
+                                    " were rejected, so the senders in them would stay listed; correct them; nothing "
+                                    "was changed"};
+}
+
 FilterResult result_of(const FilterRequest& request, const FilterHeader& header, std::uint64_t rejected,
                        const StrangerReview& strangers, std::uint64_t spilled_bytes,
                        std::chrono::steady_clock::time_point start) {

@@ -61,6 +61,10 @@ unsigned generations_to_keep(const FilterRequest& request, const BuildOptions& o
 std::optional<BloomgateError> refusal_of_lines(const FilterRequest& request, const LinesRead& read,
                                                const std::string& outcome);
 
+// Why nothing is removed: `rejected` of the removals ("lines of --remove") are no entries, and the senders in them
+// would stay listed.
+BloomgateError refusal_of_removals(std::uint64_t rejected, const std::string& removals);
+
 // `request` has the options as they were asked for.
 FilterResult result_of(const FilterRequest& request, const FilterHeader& header, std::uint64_t rejected,
                        const StrangerReview& strangers, std::uint64_t spilled_bytes,

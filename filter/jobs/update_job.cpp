@@ -143,14 +143,8 @@ std::unique_ptr<StoreFile> open_old_store(const UpdatePlan& plan) {
   return open_store(plan.store, old.store_identity, plan.output);
 }
 
-// A sender who is to be removed by a line that cannot be read would stay listed.
 void require_lines(const UpdatePlan& plan, const LinesRead& added, std::uint64_t rejected_of_remove) {
-  if (rejected_of_remove != 0) {
-    throw BloomgateError(ErrorCode::bad_input, format_count(rejected_of_remove) + " lines of " +
-                                                   choice_names().removals +
-                                                   " were rejected, so that whom they name would stay "
-                                                   "listed; correct them; nothing was changed");
-  }
+  if (rejected_of_remove != 0) throw refusal_of_removals(rejected_of_remove, "lines of " + choice_names().removals);
   if (auto refusal = refusal_of_lines(plan, added, "nothing was changed")) throw BloomgateError(std::move(*refusal));
 }
 

@@ -206,8 +206,7 @@ std::optional<FilterCommand<UpdateRequest>> parse_update_command(const Arguments
        "where to put what does not fit into memory (default: the folder of the filter)")  //
       ("keep", po::value(&request.keep)->default_value(0)->value_name("N"),
        "keep the filter and the store that are replaced as FILE.1, and up to N earlier pairs; 'bloomgate rollback' "
-       "puts "
-       "them back")  //
+       "puts them back")  //
       ("sign-key", po::value(&common.sign_key)->value_name("FILE"),
        "sign the filter with the secret key in FILE, as 'bloomgate sign' does")  //
       ("strict", po::bool_switch(&request.is_strict),

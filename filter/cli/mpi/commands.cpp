@@ -86,7 +86,7 @@ int run_build(mpi::Communicator& communicator, const Arguments& arguments) {
   const BuildPlan plan(std::move(command->request), progress.warns());
   mpi::require_supported(plan);
   communicator.stop_at(stop_flag());
-  std::signal(SIGPIPE, SIG_IGN);  // the work goes on if nobody reads the progress or the report
+  std::signal(SIGPIPE, SIG_IGN);  // the work continues without a reader of its progress and report
   print_made(mpi::BuildJob({communicator, progress, stop_flag()}, plan, rank_options).run(), command->json);
   return EX_OK;
 }
@@ -99,7 +99,7 @@ int run_update(mpi::Communicator& communicator, const Arguments& arguments) {
   JobProgress progress(command->quiet || communicator.rank() != 0);
   mpi::UpdateJob job({communicator, progress, stop_flag()}, std::move(command->request), rank_options);
   communicator.stop_at(stop_flag());
-  std::signal(SIGPIPE, SIG_IGN);  // the work goes on if nobody reads the progress or the report
+  std::signal(SIGPIPE, SIG_IGN);  // the work continues without a reader of its progress and report
   print_made(job.run(), command->json);
   return EX_OK;
 }
