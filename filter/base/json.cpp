@@ -57,6 +57,40 @@ Json& Json::operator[](std::string_view key) {
   return found != object.end() ? found->second : object.emplace_back(key, Json()).second;
 }
 
+const Json& Json::at(std::string_view key) const noexcept {
+  static const Json none;
+  const std::span<const Object::value_type> all = members();
+  const auto found = std::ranges::find(all.rbegin(), all.rend(), key, &Object::value_type::first);
+  return found != all.rend() ? found->second : none;
+}
+
+bool Json::is_true() const noexcept {
+  const bool* const value = std::get_if<bool>(&value_);
+  return value != nullptr && *value;
+}
+
+std::optional<double> Json::number() const noexcept {
+  if (const auto* const value = std::get_if<double>(&value_)) return *value;
+  if (const auto* const value = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*value);
+  if (const auto* const value = std::get_if<std::uint64_t>(&value_)) return static_cast<double>(*value);
+  return std::nullopt;
+}
+
+std::optional<std::string_view> Json::text() const noexcept {
+  const auto* const value = std::get_if<std::string>(&value_);
+  return value != nullptr ? std::optional<std::string_view>(*value) : std::nullopt;
+}
+
+std::span<const Json> Json::elements() const noexcept {
+  const Array* const value = std::get_if<Array>(&value_);
+  return value != nullptr ? std::span(*value) : std::span<const Json>();
+}
+
+std::span<const Json::Object::value_type> Json::members() const noexcept {
+  const Object* const value = std::get_if<Object>(&value_);
+  return value != nullptr ? std::span(*value) : std::span<const Object::value_type>();
+}
+
 void Json::push_back(Json value) {
   if (std::holds_alternative<std::monostate>(value_)) value_ = Array();
   std::get<Array>(value_).push_back(std::move(value));
@@ -84,7 +118,62 @@ struct JsonWriter {
 };
 
 std::string Json::dump(int indent) const {
-  return std::visit(JsonWriter(), value_).dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+  return std::visit(JsonWriter(), value_).dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+// Told by nlohmann-json what comes next in a text: whatever is in it, no call is made inside another.
+struct JsonReader {
+  Json read;
+  std::vector<Json*> open;  // the values that the next is in, the innermost last
+  const char* fault = "is not JSON";
+
+  // Where the next value goes.
+  Json& place() {
+    if (open.empty()) return read;
+    Json& parent = *open.back();
+    if (parent.is_array()) return std::get<Json::Array>(parent.value_).emplace_back();
+    return std::get<Json::Object>(parent.value_).back().second;
+  }
+  bool put(Json value) {
+    place() = std::move(value);
+    return true;
+  }
+  bool enter(Json empty) {
+    if (open.size() == Json::kMaxDepth) {
+      fault = "is nested too deeply";
+      return false;
+    }
+    open.push_back(&(place() = std::move(empty)));
+    return true;
+  }
+  bool leave() {
+    open.pop_back();
+    return true;
+  }
+
+  // The names are the library's.
+  bool null() { return put({}); }
+  bool boolean(bool value) { return put(value); }
+  bool number_integer(std::int64_t value) { return put(value); }
+  bool number_unsigned(std::uint64_t value) { return put(value); }
+  bool number_float(double value, const std::string&) { return put(value); }
+  bool string(const std::string& value) { return put(value); }
+  bool binary(const nlohmann::ordered_json::binary_t&) { return false; }  // not in a text
+  bool start_object(std::size_t) { return enter(Json::object()); }
+  bool key(const std::string& name) {
+    std::get<Json::Object>(open.back()->value_).emplace_back(name, Json());
+    return true;
+  }
+  bool end_object() { return leave(); }
+  bool start_array(std::size_t) { return enter(Json::array()); }
+  bool end_array() { return leave(); }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::ordered_json::exception&) { return false; }
+};
+
+Json Json::parse(std::string_view text) {
+  JsonReader reader;
+  if (!JsonWriter::Written::sax_parse(text, &reader)) throw JsonError(reader.fault);
+  return std::move(reader.read);
 }
 
 }  // namespace bloomgate

@@ -1,13 +1,18 @@
-// JSON that is written: values put together in braces, in the order that they are given in.
+// JSON. Written: values put together in braces, in the order that they are given in.
 //   const Json json = {{"file", path}, {"entries", count}, {"sections", Json::array()}};
-// nlohmann-json writes it, in json.cpp alone: its header takes a compiler longer than a whole command of ours. For
-// reading JSON use nlohmann-json itself. Not for several threads at a time.
+// Read: what a text has at a place is asked for by its kind, and a value of another kind is the same as none.
+//   const double score = Json::parse(reply).at("score").number().value_or(0);
+// nlohmann-json reads and writes it, in json.cpp alone: its header takes a compiler longer than a whole command of
+// ours. Not for several threads at a time, but for reading.
 #pragma once
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,8 +21,18 @@
 
 namespace bloomgate {
 
+// What a text is that cannot be read: "is not JSON", "is nested too deeply".
+struct JsonError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class Json {
  public:
+  using Array = std::vector<Json>;
+  using Object = std::vector<std::pair<std::string, Json>>;
+
+  static constexpr std::size_t kMaxDepth = 16;  // levels of a text that is read
+
   Json() noexcept;  // null
   Json(std::nullptr_t) noexcept;
   Json(std::same_as<bool> auto value) noexcept : Json(Bool{value}) {}
@@ -40,6 +55,18 @@ class Json {
   static Json array();
   static Json object();
 
+  // Of a text from anywhere, which must be UTF-8 without a value after its end. Throws JsonError. O(bytes).
+  static Json parse(std::string_view text);
+
+  // The last value of the key of an object; null for what has none. O(keys).
+  const Json& at(std::string_view key) const noexcept;
+  bool is_array() const noexcept { return std::holds_alternative<Array>(value_); }
+  bool is_true() const noexcept;
+  std::optional<double> number() const noexcept;
+  std::optional<std::string_view> text() const noexcept;         // valid as long as the value is
+  std::span<const Json> elements() const noexcept;               // of an array, else none
+  std::span<const Object::value_type> members() const noexcept;  // of an object, else none
+
   // The value of the key of an object, null if there was none. What is null becomes an object.
   Json& operator[](std::string_view key);
   // Of an array. What is null becomes one.
@@ -60,14 +87,12 @@ class Json {
   struct Unsigned {
     std::uint64_t value;
   };
-  using Array = std::vector<Json>;
-  using Object = std::vector<std::pair<std::string, Json>>;
-
   explicit Json(Bool value) noexcept;
   explicit Json(Signed value) noexcept;
   explicit Json(Unsigned value) noexcept;
   bool is_pair() const noexcept;
   friend struct JsonWriter;
+  friend struct JsonReader;
 
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object> value_;
 };

@@ -5,91 +5,57 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "filter/base/json.hpp"
 #include "milter/deep_check/safe_text.hpp"
 
 namespace bloomgate {
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr int kMaxDepth = 16;
 constexpr std::size_t kMaxSymbols = 200;
 constexpr std::size_t kMaxOptions = 20;
 constexpr std::size_t kMaxOptionBytes = 100;
 constexpr std::size_t kMaxActionBytes = 40;
 constexpr std::size_t kMaxMessageBytes = 400;
 
-Json parse_json(std::string_view text) {
-  const auto check_depth = [](int depth, Json::parse_event_t, Json&) {
-    if (depth > kMaxDepth) throw CheckerError("its answer is nested too deeply");
-    return true;
-  };
-  try {
-    return Json::parse(text, check_depth);
-  } catch (const Json::exception&) {
-    throw CheckerError(fmt::format("its answer is not JSON: {}", text.substr(0, 100)));
-  }
-}
-
-const Json* member(const Json& object, const char* name) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(name);
-  return found == object.end() ? nullptr : &*found;
-}
-
-std::optional<double> number(const Json& object, const char* name) {
-  const Json* const value = member(object, name);
-  if (!value || !value->is_number()) return std::nullopt;
-  const double result = value->get<double>();
-  return std::isfinite(result) ? std::optional(result) : std::nullopt;
-}
-
-std::optional<std::string_view> text(const Json& object, const char* name) {
-  const Json* const value = member(object, name);
-  if (!value || !value->is_string()) return std::nullopt;
-  return value->get_ref<const std::string&>();
+std::optional<double> finite(const Json& value) {
+  const auto number = value.number();
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 // Characters that would end an option, or the list of options, cannot be part of one.
 std::string options_of(const Json& symbol) {
   std::string out;
-  const Json* const options = member(symbol, "options");
-  if (!options || !options->is_array()) return out;
   std::size_t count = 0;
-  for (const Json& option : *options) {
-    if (!option.is_string()) continue;
+  for (const Json& option : symbol.at("options").elements()) {
+    const auto text = option.text();
+    if (!text) continue;
     if (++count > kMaxOptions) break;
     if (!out.empty()) out += ',';
-    out += ascii_text(option.get_ref<const std::string&>(), kMaxOptionBytes, ";[]");
+    out += ascii_text(*text, kMaxOptionBytes, ";[]");
   }
   return out;
 }
 
 std::vector<DeepSymbol> symbols_of(const Json& reply) {
   std::vector<DeepSymbol> symbols;
-  const Json* const all = member(reply, "symbols");
-  if (!all || !all->is_object()) return symbols;
-  for (const auto& [name, symbol] : all->items()) {
+  for (const auto& [name, symbol] : reply.at("symbols").members()) {
     if (name.empty()) continue;
-    symbols.push_back({symbol_name(name), number(symbol, "score").value_or(0), options_of(symbol)});
+    symbols.push_back({symbol_name(name), finite(symbol.at("score")).value_or(0), options_of(symbol)});
   }
-  std::stable_sort(symbols.begin(), symbols.end(),
-                   [](const DeepSymbol& a, const DeepSymbol& b) { return std::abs(*a.score) > std::abs(*b.score); });
+  std::ranges::sort(symbols, {}, [](const DeepSymbol& symbol) {
+    return std::pair<double, std::string_view>(-std::abs(*symbol.score), symbol.name);
+  });
   if (symbols.size() > kMaxSymbols) symbols.resize(kMaxSymbols);
   return symbols;
 }
 
 void read_thresholds(const Json& reply, DeepResult& result) {
-  const double required = number(reply, "required_score").value_or(0);
-  const Json* const thresholds = member(reply, "thresholds");
-  const Json none = Json::object();
-  const Json& limits = thresholds ? *thresholds : none;
-  result.reject_threshold = number(limits, "reject").value_or(required);
-  const auto marked = number(limits, "add header");
-  result.spam_threshold = marked ? *marked : number(limits, "rewrite subject").value_or(result.reject_threshold);
+  const Json& limits = reply.at("thresholds");
+  result.reject_threshold = finite(limits.at("reject")).value_or(finite(reply.at("required_score")).value_or(0));
+  const auto marked = finite(limits.at("add header"));
+  result.spam_threshold = marked ? *marked : finite(limits.at("rewrite subject")).value_or(result.reject_threshold);
 }
 
 DeepVerdict verdict_of(const DeepResult& result) {
@@ -111,12 +77,12 @@ DeepVerdict verdict_of(const DeepResult& result) {
 
 }  // namespace
 
-DeepResult parse_rspamd_reply(std::string_view json) {
-  const Json reply = parse_json(json);
-  const auto score = number(reply, "score");
-  const auto action = text(reply, "action");
+DeepResult parse_rspamd_reply(std::string_view json) try {
+  const Json reply = Json::parse(json);
+  const auto score = finite(reply.at("score"));
+  const auto action = reply.at("action").text();
   if (!score || !action) {
-    const auto error = text(reply, "error");
+    const auto error = reply.at("error").text();
     throw CheckerError(error ? fmt::format("it says: {}", error->substr(0, 200))
                              : fmt::format("its answer has no score and no action: {}", json.substr(0, 100)));
   }
@@ -126,10 +92,10 @@ DeepResult parse_rspamd_reply(std::string_view json) {
   read_thresholds(reply, result);
   result.verdict = verdict_of(result);
   result.symbols = symbols_of(reply);
-  if (const Json* const messages = member(reply, "messages")) {
-    result.smtp_message = ascii_text(text(*messages, "smtp_message").value_or(""), kMaxMessageBytes);
-  }
+  result.smtp_message = ascii_text(reply.at("messages").at("smtp_message").text().value_or(""), kMaxMessageBytes);
   return result;
+} catch (const JsonError& error) {
+  throw CheckerError(fmt::format("its answer {}: {}", error.what(), json.substr(0, 100)));
 }
 
 }  // namespace bloomgate

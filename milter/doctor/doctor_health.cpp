@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 
+#include "filter/base/json.hpp"
 #include "milter/deep_check/http_exchange.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/health/file_facts.hpp"
@@ -15,7 +15,6 @@ namespace bloomgate {
 namespace {
 
 using Level = DoctorFinding::Level;
-using nlohmann::json;
 
 constexpr const char* kSubject = "metrics";
 constexpr std::chrono::seconds kMetricsPatience{5};
@@ -39,20 +38,18 @@ DeepCheckServer http_server_at(const SocketAddress& address) {
 }
 
 // Nothing if the text is not that of a daemon.
-std::optional<std::vector<DoctorFinding>> read_findings(std::string_view text) {
-  const json all = json::parse(text, nullptr, false);
-  if (!all.is_array() || all.size() > kMostFindings) return std::nullopt;
+std::optional<std::vector<DoctorFinding>> read_findings(std::string_view text) try {
+  const Json all = Json::parse(text);
+  if (!all.is_array() || all.elements().size() > kMostFindings) return std::nullopt;
   std::vector<DoctorFinding> findings;
-  for (const json& each : all) {
-    if (!each.is_object()) return std::nullopt;
-    const auto text_of = [&each](const char* key) {
-      const auto found = each.find(key);
-      return found != each.end() && found->is_string() ? found->get<std::string>() : std::string();
-    };
+  for (const Json& each : all.elements()) {
+    const auto text_of = [&each](const char* key) { return std::string(each.at(key).text().value_or("")); };
     if (text_of("rule").empty() || text_of("what").empty()) return std::nullopt;
     findings.push_back({level_of(text_of("severity")), text_of("rule"), text_of("what"), text_of("how")});
   }
   return findings;
+} catch (const JsonError&) {
+  return std::nullopt;
 }
 
 }  // namespace

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "filter/base/ascii.hpp"
+#include "filter/base/json.hpp"
 #include "milter/doctor/doctor.hpp"
 #include "milter/doctor/doctor_access.hpp"
 #include "milter/doctor/doctor_connection.hpp"
@@ -28,12 +29,15 @@ std::string without_line_end(std::string_view output) {
   return std::string(ascii::trimmed_back(output, " \n"));
 }
 
-// As scripts/mta_setup/postfix_reading.py writes it.
-using Read = nlohmann::json;
+using Milters = std::span<const Json>;
+
+std::string text_of(const Json& value) {
+  return std::string(value.text().value_or(""));
+}
 
 class Postfix {
  public:
-  Postfix(const DaemonOptions& options, std::string folder, const Read& read, std::vector<DoctorFinding>& findings)
+  Postfix(const DaemonOptions& options, std::string folder, const Json& read, std::vector<DoctorFinding>& findings)
       : options_(options),
         folder_(std::move(folder)),
         read_(read),
@@ -41,7 +45,7 @@ class Postfix {
         queue_folder_(value("queue_directory")) {}
 
   void examine() {
-    const Read& milters = read_.at("milters");
+    const Milters milters = read_.at("milters").elements();
     const auto ours = find_ours(milters);
     if (ours == milters.end()) {
       problem(
@@ -54,7 +58,7 @@ class Postfix {
     const std::string content_filter = value("content_filter");
     // Bloomgate is then the whole check: nothing else looks at mail that it has not seen.
     const bool is_last = asks_deep_check(options_) && content_filter.empty() && !is_followed;
-    examine_fallback(ours->at("text"), is_last);
+    examine_fallback(text_of(ours->at("text")), is_last);
     examine_access();
     examine_services();
     examine_others(milters, ours);
@@ -75,12 +79,12 @@ class Postfix {
     findings_.push_back({Level::problem, "postfix", std::move(text), std::move(remedy)});
   }
 
-  std::string value(const char* name) const { return read_.at(name); }
+  std::string value(const char* name) const { return text_of(read_.at(name)); }
 
   // The daemon's place among the milters.
-  Read::const_iterator find_ours(const Read& milters) const {
-    return std::ranges::find_if(milters, [this](const Read& milter) {
-      const std::string address = milter.at("address");
+  Milters::iterator find_ours(Milters milters) const {
+    return std::ranges::find_if(milters, [this](const Json& milter) {
+      const std::string address = text_of(milter.at("address"));
       if (options_.socket.family != SocketAddress::Family::unix_path) {
         return address.starts_with("inet") && address.ends_with(":" + options_.socket.port);
       }
@@ -91,8 +95,8 @@ class Postfix {
 
   // What the tables of that name say about a header field; empty if they say nothing.
   std::string action(const char* name, const std::string& field) {
-    for (const std::string table : read_.at(name)) {
-      std::string found = without_line_end(run_program({"postmap", "-c", folder_, "-q", field, table}).output);
+    for (const Json& table : read_.at(name).elements()) {
+      std::string found = without_line_end(run_program({"postmap", "-c", folder_, "-q", field, text_of(table)}).output);
       if (!found.empty()) return found;
     }
     return {};
@@ -126,15 +130,15 @@ class Postfix {
 
   // Each smtpd may have milters of its own, and be in a chroot: a path from / then means another place.
   void examine_services() {
-    for (const auto& [name, service] : read_.at("services").items()) {
-      const Read& milters = service.at("milters");
+    for (const auto& [name, service] : read_.at("services").members()) {
+      const Milters milters = service.at("milters").elements();
       const auto ours = find_ours(milters);
       if (ours == milters.end()) {
-        if (!service.at("is_incoming")) continue;
+        if (!service.at("is_incoming").is_true()) continue;
         problem(name + " of master.cf has smtpd_milters of its own, and does not ask Bloomgate",
                 std::string(kSetupPostfix));
-      } else if (service.at("is_chrooted") && ours->at("address").get<std::string>().starts_with("unix:/") &&
-                 !service.at("asks_no_milters")) {
+      } else if (service.at("is_chrooted").is_true() && text_of(ours->at("address")).starts_with("unix:/") &&
+                 !service.at("asks_no_milters").is_true()) {
         problem(name + " of master.cf runs in a chroot and cannot see " + options_.socket.path +
                     ": its mail has no mark, and nothing is learned of it",
                 "run setup-postfix --apply again, or: postconf -F " + name + "/chroot=n && postfix reload");
@@ -151,7 +155,8 @@ class Postfix {
       return;
     }
     const std::string transport = found.substr(7, found.find(':') - 7);
-    if (std::ranges::find(read_.at("transports"), Read(transport)) == read_.at("transports").end()) {
+    if (std::ranges::none_of(read_.at("transports").elements(),
+                             [&transport](const Json& each) { return each.text() == transport; })) {
       problem("listed mail is sent to the transport " + transport + ", which master.cf does not have",
               std::string(kSetupPostfix));
       return;
@@ -163,7 +168,7 @@ class Postfix {
   // Who may write with the address of another user teaches for him.
   void examine_logins() {
     if (options_.learn == DaemonOptions::Learn::none) return;
-    if (read_.at("binds_logins")) {
+    if (read_.at("binds_logins").is_true()) {
       findings_.push_back({Level::ok, "learn", "Postfix lets a login write with its own addresses alone"});
       return;
     }
@@ -174,10 +179,10 @@ class Postfix {
   }
 
   // The other milters, before Bloomgate and after it.
-  void examine_others(const Read& milters, Read::const_iterator ours) {
+  void examine_others(Milters milters, Milters::iterator ours) {
     for (auto milter = milters.begin(); milter != milters.end(); ++milter) {
       if (milter == ours) continue;
-      const std::string name = milter->at("address");
+      const std::string name = text_of(milter->at("address"));
       const auto address = postfix_milter_address(name, queue_folder_);
       if (!address) continue;
       const DoctorConnection connection = connect_to(*address);
@@ -253,14 +258,15 @@ class Postfix {
 
   const DaemonOptions& options_;
   std::string folder_;
-  const Read& read_;
+  const Json& read_;  // as scripts/mta_setup/postfix_reading.py writes it
   std::vector<DoctorFinding>& findings_;
   const std::string queue_folder_;
 };
 
 }  // namespace
 
-bool examine_postfix(const DaemonOptions& options, const std::string& folder, std::vector<DoctorFinding>& findings) {
+bool examine_postfix(const DaemonOptions& options, const std::string& folder,
+                     std::vector<DoctorFinding>& findings) try {
   if (access((folder + "/main.cf").c_str(), F_OK) != 0) return false;
   const auto problem = [&findings](const std::string& text, const std::string& remedy) {
     findings.push_back({Level::problem, "postfix", text, remedy});
@@ -272,7 +278,11 @@ bool examine_postfix(const DaemonOptions& options, const std::string& folder, st
   if (read.status != 0) {
     return problem("postconf cannot read the configuration in " + folder, "run postfix check, and fix what it reports");
   }
-  Postfix(options, folder, Read::parse(read.output), findings).examine();
+  Postfix(options, folder, Json::parse(read.output), findings).examine();
+  return true;
+} catch (const JsonError& error) {
+  findings.push_back({Level::problem, "postfix", std::string("what setup-postfix --read prints ") + error.what(),
+                      "see which setup-postfix is the first in PATH, and install this version's"});
   return true;
 }
 
