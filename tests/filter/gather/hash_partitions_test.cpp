@@ -1,6 +1,7 @@
 #include "filter/gather/hash_partitions.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 #include <vector>
 
@@ -93,6 +94,44 @@ TEST_CASE("all the memory is used, and not a hash more than it holds is promised
 
 TEST_CASE("with the least memory each partition of each shard has room for a cache line, and more") {
   for (const unsigned lanes : {1U, 4U}) CHECK(HashPartitions(8, lanes, 1).has_room_for(64));
+}
+
+TEST_CASE("what takes the place of a partition's hashes has its order, and the memory of the others is free again") {
+  const auto count = GENERATE(0U, 1U, 7U, 8U, 9U, 1000U, 20'000U);
+  CAPTURE(count);
+  HashPartitions partitions(1, 2, 1 << 19);
+  const auto first = [](KeyHash hash) { return hash >> 1; };
+  const auto content = [&partitions](std::size_t partition) {
+    std::vector<KeyHash> hashes;
+    partitions.for_each_run(partition,
+                            [&](std::span<const KeyHash> run) { std::ranges::copy(run, std::back_inserter(hashes)); });
+    return hashes;
+  };
+  std::vector<KeyHash> other;
+  // Many times as many as there is memory for.
+  for (unsigned round = 0; round < 20; ++round) {
+    REQUIRE(partitions.has_room_for(10'000));
+    for (unsigned lane = 0; lane < 2; ++lane) {
+      for (const KeyHash hash : random_hashes(10'000, round)) partitions.lane(lane).add(first(hash));
+      partitions.lane(lane).settle();
+    }
+    if (round == 0) {
+      partitions.lane(1).add(~KeyHash{0});
+      other = content(1);
+    }
+    std::vector<KeyHash> hashes = random_hashes(count, 100 + round);
+    std::ranges::transform(hashes, hashes.begin(), first);
+    partitions.replace(0, hashes);
+    CHECK((content(0) == hashes));
+    // What comes later stands behind them.
+    partitions.lane(0).add(round);
+    hashes.push_back(round);
+    CHECK((content(0) == hashes));
+    partitions.replace(0, {});
+    CHECK(content(0).empty());
+  }
+  CHECK(content(1) == other);
+  CHECK(other == std::vector<KeyHash>{~KeyHash{0}});
 }
 
 TEST_CASE("the number of partitions follows the array's size, up to what a cache holds") {
