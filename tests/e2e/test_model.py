@@ -185,7 +185,8 @@ class Model:
                 return
         else:
             entries = set().union(*lists)
-            self.bloomgate("fold", self.layers_folder, "--newest", f"{KEEP_DAYS}d", *self.shape(), self.lists_folder)
+            self.bloomgate("fold", self.layers_folder, "--newest", f"{KEEP_DAYS}d", "--allow-shrink", *self.shape(),
+                           self.lists_folder)
         [layer] = self.layers_folder.glob("*.bloom")
         self.layers = {layer.name: entries}
 
