@@ -1,5 +1,5 @@
-// The table of the daemon's options: each is declared once, here. The command line, the configuration file, `--help`
-// and the shipped bloomgate-milter.conf come from it; a test compares the manual pages with it.
+// The table of the daemon's options: each is declared once, here. The command line, the reader of the configuration
+// file and `--help` come from it; a test compares the manual pages and the shipped bloomgate-milter.conf with it.
 #pragma once
 
 #include <span>
@@ -9,14 +9,12 @@
 namespace bloomgate {
 
 struct OptionSpec {
-  std::string_view name;                // without dashes: the same on the command line and in the file
-  std::string_view argument;            // the value's name in help texts; empty: the option takes none
-  std::string_view default_value;       // as an operator would write it; may be empty
-  std::string_view summary;             // one line
-  std::string_view details;             // what to know before changing it, in lines; may be empty
-  bool in_file;                         // false: on the command line only
-  bool repeatable = false;              // may be given several times; each adds to it
-  std::string_view shipped_value = {};  // what the shipped file sets it to; empty: it leaves the default
+  std::string_view name;           // without dashes: the same on the command line and in the file
+  std::string_view argument;       // the value's name in help texts; empty: the option takes none
+  std::string_view default_value;  // as an operator would write it; may be empty
+  std::string_view summary;        // one line
+  bool in_file;                    // false: on the command line only
+  bool repeatable = false;         // may be given several times; each adds to it
 };
 
 // In the order in which they are shown.
@@ -33,9 +31,5 @@ std::string daemon_help_text();
 // one for each command, with `word`, its name and its summary. No help shows it.
 inline constexpr std::string_view kListOptions = "--list-options";
 std::string daemon_option_list();
-
-// The text of the shipped bloomgate-milter.conf: every option with its explanation. It is commented out and at its
-// default, or set to its shipped value.
-std::string daemon_config_file_text();
 
 }  // namespace bloomgate
