@@ -187,11 +187,16 @@ def test_connections_past_the_descriptors_are_ended_at_once_and_no_thread_spins(
         silent = [MilterConnection(daemon.address) for _ in range(DESCRIPTORS + 20)]
         # A quarter is for messages.
         wait_until(lambda: open_ones(silent) < DESCRIPTORS * 3 // 4, "those past the limit to be ended")
-        assert open_ones(silent) >= 20
+        are_open = open_ones(silent)
+        assert are_open >= 20
         for _ in range(300):
             with closing(MilterConnection(daemon.address)) as connection:
                 connection.put(NEGOTIATION)
-                assert connection.answer() is None
+                answer = connection.answer()
+                # On a busy machine the first silent ones are late before the last of these comes.
+                if open_ones(silent) < are_open:
+                    break
+                assert answer is None
         wait_until(lambda: open_ones(silent) == 0, "the silent ones to be late")
         # A thread that spins takes what it can of the five seconds until then.
         assert processor_seconds(pid) - used < 0.5
