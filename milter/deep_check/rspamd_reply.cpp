@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "filter/base/json.hpp"
@@ -39,14 +41,14 @@ std::string options_of(const Json& symbol) {
 }
 
 std::vector<DeepSymbol> symbols_of(const Json& reply) {
+  std::map<std::string_view, const Json*> by_name;  // of a name that stands twice, the last
+  for (const auto& [name, symbol] : reply.at("symbols").members()) by_name[name] = &symbol;
   std::vector<DeepSymbol> symbols;
-  for (const auto& [name, symbol] : reply.at("symbols").members()) {
+  for (const auto& [name, symbol] : by_name) {
     if (name.empty()) continue;
-    symbols.push_back({symbol_name(name), finite(symbol.at("score")).value_or(0), options_of(symbol)});
+    symbols.push_back({symbol_name(name), finite(symbol->at("score")).value_or(0), options_of(*symbol)});
   }
-  std::ranges::sort(symbols, {}, [](const DeepSymbol& symbol) {
-    return std::pair<double, std::string_view>(-std::abs(*symbol.score), symbol.name);
-  });
+  std::ranges::stable_sort(symbols, std::greater(), [](const DeepSymbol& symbol) { return std::abs(*symbol.score); });
   if (symbols.size() > kMaxSymbols) symbols.resize(kMaxSymbols);
   return symbols;
 }

@@ -48,15 +48,18 @@ TEST_CASE("each option of the table is declared once") {
 // before a line that sets the option.
 using ShippedOption = std::pair<std::string, std::string>;
 
+// Up to the first text that says nothing of an option in that way.
 std::vector<ShippedOption> shipped_options(const std::string& text) {
   std::vector<ShippedOption> options;
   const std::regex paragraph(
-      "(#.*)\n(?:# .*\n)*?(?:#[a-z0-9-]+ = ?(.*)\n|# Without this line: (.*)\\.\n[a-z0-9-]+ = .*\n)");
-  const auto after_heading = text.begin() + static_cast<std::ptrdiff_t>(text.find("\n\n") + 2);
-  for (std::sregex_iterator at(after_heading, text.end(), paragraph), end; at != end; ++at) {
-    const std::string of_set = (*at)[3];
-    options.emplace_back((*at)[1], of_set.empty() ? (*at)[2].str() : of_set == "none" ? "" : of_set);
+      "(# ([a-z0-9-]+): .*)\n(?:#.*\n)*?(?:#\\2 = ?(.*)\n|# Without this line: (.*)\\.\n\\2 = .*\n)\n?");
+  auto rest = text.begin() + static_cast<std::ptrdiff_t>(text.find("\n\n") + 2);
+  for (std::smatch match; std::regex_search(rest, text.end(), match, paragraph, std::regex_constants::match_continuous);
+       rest = match[0].second) {
+    const std::string of_set = match[4];
+    options.emplace_back(match[1], of_set.empty() ? match[3].str() : of_set == "none" ? "" : of_set);
   }
+  CHECK(std::string(rest, text.end()).empty());
   return options;
 }
 
@@ -68,7 +71,16 @@ TEST_CASE("the shipped configuration file has the options in the order of the ta
         "# " + std::string(spec.name) + ": " + std::string(spec.summary) + " (" + std::string(spec.argument) + ")",
         spec.default_value);
   }
-  CHECK(shipped_options(read_file(kSource + "/config/bloomgate-milter.conf")) == wanted);
+  const std::string shipped = read_file(kSource + "/config/bloomgate-milter.conf");
+  CHECK(shipped_options(shipped) == wanted);
+  // All else is at its default.
+  std::vector<std::string> set;
+  std::istringstream lines(shipped);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line.front() != '#') set.push_back(line);
+  }
+  CHECK(set == std::vector<std::string>{"allow-missing-whitelist = yes", "revoked = /etc/bloomgate/revoked.txt",
+                                        "extra = /etc/bloomgate/extra.txt", "opt-out = /etc/bloomgate/opt-out.txt"});
 }
 
 TEST_CASE("the shipped configuration file is good, also with every line of it switched on") {

@@ -187,6 +187,10 @@ def test_connections_past_the_descriptors_are_ended_at_once_and_no_thread_spins(
         silent = [MilterConnection(daemon.address) for _ in range(DESCRIPTORS + 20)]
         # A quarter is for messages.
         wait_until(lambda: open_ones(silent) < DESCRIPTORS * 3 // 4, "those past the limit to be ended")
+        # They are accepted in order: once this one is refused, all of the others are settled.
+        with closing(MilterConnection(daemon.address)) as connection:
+            connection.put(NEGOTIATION)
+            assert connection.answer() is None
         are_open = open_ones(silent)
         assert are_open >= 20
         for _ in range(300):

@@ -113,9 +113,9 @@ TEST_CASE("an answer has at most 16 levels and 20 options for each symbol, and u
   const auto nested = [](std::size_t depth) {
     return reply_with("reject", 1, R"(,"a":)" + std::string(depth, '[') + std::string(depth, ']'));
   };
-  // The answer itself is one level, and so is what is in the innermost.
+  // The answer itself is one level.
   CHECK(parse_rspamd_reply(nested(15)).score == 1);
-  CHECK_THROWS_WITH(parse_rspamd_reply(nested(17)), Contains("too deeply"));
+  CHECK_THROWS_WITH(parse_rspamd_reply(nested(16)), Contains("too deeply"));
 
   const auto options = [](int count) {
     std::string text = R"({"score":1,"action":"reject","symbols":{"S":{"score":1,"options":[7)";
@@ -130,6 +130,8 @@ TEST_CASE("an answer has at most 16 levels and 20 options for each symbol, and u
   };
   CHECK(symbols(R"({"S":{"options":"text"}})") == std::vector<DeepSymbol>{{"S", 0.0, ""}});
   CHECK(symbols(R"({"S":{"options":{"a":"b"}}})") == std::vector<DeepSymbol>{{"S", 0.0, ""}});
+  CHECK(symbols(R"({"S":{"score":1},"A":{"score":-2},"S":{"score":2}})") ==
+        std::vector<DeepSymbol>{{"A", -2.0, ""}, {"S", 2.0, ""}});
   CHECK(symbols(R"(["S","T"])").empty());
   CHECK(symbols(R"([{"score":1}])").empty());
   CHECK(symbols("null").empty());
