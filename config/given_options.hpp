@@ -19,7 +19,7 @@ struct GivenValue {
 // By the option's name. Each has one value, or several in the order in which they were given if the table allows that.
 using GivenOptions = std::map<std::string, std::vector<GivenValue>, std::less<>>;
 
-// The command line: its options, and the words that are none, in their order.
+// The command line: its options, and the other words, in their order.
 struct GivenCommandLine {
   GivenOptions options;
   std::vector<std::string> words;

@@ -121,10 +121,10 @@ std::string Json::dump(int indent) const {
   return std::visit(JsonWriter(), value_).dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-// Told by nlohmann-json what comes next in a text: whatever is in it, no call is made inside another.
+// nlohmann-json calls it for each token of a text. The calls are not nested, so a deeply nested text needs no stack.
 struct JsonReader {
   Json read;
-  std::vector<Json*> open;  // the values that the next is in, the innermost last
+  std::vector<Json*> open;  // the arrays and objects around the next value, the innermost last
   const char* fault = "is not JSON";
 
   // Where the next value goes.
@@ -151,14 +151,14 @@ struct JsonReader {
     return true;
   }
 
-  // The names are the library's.
+  // The library calls these, so the names are its own.
   bool null() { return put({}); }
   bool boolean(bool value) { return put(value); }
   bool number_integer(std::int64_t value) { return put(value); }
   bool number_unsigned(std::uint64_t value) { return put(value); }
   bool number_float(double value, const std::string&) { return put(value); }
   bool string(const std::string& value) { return put(value); }
-  bool binary(const nlohmann::ordered_json::binary_t&) { return false; }  // not in a text
+  bool binary(const nlohmann::ordered_json::binary_t&) { return false; }  // only in binary formats
   bool start_object(std::size_t) { return enter(Json::object()); }
   bool key(const std::string& name) {
     std::get<Json::Object>(open.back()->value_).emplace_back(name, Json());

@@ -1,9 +1,10 @@
-// JSON. Written: values put together in braces, in the order that they are given in.
+// JSON values, to write and to read. Keys are written in the order in which they were given.
 //   const Json json = {{"file", path}, {"entries", count}, {"sections", Json::array()}};
-// Read: what a text has at a place is asked for by its kind, and a value of another kind is the same as none.
+// A reader asks for a value by its key and its kind. If the key is missing, or the value has another kind, there is
+// none.
 //   const double score = Json::parse(reply).at("score").number().value_or(0);
 // nlohmann-json reads and writes it, in json.cpp alone: its header takes a compiler longer than a whole command of
-// ours. Not for several threads at a time, but for reading.
+// ours. Several threads may read one value. While one thread changes it, no other may use it.
 #pragma once
 
 #include <concepts>
@@ -21,7 +22,7 @@
 
 namespace bloomgate {
 
-// What a text is that cannot be read: "is not JSON", "is nested too deeply".
+// A text cannot be read: it "is not JSON", or "is nested too deeply".
 struct JsonError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -55,17 +56,18 @@ class Json {
   static Json array();
   static Json object();
 
-  // Of a text from anywhere, which must be UTF-8 without a value after its end. Throws JsonError. O(bytes).
+  // Reads one value. The text may be hostile: what is not UTF-8 is refused, too. Throws JsonError. O(bytes).
   static Json parse(std::string_view text);
 
-  // The last value of the key of an object; null for what has none. O(keys).
+  // The value of an object's key; null if this is no object or the key is missing. If the object has the key twice, the
+  // last value counts. O(keys).
   const Json& at(std::string_view key) const noexcept;
   bool is_array() const noexcept { return std::holds_alternative<Array>(value_); }
   bool is_true() const noexcept;
   std::optional<double> number() const noexcept;
   std::optional<std::string_view> text() const noexcept;         // valid as long as the value is
-  std::span<const Json> elements() const noexcept;               // of an array, else none
-  std::span<const Object::value_type> members() const noexcept;  // of an object, else none
+  std::span<const Json> elements() const noexcept;               // of an array; else empty
+  std::span<const Object::value_type> members() const noexcept;  // of an object, as they stand there; else empty
 
   // The value of the key of an object, null if there was none. What is null becomes an object.
   Json& operator[](std::string_view key);

@@ -16,7 +16,7 @@ struct ReadCounts {
   std::uint64_t lines = 0;
   std::uint64_t daemon_lines = 0;   // lines of the daemon
   std::uint64_t older_lines = 0;    // of these, before `since`
-  std::uint64_t undated_lines = 0;  // of these, with a date that is none
+  std::uint64_t undated_lines = 0;  // of these, with an invalid date
 };
 
 class LogReading {

@@ -41,7 +41,7 @@ std::string options_of(const Json& symbol) {
 }
 
 std::vector<DeepSymbol> symbols_of(const Json& reply) {
-  std::map<std::string_view, const Json*> by_name;  // of a name that stands twice, the last
+  std::map<std::string_view, const Json*> by_name;  // if a name is there twice, the last one counts
   for (const auto& [name, symbol] : reply.at("symbols").members()) by_name[name] = &symbol;
   std::vector<DeepSymbol> symbols;
   for (const auto& [name, symbol] : by_name) {

@@ -44,11 +44,11 @@ TEST_CASE("each option of the table is declared once") {
   CHECK(table_defaults(true).size() == daemon_option_table().size());
 }
 
-// How the shipped file begins what it says of an option, and the default that it gives: its last line, or the one
-// before a line that sets the option.
+// The first line about an option in the shipped file, and the default there. If the file sets the option, the line
+// before that has the default; else the last line has it.
 using ShippedOption = std::pair<std::string, std::string>;
 
-// Up to the first text that says nothing of an option in that way.
+// Stops at the first text of another form, which fails the test.
 std::vector<ShippedOption> shipped_options(const std::string& text) {
   std::vector<ShippedOption> options;
   const std::regex paragraph(

@@ -187,7 +187,7 @@ def test_connections_past_the_descriptors_are_ended_at_once_and_no_thread_spins(
         silent = [MilterConnection(daemon.address) for _ in range(DESCRIPTORS + 20)]
         # A quarter is for messages.
         wait_until(lambda: open_ones(silent) < DESCRIPTORS * 3 // 4, "those past the limit to be ended")
-        # They are accepted in order: once this one is refused, all of the others are settled.
+        # The daemon accepts connections in order. Once it refuses this one, it has decided about all others.
         with closing(MilterConnection(daemon.address)) as connection:
             connection.put(NEGOTIATION)
             assert connection.answer() is None
@@ -197,7 +197,7 @@ def test_connections_past_the_descriptors_are_ended_at_once_and_no_thread_spins(
             with closing(MilterConnection(daemon.address)) as connection:
                 connection.put(NEGOTIATION)
                 answer = connection.answer()
-                # On a busy machine the first silent ones are late before the last of these comes.
+                # On a busy machine the silent ones may reach their time-out before this loop ends.
                 if open_ones(silent) < are_open:
                     break
                 assert answer is None

@@ -117,7 +117,7 @@ def test_a_whitelist_written_to_in_place_lists_no_sender_from_then_on(start_gate
     assert {delivery.place for delivery in after} == {DEEP_CHECK}
     assert all(delivery.marks[0].startswith(DAMAGED) for delivery in after)
 
-    # A good file put in its place ends the fault. 'bloomgate build' itself replaces nothing that is no filter any more.
+    # A good file in its place ends the fault. 'bloomgate build' refuses to replace a file that is no longer a filter.
     good = gateway.config.whitelist.with_name("good.bloom")
     build_filter_of(good, [LISTED])
     os.replace(good, gateway.config.whitelist)

@@ -81,7 +81,7 @@ void check(const LearnedCommand& command) {
   if (!command.date.empty() && !parse_day(command.date)) {
     throw UsageError("--date takes a day such as 2026-11-20, not '" + command.date + "'");
   }
-  first_day(command);  // throws for an age that is none
+  first_day(command);  // throws for an invalid age
 }
 
 // Nothing given: --help was.

@@ -267,8 +267,8 @@ class Shape:
         return number.value
 
     def hashes(self, column: Column) -> np.ndarray:
-        """The hashes of the addresses in a column, as uint64, without the texts that are none. Raises ValueError if there is an
-        entry that is none for a build by parts: of a domain, or a pair."""
+        """The hashes of the addresses in a column, as uint64. Leaves out texts that are not entries. Raises ValueError if there is
+        an entry that a build by parts cannot have: of a domain, or a pair."""
         data, offsets = _packed(column)
         offsets = offsets.astype(np.int64, copy=False)
         hashes = np.zeros(len(offsets) - 1, np.uint64)

@@ -79,8 +79,8 @@ const std::vector<Row>& rows() {
       {"an underscore before a U-label", "_dmarc.müller.example", "_dmarc.xn--mller-kva.example"},
       {"two hyphens in the third and fourth place beside a U-label", "r3---sn.müller.example",
        "r3---sn.xn--mller-kva.example"},
-      {"an A-label that is none", "xn--a.example", "xn--a.example"},
-      {"an A-label that is none beside a U-label", "xn--a.müller.example", "xn--a.xn--mller-kva.example"},
+      {"an invalid A-label", "xn--a.example", "xn--a.example"},
+      {"an invalid A-label beside a U-label", "xn--a.müller.example", "xn--a.xn--mller-kva.example"},
       {"a hyphen last in an ASCII label beside a U-label", "a-.müller.example", "a-.xn--mller-kva.example"},
       {"a slash in an ASCII label beside a U-label", "a/b.müller.example", "rejected: bad-domain-character"},
       // What IDNA 2008 does not allow

@@ -9,7 +9,7 @@ std::string levels(std::size_t count) {
   return std::string(count, '[') + std::string(count, ']');
 }
 
-TEST_CASE("what a text has is found by its place, and a value of another kind is none") {
+TEST_CASE("a value is read by its key and its kind, and a value of another kind is not there") {
   const Json read = Json::parse(R"({"n":-1,"u":18446744073709551615,"f":2.5,"t":"ä","yes":true,"no":false,
                                     "list":["a",1,null],"in":{"x":{"y":"z"}}})");
   CHECK(read.at("n").number() == -1);
@@ -40,17 +40,17 @@ TEST_CASE("what a text has is found by its place, and a value of another kind is
   CHECK(read.at("list").members().empty());
 }
 
-TEST_CASE("of a key that stands twice the last value counts") {
+TEST_CASE("if an object has a key twice, the last value counts") {
   CHECK(Json::parse(R"({"a":1,"b":2,"a":3})").at("a").number() == 3);
 }
 
-TEST_CASE("what is read is written as it was") {
+TEST_CASE("a text that was read is written unchanged") {
   for (const char* text : {"null", "true", "-1", "2.5", R"("ä")", "[]", "{}", R"([1,[],{"b":{},"a":[null]}])"}) {
     CHECK(Json::parse(text).dump(-1) == text);
   }
 }
 
-TEST_CASE("a text that is no JSON, or has too many levels, is refused with the reason") {
+TEST_CASE("an invalid text, or one with too many levels, is refused with the reason") {
   for (const std::string text :
        {"", " ", "{", "[1", "[1]]", "{1:2}", "nul", "1e999", "\"\xff\"", "'a'", "[1,]", "{} {}"}) {
     CAPTURE(text);

@@ -1,4 +1,4 @@
-// Hashes that come many times, or once, in memory and on disk: each is given out once, in order.
+// Repeated and different hashes, in memory and on disk: each comes out once, in ascending order.
 #include "filter/gather/gathered_hashes.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Gathered {
   GatheredHashes hashes = GatheredHashes(kLanes, kMemory, folder.path());
   std::vector<KeyHash> want = {};
 
-  // So many of each lane's, drawn from `some`; makes room before, as the builder does.
+  // Adds `count` random hashes of `some` to each lane. Makes room first, as the builder does.
   void add(std::span<const KeyHash> some, std::uint64_t count, std::mt19937_64& random) {
     if (!hashes.has_room_for(count)) hashes.make_room_by_uniting(kLanes, count);
     REQUIRE(hashes.has_room_for(count));
@@ -51,14 +51,14 @@ struct Gathered {
 std::vector<KeyHash> drawn(std::size_t count, std::mt19937_64& random) {
   std::vector<KeyHash> hashes(count);
   std::ranges::generate(hashes, random);
-  // The least and the greatest, and neighbours of these.
+  // Both ends of the range, and their neighbours.
   for (const KeyHash hash : {KeyHash{0}, KeyHash{1}, ~KeyHash{0}, ~KeyHash{0} - 1}) hashes.push_back(hash);
   return hashes;
 }
 
-TEST_CASE("what comes many times stays in memory, whatever the number of times") {
+TEST_CASE("repeated hashes stay in memory") {
   std::mt19937_64 random(1);
-  // Of a partition, fewer than a set begins with, and so many that it grows.
+  // Fewer hashes in a partition than a set has slots for, and so many that the set grows.
   const auto different = GENERATE(std::size_t{1}, std::size_t{500}, std::size_t{60'000});
   CAPTURE(different);
   Gathered gathered;
@@ -68,7 +68,7 @@ TEST_CASE("what comes many times stays in memory, whatever the number of times")
   gathered.check();
 }
 
-TEST_CASE("many that all fall into one partition are united there, too") {
+TEST_CASE("repeated hashes stay in memory if all fall into one partition") {
   std::mt19937_64 random(2);
   std::vector<KeyHash> some = drawn(20'000, random);
   for (KeyHash& hash : some) hash >>= GatheredHashes::kPartitionBits;
@@ -78,7 +78,7 @@ TEST_CASE("many that all fall into one partition are united there, too") {
   gathered.check();
 }
 
-TEST_CASE("what is mostly different goes to the disk, and comes back in order") {
+TEST_CASE("different hashes go to the disk, and come back in order") {
   std::mt19937_64 random(3);
   Gathered gathered;
   for (int i = 0; i < (kIsSanitized ? 10 : 20); ++i) gathered.add(drawn(2 * kAtOnce, random), kAtOnce, random);
@@ -87,7 +87,7 @@ TEST_CASE("what is mostly different goes to the disk, and comes back in order") 
   gathered.check();
 }
 
-TEST_CASE("what was repeated first and is different later is gathered all the same") {
+TEST_CASE("no hash is lost if the first ones are repeated and later ones differ") {
   std::mt19937_64 random(4);
   Gathered gathered;
   const std::vector<KeyHash> some = drawn(5000, random);

@@ -96,7 +96,7 @@ TEST_CASE("with the least memory each partition of each shard has room for a cac
   for (const unsigned lanes : {1U, 4U}) CHECK(HashPartitions(8, lanes, 1).has_room_for(64));
 }
 
-TEST_CASE("what takes the place of a partition's hashes has its order, and the memory of the others is free again") {
+TEST_CASE("new hashes of a partition keep their order, and the memory of the replaced ones is free again") {
   const auto count = GENERATE(0U, 1U, 7U, 8U, 9U, 1000U, 20'000U);
   CAPTURE(count);
   HashPartitions partitions(1, 2, 1 << 19);
@@ -108,7 +108,7 @@ TEST_CASE("what takes the place of a partition's hashes has its order, and the m
     return hashes;
   };
   std::vector<KeyHash> other;
-  // Many times as many as there is memory for.
+  // Together, many times more hashes than the memory holds.
   for (unsigned round = 0; round < 20; ++round) {
     REQUIRE(partitions.has_room_for(10'000));
     for (unsigned lane = 0; lane < 2; ++lane) {
@@ -123,7 +123,7 @@ TEST_CASE("what takes the place of a partition's hashes has its order, and the m
     std::ranges::transform(hashes, hashes.begin(), first);
     partitions.replace(0, hashes);
     CHECK((content(0) == hashes));
-    // What comes later stands behind them.
+    // Later hashes come behind them.
     partitions.lane(0).add(round);
     hashes.push_back(round);
     CHECK((content(0) == hashes));

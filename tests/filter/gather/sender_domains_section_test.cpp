@@ -1,4 +1,4 @@
-// The section of the sender domains where their number was only estimated.
+// The section of the sender domains, written with an estimate of their number.
 #include "filter/gather/sender_domains_section.hpp"
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace bloomgate::test {
 namespace {
 
-TEST_CASE("however wrong the estimate of the sender domains was, the file has the same bytes") {
+TEST_CASE("a wrong estimate of the number of sender domains does not change the bytes of the file") {
   const auto domains = GENERATE(std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1000}, std::uint64_t{1024});
   const TemporaryFolder folder;
   BuildOptions options = {.seed = 7, .sender_domains = true};

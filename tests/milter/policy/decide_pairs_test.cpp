@@ -105,7 +105,7 @@ TEST_CASE("a sender is delivered if listed for all recipients at once, or for ea
       {"and not below it", "<pat@partner.example>", {"x@sub.tenant.example"}, "check not-listed envelope"},
       {"a tree for a tree", "<x@a.wide.example>", {"x@b.ours.example"}, "deliver listed-for-recipients envelope @main"},
       {"revoked", "<gone@example.org>", {"ann@ours.example"}, "check revoked envelope"},
-      {"a recipient that is none",
+      {"an invalid recipient",
        "<joe@example.org>",
        {"ann@ours.example", "postmaster"},
        "check not-listed-for-all envelope @main"},
