@@ -1,27 +1,24 @@
-"""Small faults, made from the text of a function: what `run` puts into a copy of the code, one at a time.
+"""Small faults, made from the parsed code (parsed.py): what `run` puts into a copy of it, one at a time."""
 
-A rule is a pattern and what takes the place of its match. The patterns go by the spaces of our format: ` < ` compares, and
-`vector<int>` does not.
-"""
-
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from weave import blank, function_bodies
+from parsed import ENCODING, Body, ParsedFile, flags_of
 
 # Folder, and the test programs that could notice a fault in it, the quickest first; the first row that fits counts.
 # "ctest: REGEX" stands for tests that ctest knows, with what is built for them.
 PROGRAMS = (
-    ("milter/fields", ("fields_tests", "policy_tests", "dkim_tests")),
-    ("milter/policy", ("policy_tests",)),
+    ("milter/fields", ("fields_tests", "policy_tests", "dkim_tests", "milter_tests")),
+    ("milter/policy", ("policy_tests", "milter_tests")),
     ("milter/deep_check", ("deep_check_tests", "milter_tests")),
-    ("milter/names", ("names_tests", "dkim_tests", "config_tests")),
+    ("milter/names", ("names_tests", "dkim_tests", "config_tests", "milter_tests")),
     ("milter/dkim", ("dkim_tests", "milter_tests")),
     ("milter/learning", ("learning_tests", "milter_tests")),
-    ("milter/lookup", ("lookup_tests",)),
-    ("milter/serving", ("lookup_tests", "monitoring_tests")),
+    ("milter/lookup", ("lookup_tests", "milter_tests")),
+    ("milter/serving", ("lookup_tests", "monitoring_tests", "milter_tests")),
+    ("milter/health", ("health_tests", "monitoring_tests", "milter_tests")),
     ("milter/monitoring", ("monitoring_tests", "milter_tests")),
+    ("milter/why", ("why_tests", "milter_tests")),
     ("milter", ("milter_tests",)),
     ("config", ("config_tests", "milter_tests")),
     ("filter/library", ("library_tests",)),
@@ -31,20 +28,6 @@ PROGRAMS = (
     ("filter", ("filter_tests",)),
 )
 BUILT_FOR_CTEST = ("bloomgate", "bloomgate-mpi")
-
-RULES = tuple((re.compile(pattern), replacement) for pattern, replacement in (
-    (r" == ", " != "), (r" != ", " == "),
-    (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "),
-    (r" && ", " || "), (r" \|\| ", " && "),
-    (r"(?<=[( ])!(?=[\w(])", ""),
-    (r"\btrue\b", "false"), (r"\bfalse\b", "true"),
-    (r" [+-] 1\b", ""), (r" \+ (?!1\b)", " - "), (r" - (?!1\b)", " + "),
-    (r"(?<=return )0(?=;)", "1"), (r"\bbreak(?=;)", ""), (r"\bcontinue(?=;)", ""),
-    (r"\.begin\(\)(?=[,)])", ".end()"),
-    # A statement on a line of its own: a call or an assignment, not a return and not a declaration.
-    (r"(?m)(?<=^)[ ]+(?!return|throw|co_|delete|using|case)[\w.:>\-\[\]]+(?:\(.*\)| [-+*|&^]?= .*);$", ""),
-))
-CONDITION = re.compile(r"\b(?:if|while) \(")
 
 
 @dataclass(frozen=True)
@@ -66,12 +49,16 @@ class Fault:
     text: str
     replacement: str
     tests: tuple
+    body: Body
 
     def __str__(self):
-        def short(text):
-            return " ".join(text.split()) or "nothing"
+        return f"{self.file}:{self.line}: {self.change()}"
 
-        return f"{self.file}:{self.line}: {short(self.text)}  =>  {short(self.replacement)}"
+    def change(self):
+        def short(text):
+            return " ".join(text.encode(ENCODING).decode().split()) or "nothing"
+
+        return f"{short(self.text)}  =>  {short(self.replacement)}"
 
     def apply(self, source: str, offset: int = 0) -> str:
         """`source` begins at `offset` of the file."""
@@ -87,40 +74,14 @@ def tests_of(file: str) -> tuple:
     raise ValueError(f"{file}: expected a file of config/, filter/ or milter/")
 
 
-def condition_at(code: str, opening: int) -> int:
-    """Behind the parenthesis that closes the one at `opening`."""
-    depth = 0
-    for at in range(opening, len(code)):
-        depth += {"(": 1, ")": -1}.get(code[at], 0)
-        if depth == 0:
-            return at + 1
-    return len(code)
-
-
-def changes(code: str, source: str):
-    """Of one body: (begin, text, replacement)."""
-    for pattern, replacement in RULES:
-        for found in pattern.finditer(code):
-            # What a comment or a string has in this place is blank in `code`.
-            yield found.start(), source[found.start():found.end()], replacement
-    for found in CONDITION.finditer(code):
-        begin, end = found.end() - 1, condition_at(code, found.end() - 1)
-        condition = source[begin:end]
-        if ";" not in condition and not re.match(r"\((?:const )?auto\b|\([\w:<>]+ [\w]+ =", condition):
-            yield begin, condition, f"(!{condition})"
-
-
-def mutants_of(path: Path, root: Path, lines=None) -> list:
-    """The mutants of a file; with `lines`, those of these lines only."""
+def mutants_of(path: Path, root: Path, database: Path, lines=None) -> list:
+    """The mutants of a file, which `database` says how to compile; with `lines`, those of these lines only."""
     file = str(path.relative_to(root))
-    source = path.read_text(encoding="utf-8")
-    code = blank(source)
+    parsed = ParsedFile(path, flags_of(database, path, root))
     tests = tests_of(file)
     found = {}
-    for begin, end, _ in function_bodies(source):
-        for at, text, replacement in changes(code[begin:end], source[begin:end]):
-            line = source[:begin + at].count("\n") + 1
-            if lines is None or line in lines:
-                fault = Fault(file, line, begin + at, text, replacement, tests)
-                found[fault] = None
+    for change in parsed.changes():
+        line = parsed.source.count("\n", 0, change.begin) + 1
+        if lines is None or line in lines:
+            found[Fault(file, line, change.begin, change.text, change.replacement, tests, change.body)] = None
     return sorted(found, key=lambda fault: (fault.begin, fault.replacement))

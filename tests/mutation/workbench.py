@@ -13,6 +13,7 @@ import threading
 import time
 from pathlib import Path
 
+from parsed import ENCODING
 from weave import PLACES, VARIABLE, weave
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,7 +91,7 @@ class Workbench:
                                 check=True, capture_output=True).stdout.decode().split("\0")
         names = {name for name in listed if name and (ROOT / name).is_file()}
         for name in names:
-            self.write(name, woven[name].encode() if name in woven else (ROOT / name).read_bytes())
+            self.write(name, woven[name].encode(ENCODING) if name in woven else (ROOT / name).read_bytes())
             shutil.copymode(ROOT / name, self.source / name)
         for old in [path for path in self.source.rglob("*") if path.is_file()]:
             if str(old.relative_to(self.source)) not in names and not old.is_relative_to(self.source / "build"):
@@ -151,27 +152,23 @@ class Workbench:
             return run(self.command_of(test), seconds, self.output(), self.folder, environment)
 
     def build_woven(self, faults: dict):
-        """Builds the tests of these faults, by their numbers, with all of the faults that can be woven. Returns the
-        numbers of those that are woven, and of those that do not compile."""
+        """Builds the tests of these faults, by their numbers, with all of the faults in one build. Returns the
+        numbers of those that do not compile."""
         tests = list(dict.fromkeys(test for fault in faults.values() for test in fault.tests))
         wrong = set()
         while True:
-            woven, sources = set(), {}
+            sources = {}
             for name in dict.fromkeys(fault.file for fault in faults.values()):
                 of_file = {number: fault for number, fault in faults.items()
                            if fault.file == name and number not in wrong}
-                source, numbers = weave((ROOT / name).read_text(encoding="utf-8"), of_file, name)
-                if numbers:
-                    sources[name] = source
-                woven |= numbers
+                sources[name] = weave((ROOT / name).read_bytes().decode(ENCODING), of_file, name)
             self.copy_sources(sources)
             if self.compile(tests):
-                break
+                return wrong
             found = {int(number) for number in PLACES.findall(self.output().read_text(errors="replace"))} - wrong
             if not found:
                 raise BuildError(f"unchanged code does not build:\n{self.errors()}")
             wrong |= found
-        return woven, wrong
 
     def seconds_of(self, test):
         """On unchanged code, where it must pass."""
