@@ -45,6 +45,7 @@ class Test:
 class Fault:
     file: str  # below the project's folder
     line: int
+    code: str  # of that line
     begin: int  # of the text that changes, in the file
     text: str
     replacement: str
@@ -59,6 +60,10 @@ class Fault:
             return " ".join(text.encode(ENCODING).decode().split()) or "nothing"
 
         return f"{short(self.text)}  =>  {short(self.replacement)}"
+
+    def name(self):
+        """As the list `equivalents` has it: does not change when code moves."""
+        return f"{self.file}: {self.code}  ::  {self.change()}"
 
     def apply(self, source: str, offset: int = 0) -> str:
         """`source` begins at `offset` of the file."""
@@ -83,5 +88,6 @@ def mutants_of(path: Path, root: Path, database: Path, lines=None) -> list:
     for change in parsed.changes():
         line = parsed.source.count("\n", 0, change.begin) + 1
         if lines is None or line in lines:
-            found[Fault(file, line, change.begin, change.text, change.replacement, tests, change.body)] = None
+            code = parsed.source.splitlines()[line - 1].strip()
+            found[Fault(file, line, code, change.begin, change.text, change.replacement, tests, change.body)] = None
     return sorted(found, key=lambda fault: (fault.begin, fault.replacement))

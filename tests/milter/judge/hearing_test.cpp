@@ -1,0 +1,203 @@
+// Messages from their MAIL command to the answer, through the parts as the daemon puts them together, without sockets
+// and without libmilter.
+#include "milter/judge/hearing.hpp"
+
+#include <functional>
+#include <stdexcept>
+
+#include "tests/milter/glue/daemon_parts.hpp"
+#include "tests/support/catch.hpp"
+
+namespace bloomgate::test {
+namespace {
+
+using std::chrono::days;
+
+// Senders and users are not authenticated by results; mail of users who have logged in is decided like other mail.
+JudgeRules rules_for(IdentityRule identity) {
+  JudgeRules rules = envelope_rules();
+  rules.policy.identity = identity;
+  rules.policy.own_domains = read_exact_list("@ours.example\n").list;
+  return rules;
+}
+
+struct Mail {
+  std::string_view sender = "ann@ours.example";
+  std::vector<std::string_view> recipients = {"zoe@example.org"};
+  std::string_view login = "ann";
+  std::vector<std::pair<std::string_view, std::string_view>> fields = {};
+  std::string_view body = "Hello.\r\n";
+};
+
+const Mail kFromZoe = {.sender = "zoe@example.org",
+                       .recipients = {"ann@ours.example"},
+                       .login = "",
+                       .fields = {{"From", "zoe@example.org"}}};
+
+// A judge who learns, and a checker who says what it is told to say.
+class Teaching : public Parts {
+ public:
+  explicit Teaching(JudgeRules rules = rules_for(IdentityRule::envelope))
+      : learner({.path = folder.file("learned.db"), .keep = days(10)}, log.logger(), 7, [this] { return today; }),
+        learning(std::move(rules), slot, results, record, {}, &learner) {
+    parts.judge = &learning;
+    parts.record = &record;
+    parts.check_mark = CheckMark::tells_why;
+    parts.fallback_host = "mx.example";
+    log.logger()->set_level(spdlog::level::warn);
+  }
+
+  // What happens while a message is under way, before its end.
+  using Meanwhile = std::function<void(MessageRecorder&)>;
+
+  // Returns the mark that the message gets, "none" without one.
+  std::string hear(const Mail& mail, const Meanwhile& meanwhile = nullptr) {
+    begin(mail);
+    if (meanwhile) meanwhile(message);
+    const Answer answer = hearing.end_of_message({.queue_id = "Q1", .mta_name = ""});
+    const auto* const edits = std::get_if<Edits>(&answer);
+    std::string mark = edits != nullptr && edits->mark != nullptr ? edits->mark : "none";
+    hearing.forget_message();
+    message.reset();
+    return mark;
+  }
+
+  // All of the message but its end.
+  void begin(const Mail& mail) {
+    message = MessageRecorder(parts.deep_check ? std::optional(parts.deep_check->text_limits()) : std::nullopt);
+    message.expect_recipients(parts.want_recipients());
+    hearing.begin_message();
+    message.begin_message("<" + std::string(mail.sender) + ">", {.login = mail.login, .daemon_name = ""});
+    for (const std::string_view path : mail.recipients) message.add_recipient("<" + std::string(path) + ">");
+    for (const auto& [name, value] : mail.fields) message.add_header(name, value);
+    hearing.end_of_header("");
+    hearing.add_body(mail.body);
+  }
+
+  void ask(DeepVerdict verdict) {
+    parts.deep_check = std::make_shared<DeepCheck>(DeepCheckOptions(), [verdict](const auto&, const auto&) {
+      DeepResult result;
+      result.verdict = verdict;
+      return result;
+    });
+  }
+
+  bool knows_zoe() const { return learner.is_learned("ann@ours.example", "zoe@example.org"); }
+
+  TemporaryFolder folder;
+  LearnedDay today{days(20'780)};
+  Learner learner;
+  Judge learning;
+  HearingParts parts;
+  MessageRecorder message;
+  Hearing hearing{parts, message};
+};
+
+TEST_CASE_METHOD(Teaching, "a user's correspondent is delivered to that user from the end of the user's message on") {
+  CHECK_THAT(hear(kFromZoe), StartsWith("check; reason=not-listed;"));
+  begin({});
+  CHECK_FALSE(knows_zoe());
+  hearing.forget_message();
+  CHECK_FALSE(knows_zoe());  // the message was given up
+  hear({});
+  CHECK(knows_zoe());
+  CHECK_THAT(hear(kFromZoe), StartsWith("deliver; reason=learned;"));
+  Mail to_bob = kFromZoe;
+  to_bob.recipients = {"bob@ours.example"};
+  CHECK_THAT(hear(to_bob), StartsWith("check; reason=not-listed;"));
+  CHECK(log.text().empty());
+}
+
+TEST_CASE_METHOD(Teaching, "a message teaches only if its checker has found it good") {
+  ask(DeepVerdict::ham);
+  bool teaches = true;
+  SECTION("good") {}
+  SECTION("any other verdict") {
+    ask(GENERATE(DeepVerdict::spam, DeepVerdict::soft_reject, DeepVerdict::reject));
+    teaches = false;
+  }
+  SECTION("no answer") {
+    parts.deep_check = std::make_shared<DeepCheck>(DeepCheckOptions(), [](const auto&, const auto&) -> DeepResult {
+      throw std::runtime_error("no server answers");
+    });
+    teaches = false;
+  }
+  SECTION("no checker") {
+    parts.deep_check = nullptr;
+  }
+  hear({});
+  CHECK(knows_zoe() == teaches);
+}
+
+TEST_CASE_METHOD(Teaching, "what is known of a message in part, or came from a program, teaches nothing") {
+  Mail mail;
+  Meanwhile meanwhile;
+  SECTION("facts that fail before the end of the header") {
+    mail.fields.assign(2000, {"Authentication-Results", "x; none"});
+  }
+  SECTION("facts that fail after it") {
+    meanwhile = [](MessageRecorder& late) {
+      for (int i = 0; i < 2000; ++i) late.add_header("Authentication-Results", "x; none");
+    };
+  }
+  SECTION("a header of a program") {
+    mail.fields = {{"Auto-Submitted", "auto-replied"}};
+  }
+  SECTION("a body of a program") {
+    mail.fields = {{"Content-Type", "multipart/mixed; boundary=b"}};
+    mail.body = "--b\r\nContent-Type: text/calendar; method=REPLY\r\n\r\nBEGIN:VCALENDAR\r\n--b--\r\n";
+  }
+  SECTION("a client without a login") {
+    mail.login = "";
+  }
+  hear(mail, meanwhile);
+  CHECK_FALSE(knows_zoe());
+  CHECK(learner.status().pairs == 0);
+  hear({});
+  CHECK(knows_zoe());
+}
+
+TEST_CASE_METHOD(Teaching, "in observe mode a message teaches, too, and nothing is edited") {
+  parts.mode = Mode::observe;
+  CHECK(hear({}) == "none");
+  CHECK(knows_zoe());
+  CHECK(hear(kFromZoe) == "none");
+}
+
+TEST_CASE("a pair is kept while messages are delivered by it, for the sender by whom they are") {
+  const IdentityRule rule = GENERATE(IdentityRule::envelope, IdentityRule::header_from, IdentityRule::both);
+  CAPTURE(rule);
+  Teaching taught(rules_for(rule));
+  taught.hear({.recipients = {"zoe@example.org", "yan@example.net"}});
+  Mail mail = {.sender = "yan@example.net",
+               .recipients = {"ann@ours.example"},
+               .login = "",
+               .fields = {{"From", "zoe@example.org"}}};
+  taught.today += days(6);
+  REQUIRE_THAT(taught.hear(mail), StartsWith("deliver; reason=learned;"));
+  taught.today += days(6);
+  CHECK(taught.learner.is_learned("ann@ours.example", "zoe@example.org") == (rule != IdentityRule::envelope));
+  CHECK(taught.learner.is_learned("ann@ours.example", "yan@example.net") == (rule != IdentityRule::header_from));
+}
+
+TEST_CASE_METHOD(Teaching, "a message that is not delivered by a pair does not keep the pair") {
+  hear({});
+  today += days(6);
+  set_exact_lists("zoe@example.org\n");
+  CHECK_THAT(hear(kFromZoe), StartsWith("check; "));
+  today += days(6);
+  CHECK_FALSE(knows_zoe());
+}
+
+TEST_CASE_METHOD(Teaching, "the answer after an exception checks the message, or in observe mode leaves it alone") {
+  begin({.fields = {{"X-Bloomgate", "deliver"}}});
+  const auto answer = [&] { return std::get<Edits>(hearing.answer_after_exception()); };
+  CHECK(answer().mark == kFallbackHeaderValue);
+  CHECK(answer().forged_marks == 1);
+  parts.mode = Mode::observe;
+  CHECK(answer().mark == nullptr);
+  CHECK(answer().forged_marks == 0);
+}
+
+}  // namespace
+}  // namespace bloomgate::test
