@@ -88,6 +88,6 @@ def mutants_of(path: Path, root: Path, database: Path, lines=None) -> list:
     for change in parsed.changes():
         line = parsed.source.count("\n", 0, change.begin) + 1
         if lines is None or line in lines:
-            code = parsed.source.splitlines()[line - 1].strip()
+            code = parsed.source.split("\n")[line - 1].strip()
             found[Fault(file, line, code, change.begin, change.text, change.replacement, tests, change.body)] = None
     return sorted(found, key=lambda fault: (fault.begin, fault.replacement))

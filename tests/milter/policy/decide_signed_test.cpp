@@ -292,6 +292,9 @@ TEST_CASE("decide: what is revoked is not delivered by an entry that names its s
       .expect({{"all lists below a host", of_list, "check revoked list by list:*.example.org"}});
   Desk({.revoked = "list:announce.lists.example.org > ann@ours.example\n"})
       .expect({{"the list for its recipient", of_list, "check revoked list"}});
+  Desk({.revoked = "list:announce.lists.example.org signed-by lists.example.org\n"})
+      .expect({{"the list with its signer", of_list,
+                "check revoked list by list:announce.lists.example.org of lists.example.org"}});
   Desk({.revoked = "m@member.example\n"}).expect({{"the member", of_list, "check revoked header-from"}});
   Desk({.revoked = "billing@bank.example\n"}).expect({{"the sender", of_service, "check revoked header-from"}});
   Desk({.revoked = "@bank.example signed-by esp.example\n"})
