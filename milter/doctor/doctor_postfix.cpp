@@ -278,7 +278,9 @@ bool examine_postfix(const DaemonOptions& options, const std::string& folder,
   if (read.status != 0) {
     return problem("postconf cannot read the configuration in " + folder, "run postfix check, and fix what it reports");
   }
-  Postfix(options, folder, Json::parse(read.output), findings).examine();
+  const Json answer = Json::parse(read.output);
+  if (!answer.at("milters").is_array()) throw JsonError("is not what this version's prints");
+  Postfix(options, folder, answer, findings).examine();
   return true;
 } catch (const JsonError& error) {
   findings.push_back({Level::problem, "postfix", std::string("what setup-postfix --read prints ") + error.what(),

@@ -275,6 +275,17 @@ def test_a_postfix_that_cannot_be_read_is_found(world, postfix, monkeypatch):
     assert_found(world.findings(postfix=etc), "setup-postfix is not installed")
 
 
+@pytest.mark.parametrize("answer, words", [("nonsense", "is not JSON"), ("{}", "is not what"), ("null", "is not what")])
+def test_another_program_in_the_place_of_setup_postfix_is_found(world, postfix, monkeypatch, answer, words):
+    etc = postfix()
+    other = world.folder / "bin/setup-postfix"
+    other.parent.mkdir()
+    other.write_text(f"#!/bin/sh\necho '{answer}'\n")
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{other.parent}:{os.environ['PATH']}")
+    assert_found(world.findings(postfix=etc), f"what setup-postfix --read prints {words}")
+
+
 def test_several_things_that_are_missing_in_a_postfix_are_found_at_once(world, postfix):
     etc = postfix("--recipe", "rspamd")
     edit(etc / "main.cf", "default_action=accept", "default_action=tempfail")
