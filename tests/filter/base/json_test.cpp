@@ -52,10 +52,11 @@ TEST_CASE("a text that was read is written unchanged") {
 
 TEST_CASE("an invalid text, or one with too many levels, is refused with the reason") {
   for (const std::string text :
-       {"", " ", "{", "[1", "[1]]", "{1:2}", "nul", "1e999", "\"\xff\"", "'a'", "[1,]", "{} {}"}) {
+       {"", " ", "{", "[1", "[1]]", "{1:2}", "nul", "1e999", "\"\xff\"", "'a'", "[1,]", "{} {}", "{}}"}) {
     CAPTURE(text);
     CHECK_THROWS_WITH(Json::parse(text), "is not JSON");
   }
+  CHECK_THROWS_WITH(Json::parse(std::string("{}\0{}", 5)), "is not JSON");
   CHECK(Json::parse(levels(Json::kMaxDepth)).is_array());
   CHECK_THROWS_WITH(Json::parse(levels(Json::kMaxDepth + 1)), "is nested too deeply");
   CHECK_THROWS_WITH(Json::parse(std::string(1'000'000, '[')), "is nested too deeply");
