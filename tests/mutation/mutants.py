@@ -36,9 +36,10 @@ class Test:
     program: str  # empty where ctest runs them
     pattern: str  # ctest's regular expression, empty for a program
     targets: tuple  # what is built for it
+    only: tuple = ()  # names of a Catch program's files of tests; empty: all
 
     def __str__(self):
-        return self.program or f"ctest: {self.pattern}"
+        return " ".join((self.program or f"ctest: {self.pattern}",) + self.only)
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,14 @@ class Fault:
         return source[:at] + self.replacement + source[at + len(self.text):]
 
 
-def tests_of(file: str) -> tuple:
+def tests_of(file: str, root: Path) -> tuple:
+    """The tests of the same room first: they are the quickest, and most likely to notice."""
+    of_room = tuple(path.stem for path in sorted((root / "tests" / file).parent.glob("*_test.cpp")))
     for folder, programs in PROGRAMS:
         if file.startswith(folder + "/"):
-            return tuple(Test("", name.removeprefix("ctest: "), BUILT_FOR_CTEST) if name.startswith("ctest: ")
-                         else Test(name, "", (name,)) for name in programs)
+            first = (Test(programs[0], "", programs[:1], of_room),) if of_room else ()
+            return first + tuple(Test("", name.removeprefix("ctest: "), BUILT_FOR_CTEST) if name.startswith("ctest: ")
+                                 else Test(name, "", (name,)) for name in programs)
     raise ValueError(f"{file}: expected a file of config/, filter/ or milter/")
 
 
@@ -83,7 +87,7 @@ def mutants_of(path: Path, root: Path, database: Path, lines=None) -> list:
     """The mutants of a file, which `database` says how to compile; with `lines`, those of these lines only."""
     file = str(path.relative_to(root))
     parsed = ParsedFile(path, flags_of(database, path, root))
-    tests = tests_of(file)
+    tests = tests_of(file, root)
     found = {}
     for change in parsed.changes():
         line = parsed.source.count("\n", 0, change.begin) + 1

@@ -140,7 +140,8 @@ class Workbench:
             return ["ctest", "--test-dir", self.build, "--no-tests=error", "--output-on-failure", "--stop-on-failure", "-R",
                     test.pattern]
         for built in self.build.glob(f"tests/**/{test.program}"):
-            return [built, "--abort"]
+            only = ",".join(f"[#{name}]" for name in test.only)
+            return [built, "--abort", *(["-#", only] if only else [])]
         raise BuildError(f"there is no test program '{test.program}'")
 
     def run_test(self, test, seconds, number=0):
