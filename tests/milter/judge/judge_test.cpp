@@ -87,6 +87,15 @@ TEST_CASE_METHOD(Parts, "a look-up without a message takes one recipient if list
   CHECK(judge.look_up("joe@example.org", "", kNoTime, kAskLearned).reason == Reason::recipients_unknown);
 }
 
+TEST_CASE_METHOD(Parts, "a look-up without a recipient is answered although recipients have opted out") {
+  ListParts parts = slot.get()->parts();
+  parts.opt_out.list = std::make_shared<const ExactList>(read_exact_list("ann@ours.example\n").list);
+  set_lists(std::move(parts));
+  CHECK(judge.look_up("joe@example.org", "", kNoTime, kAskLearned).reason == Reason::listed);
+  CHECK(judge.look_up("joe@example.org", "bob@ours.example", kNoTime, kAskLearned).reason == Reason::listed);
+  CHECK(judge.look_up("joe@example.org", "ann@ours.example", kNoTime, kAskLearned).verdict == Verdict::check);
+}
+
 TEST_CASE("a look-up without a message asks what was learned only if it may") {
   Parts parts;
   const TemporaryFolder folder;
@@ -184,6 +193,16 @@ TEST_CASE_METHOD(ConfirmedParts, "a false positive is checked, and a listed send
   CHECK(decide("<user7@example.org>").verdict == Verdict::deliver);
   CHECK(decide("<" + stranger + ">").reason == Reason::not_listed);
   CHECK(decide("<" + stranger + ">").confirmation == Confirmation::no);
+}
+
+TEST_CASE_METHOD(ConfirmedParts, "the time that a message has waited for its stores is told, apart from the rest") {
+  MessageRecorder message;
+  message.begin_message("<user7@example.org>");
+  const Judgement confirmed = judge.judge(message, "");
+  CHECK(confirmed.confirm_microseconds > 0);
+  CHECK(confirmed.confirm_microseconds <= confirmed.microseconds);
+  message.begin_message("<>");
+  CHECK(judge.judge(message, "").confirm_microseconds == 0);
 }
 
 TEST_CASE_METHOD(ConfirmedParts, "a bad page of a store is reported once, and its senders are checked") {
