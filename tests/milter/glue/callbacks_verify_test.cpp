@@ -215,6 +215,17 @@ TEST_CASE_METHOD(Verifying, "a message whose header exceeds the limit is not ver
   CHECK(begun == 1);
 }
 
+TEST_CASE_METHOD(Verifying, "no signature is verified of a message that is refused") {
+  for (const bool is_refused : {false, true}) {
+    server.mail("<joe@example.org>");
+    server.header("From", "joe@example.org");
+    for (int i = 0; is_refused && i <= 100; ++i) server.header("X-Bloomgate", "deliver");
+    server.end_of_header();
+    CHECK(server.end_of_message() == (is_refused ? SMFIS_REJECT : SMFIS_CONTINUE));
+    CHECK(begun == 1);
+  }
+}
+
 TEST_CASE_METHOD(Verifying, "results in the mail server's own name are not believed without configuration") {
   is_known_at_once = true;
   outcome = {};
