@@ -64,6 +64,7 @@ def side_by_side_group(item):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "all_only: takes long, and is run by scripts/test --all only")
+    config.addinivalue_line("markers", "may_take(seconds): takes longer than others, where the machine has other work")
     config.addinivalue_line("markers", "xdist_group(name): tests that pytest-xdist runs one after the other")
     # Ended from outside (a deadline, say), every server is stopped all the same.
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("ended by SIGTERM", 128 + signal.SIGTERM))
@@ -72,11 +73,13 @@ def pytest_configure(config):
 def within(seconds):
     """Makes a hook of pytest's fail the test that takes longer: where a faulty program hangs, so would the test."""
     def hook(item):
+        limit = max([seconds, *(mark.args[0] for mark in item.iter_markers("may_take"))])
+
         def fail(*_):
-            pytest.fail(f"it took longer than {seconds} s")
+            pytest.fail(f"it took longer than {limit} s")
 
         before = signal.signal(signal.SIGALRM, fail)
-        signal.setitimer(signal.ITIMER_REAL, seconds, GRACE_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, limit, GRACE_SECONDS)
         try:
             yield
         finally:

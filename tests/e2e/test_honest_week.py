@@ -152,6 +152,7 @@ def test_mail_of_another_customer_is_not_recognised_by_the_bounce_address_that_i
     assert (row.strict, row.with_entries, row.with_domains) == (0, 0, 0)
 
 
+@pytest.mark.may_take(900)
 @pytest.mark.all_only
 def test_each_of_the_two_thousand_is_decided_as_the_one_that_stands_for_it(folder, rows):
     whole = Week(folder, all_of_them=True)
