@@ -157,6 +157,14 @@ TEST_CASE_METHOD(Teaching, "what is known of a message in part, or came from a p
   CHECK(knows_zoe());
 }
 
+TEST_CASE_METHOD(Teaching, "a message to more recipients than the rules of learning allow teaches nothing") {
+  learner.set_rules({.path = folder.file("learned.db"), .lesson = {.most_recipients = 2}});
+  hear({.recipients = {"zoe@example.org", "yan@example.net", "xia@example.com"}});
+  CHECK_FALSE(knows_zoe());
+  hear({.recipients = {"zoe@example.org", "yan@example.net"}});
+  CHECK(knows_zoe());
+}
+
 TEST_CASE_METHOD(Teaching, "in observe mode a message teaches, too, and nothing is edited") {
   parts.mode = Mode::observe;
   CHECK(hear({}) == "none");
