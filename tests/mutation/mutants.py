@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsed import ENCODING, Body, ParsedFile, flags_of
+from parsed import ENCODING, LOCK, Body, ParsedFile, flags_of
 
 # Folder, and the test programs that could notice a fault in it, the quickest first; the first row that fits counts.
 # "ctest: REGEX" stands for tests that ctest knows, with what is built for them.
@@ -65,6 +65,9 @@ class Fault:
     def name(self):
         """As the list `equivalents` has it: does not change when code moves."""
         return f"{self.file}: {self.code}  ::  {self.change()}"
+
+    def is_lock(self):
+        return LOCK.match(self.text) is not None and not self.replacement
 
     def apply(self, source: str, offset: int = 0) -> str:
         """`source` begins at `offset` of the file."""

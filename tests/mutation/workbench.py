@@ -41,11 +41,11 @@ def end_all():
             os.killpg(leader, signal.SIGKILL)
 
 
-def run(command, seconds, output: Path, folder: Path, environment=None):
+def run(command, seconds, output: Path, folder: Path, environment=None, may_use_bytes=MAY_USE_BYTES):
     """The exit status, None where it took longer; whatever it has started ends with it."""
     def limits():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_AS, (MAY_USE_BYTES, MAY_USE_BYTES))
+        resource.setrlimit(resource.RLIMIT_AS, (may_use_bytes, may_use_bytes))
 
     with output.open("wb") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd=folder,
@@ -63,9 +63,10 @@ def run(command, seconds, output: Path, folder: Path, environment=None):
 
 
 class Workbench:
-    """One of the copies: the first that no other run has."""
+    """One of the copies: the first that no other run has. `preset`: release or tsan."""
 
-    def __init__(self, all_of_them: Path):
+    def __init__(self, all_of_them: Path, preset="release"):
+        self.preset = preset
         for number in itertools.count(1):
             self.folder = all_of_them / str(number)
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -76,12 +77,13 @@ class Workbench:
             except BlockingIOError:
                 self.lock.close()
         # As deep in the sources as that of the usual build, so that both give the compiler the same paths.
-        self.source, self.build = self.folder / "source", self.folder / "source/build/release"
+        self.source, self.build = self.folder / "source", self.folder / "source/build" / preset
         self.seconds = {}  # what each test takes on unchanged code
         self.one_at_a_time = threading.Lock()
         self.environment = os.environ | {
             # What one copy has compiled is in the cache for the other.
-            "CCACHE_BASEDIR": str(self.folder), "CCACHE_NOHASHDIR": "1", "NINJA_STATUS": ""}
+            "CCACHE_BASEDIR": str(self.folder), "CCACHE_NOHASHDIR": "1", "NINJA_STATUS": "",
+            "TSAN_OPTIONS": "halt_on_error=1"}
 
     def copy_sources(self, woven=None):
         """Every file that git knows or would, those of `woven` with that text. One that is the same is left as it is,
@@ -109,7 +111,7 @@ class Workbench:
         # What takes its time after each link, the linking itself and a list of the cases, is left out or made quick. A
         # file with faults is compiled with flags of its own (`compile`), so each file is compiled by itself.
         linker = "-Wl,--strip-debug" + (" -fuse-ld=lld" if shutil.which("ld.lld") else "")
-        status = run(["cmake", "--preset", "release", f"-DCMAKE_EXE_LINKER_FLAGS={linker}",
+        status = run(["cmake", "--preset", self.preset, f"-DCMAKE_EXE_LINKER_FLAGS={linker}",
                       f"-DCMAKE_CXX_COMPILER_LAUNCHER={Path(__file__).resolve().parent / 'compile'}",
                       # One file at a time is woven and compiled anew.
                       "-DBLOOMGATE_UNITY=1", "-DBLOOMGATE_PRECOMPILED_HEADERS=OFF",
@@ -141,7 +143,9 @@ class Workbench:
                     test.pattern]
         for built in self.build.glob(f"tests/**/{test.program}"):
             only = ",".join(f"[#{name}]" for name in test.only)
-            return [built, "--abort", *(["-#", only] if only else [])]
+            # ThreadSanitizer does not start where the kernel spreads addresses widely.
+            return [*(["setarch", "--addr-no-randomize"] if self.preset == "tsan" else []), built, "--abort",
+                    *(["-#", only] if only else [])]
         raise BuildError(f"there is no test program '{test.program}'")
 
     def run_test(self, test, seconds, number=0):
@@ -150,7 +154,9 @@ class Workbench:
             # A test that gives up its rights must still reach its files.
             Path(temporary).chmod(0o755)
             environment = self.environment | {"TMPDIR": temporary, VARIABLE: str(number)}
-            return run(self.command_of(test), seconds, self.output(), self.folder, environment)
+            # ThreadSanitizer's own memory has addresses far apart.
+            may_use_bytes = resource.RLIM_INFINITY if self.preset == "tsan" else MAY_USE_BYTES
+            return run(self.command_of(test), seconds, self.output(), self.folder, environment, may_use_bytes)
 
     def build_woven(self, faults: dict):
         """Builds the tests of these faults, by their numbers, with all of the faults in one build. Returns the
