@@ -6,6 +6,7 @@
 #include <new>
 
 #include "milter/daemon/supervisor.hpp"
+#include "milter/learning/pending_lesson.hpp"
 #include "milter/message/message_recorder.hpp"
 #include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/milter/glue/fake_libmilter.hpp"
@@ -311,6 +312,21 @@ TEST_CASE("a forged result whose name could not be kept counts as not removed, u
   fields.add_result(names[0]);
   CHECK(fields.removal(true) == ForgedFields::Removal::possible);
   CHECK(fields.results().size() == 1);
+}
+
+TEST_CASE("a message whose body cannot be kept for its lesson teaches nothing") {
+  const std::string text = "--b\r\nContent-Type: text/plain\r\n\r\nI accept.\r\n";
+  const std::string reply = "--b\r\nContent-Type: text/calendar; method=REPLY\r\n\r\n" + std::string(5000, 'x');
+  PendingLesson pending;
+  pending.begin({"ann@ours.example", {"joe@example.org"}}, "multipart/mixed; boundary=b");
+  REQUIRE(pending.add_body(text));
+  memory_budget.start(0, true);
+  {
+    const BudgetInForce budget;
+    pending.add_body(reply);
+  }
+  CHECK(memory_budget.made == 1);
+  CHECK(pending.take().is_empty());
 }
 
 TEST_CASE("a reload that runs out of memory keeps the lists or ends the daemon, and never delivers wrongly") {

@@ -196,7 +196,8 @@ class ParsedFile:
     def statements_exchanged(self, cursor):
         statements = self.statements(cursor) if cursor.kind == CursorKind.COMPOUND_STMT else []
         for first, second in zip(statements, statements[1:]):
-            if is_call(first) and is_call(second):
+            # Of one function, as a.clear(); b.clear(), the order hardly ever matters.
+            if is_call(first) and is_call(second) and first.spelling != second.spelling:
                 (begin, middle), (after, end) = self.range(first), self.range(second)
                 if begin < middle < after < end:
                     yield begin, end, self.text(after, end) + self.text(middle, after) + self.text(begin, middle)
