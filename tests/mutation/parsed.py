@@ -217,6 +217,11 @@ class ParsedFile:
     def arguments_swapped(self, cursor):
         if cursor.kind != CursorKind.CALL_EXPR or cursor.spelling.startswith("operator"):
             return
+        if cursor.spelling in ("min", "max"):
+            begin, end = self.range(next(cursor.get_children()))
+            text = self.text(begin, end)
+            yield begin, end, text.replace("min", "max") if "min" in text else text.replace("max", "min")
+            return
         arguments = [a for a in cursor.get_arguments() if a is not None and self.spelling(a)]
         for first, second in zip(arguments, arguments[1:]):
             kinds = [plain_type(argument) for argument in (first, second)]
