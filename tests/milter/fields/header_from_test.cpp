@@ -134,6 +134,8 @@ TEST_CASE("a From field in which readers may see different mailboxes gives none"
       {"joe at example.org", kMalformed},
       // Two addresses where some see the first and some the last.
       {"evil@example.net <joe@example.org>", kMalformed},
+      {"joe@example.net <joe@example.org>", kMalformed},
+      {"joe@example.org <joe@example.net>", kMalformed},
       {"Joe@example.org <joe@example.org>", kMalformed},
       {"Joe evil@example.net <joe@example.org>", kMalformed},
       {"joe@example.org Joe <joe@example.org>", kSeveral},

@@ -240,6 +240,13 @@ TEST_CASE("decide: BATV is undone, and the domain that it leaves in place is aut
   const Row kept[] = {{"It is left where the policy says so.", "prvs=4f2a1b3c5d=joe@example.org", "x@other.example",
                        "spf=pass smtp.mailfrom=example.org", "check not-listed envelope spf"}};
   World({.undo_batv = false}).expect(kept);
+  const Row inside[] = {{"Inside a trusted forwarder's SRS.",
+                         "SRS0=HHHH=TT=example.org=prvs=4f2a1b3c5d=joe@forwarder.example", "x@other.example",
+                         "spf=pass smtp.mailfrom=forwarder.example", "deliver listed envelope spf @main"}};
+  const Row left_inside[] = {{"Left there, the SRS stays, too.", inside[0].envelope, inside[0].from, inside[0].results,
+                              "check not-listed envelope spf"}};
+  World({.trusted_forwarders = {"forwarder.example"}}).expect(inside);
+  World({.undo_batv = false, .trusted_forwarders = {"forwarder.example"}}).expect(left_inside);
 }
 
 TEST_CASE("decide: SRS is undone for trusted forwarders, who have to be authenticated by SPF, only") {
