@@ -411,6 +411,17 @@ TEST_CASE("decide: with missing or damaged lists no message is delivered that a 
   }
 }
 
+TEST_CASE("decide: mail that is exempt stays so while lists are missing, unless those who opted out are not known") {
+  const Facts facts = {.envelope_sender = "<joe@example.org>", .origin = {.logged_in = true}};
+  Policy policy = {.exempt_logged_in = true, .exempt_action = ExemptAction::none};
+  Lists lists = {.revoked_is_configured = true};
+  CHECK(test::summary(decide(facts, lists, policy)) == "check exempt-authenticated unmarked");
+  policy.exempt_action = ExemptAction::deliver;
+  CHECK(test::summary(decide(facts, lists, policy)) == "deliver exempt-authenticated");
+  lists.opt_out_is_configured = true;
+  CHECK(test::summary(decide(facts, lists, policy)) == "check no-opt-out-list");
+}
+
 TEST_CASE("decide: a message without MAIL is checked") {
   const HeaderFrom joe = test::header_from("joe@example.org");
   CHECK(test::summary(World().decide({{}, joe, test::results("dkim=pass header.d=example.org", {}, joe)})) ==
