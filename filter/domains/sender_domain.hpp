@@ -14,9 +14,9 @@ namespace bloomgate {
 inline std::string_view domain_of_address(std::string_view key) noexcept {
   // Only a local part in quotes may have an '@' of its own, so the last one begins the domain. (memrchr(3) takes a
   // fraction of the time of rfind().)
-  const void* const at = memrchr(key.data(), '@', key.size());
+  const auto* const at = static_cast<const char*>(memrchr(key.data(), '@', key.size()));
   if (at == nullptr) return key;
-  return key.substr(static_cast<std::size_t>(static_cast<const char*>(at) - key.data()));
+  return {at, key.data() + key.size()};  // substr(), which may throw, is not inlined everywhere
 }
 
 // The same for an address, or for the sender of a pair of addresses.

@@ -91,8 +91,9 @@ class alignas(64) HashPartitions::Lane {
  public:
   explicit Lane(HashPartitions& owner);
 
-  // Takes a few nanoseconds. Throws BloomgateError{out_of_memory} when the pool is empty; ask has_room_for() first.
-  void add(KeyHash hash) {
+  // Takes a few nanoseconds, and less than a call would. Throws BloomgateError{out_of_memory} when the pool is empty;
+  // ask has_room_for() first.
+  [[gnu::always_inline]] void add(KeyHash hash) {
     const std::size_t partition = shift_ < 64 ? hash >> shift_ : 0;
     std::uint8_t& pending = pending_[partition];
     lines_[partition].hashes[pending] = hash;
