@@ -54,6 +54,8 @@ class Guard {
     // The lowest free number is taken: all below it are in use. What is left is for what messages need.
     if (socket >= limit_) return end(socket);
     Stream& stream = streams_[static_cast<std::size_t>(socket)];
+    // What the thread did that closed the earlier connection with this number happened before.
+    static_cast<void>(stream.is_open.load(std::memory_order_acquire));
     stream.packets = PacketCheck();
     stream.is_open.store(true, std::memory_order_release);
     return socket;

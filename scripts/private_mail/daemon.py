@@ -136,8 +136,8 @@ class Daemon:
         self.logged("entries of", before)
 
     def log(self):
-        """What is written so far. A line may come a little after what it tells of: see logged()."""
-        return self.log_file.read_text(encoding="utf-8", errors="replace") if self.log_file.exists() else ""
+        """What is written so far, to a file. A line may come a little after what it tells of: see logged()."""
+        return self.log_file.read_text(encoding="utf-8", errors="replace") if self.log_file.is_file() else ""
 
     def logged(self, expected, since=0):
         """Waits until the log has, behind `since` characters, what matches the regular expression. Returns the match."""
