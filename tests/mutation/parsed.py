@@ -100,7 +100,10 @@ class ParsedFile:
                     yield child
 
         for function in below(self.unit.cursor):
-            bodies = [child for child in function.get_children() if child.kind == CursorKind.COMPOUND_STMT]
+            # Of a function that is one try statement, its block.
+            below_it = [under for child in function.get_children()
+                        for under in (child.get_children() if child.kind == CursorKind.CXX_TRY_STMT else [child])]
+            bodies = [child for child in below_it if child.kind == CursorKind.COMPOUND_STMT]
             begin, end = self.range(bodies[-1]) if bodies else (0, 0)
             if self.text(begin, begin + 1) == "{":
                 header = self.text(self.range(function)[0], begin)
@@ -153,7 +156,7 @@ class ParsedFile:
             return
         children = list(cursor.get_children())
         if cursor.kind == CursorKind.DO_STMT:
-            condition, branch = children[-1], None
+            at, condition, branch = None, children[-1], None
         else:
             at = next((i for i, child in enumerate(children) if is_expression(child)), None)
             if at is None or at + 1 >= len(children):
@@ -163,12 +166,17 @@ class ParsedFile:
         text = self.text(begin, end)
         if begin == end or text.startswith("std::is_constant_evaluated"):
             return
+        if at is not None and at > 0 and children[at - 1].kind == CursorKind.VAR_DECL and self.range(children[at - 1])[1] >= end:
+            # if (const auto found = find()): what is declared is the condition.
+            end = self.range(children[at - 1])[1]
+            yield end, end, f"; false && {text}" if self.only_leaves(branch) else f"; !{text}"
+            return
         if cursor.kind == CursorKind.IF_STMT and self.only_leaves(branch):
             # A refusal that never comes.
             yield begin, end, f"(false && ({text}))"
         elif text.startswith("!"):
             yield begin, end, text[1:]
-        elif not ((found := self.operator(condition)) and found[1] in COMPARISONS + ("&&", "||")):
+        elif not ((found := self.operator(without_wrapper(condition))) and found[1] in COMPARISONS + ("&&", "||")):
             yield begin, end, f"(!({text}))"
 
     def only_leaves(self, branch):
@@ -268,10 +276,14 @@ def is_expression(cursor):
     return cursor.kind.is_expression()
 
 
-def is_call(cursor):
+def without_wrapper(cursor):
+    """What is below conversions and temporaries that end here."""
     children = list(cursor.get_children())
-    if cursor.kind == CursorKind.UNEXPOSED_EXPR and len(children) == 1:  # temporaries that end here
-        return is_call(children[0])
+    return without_wrapper(children[0]) if cursor.kind == CursorKind.UNEXPOSED_EXPR and len(children) == 1 else cursor
+
+
+def is_call(cursor):
+    cursor = without_wrapper(cursor)
     return cursor.kind == CursorKind.CALL_EXPR and not cursor.spelling.startswith("operator")
 
 

@@ -137,15 +137,17 @@ class Workbench:
         lines = [line for line in self.output().read_text(errors="replace").splitlines() if "error:" in line]
         return "\n".join(lines[:count]) or self.last_lines()
 
+    def launcher(self):
+        # ThreadSanitizer does not start where the kernel spreads addresses widely.
+        return ["setarch", "--addr-no-randomize"] if self.preset == "tsan" else []
+
     def command_of(self, test):
         if not test.program:
-            return ["ctest", "--test-dir", self.build, "--no-tests=error", "--output-on-failure", "--stop-on-failure", "-R",
+            return [*self.launcher(), "ctest", "--test-dir", self.build, "--no-tests=error", "--output-on-failure", "--stop-on-failure", "-R",
                     test.pattern]
         for built in self.build.glob(f"tests/**/{test.program}"):
             only = ",".join(f"[#{name}]" for name in test.only)
-            # ThreadSanitizer does not start where the kernel spreads addresses widely.
-            return [*(["setarch", "--addr-no-randomize"] if self.preset == "tsan" else []), built, "--abort",
-                    *(["-#", only] if only else [])]
+            return [*self.launcher(), built, "--abort", *(["-#", only] if only else [])]
         raise BuildError(f"there is no test program '{test.program}'")
 
     def run_test(self, test, seconds, number=0):

@@ -50,13 +50,16 @@ class Teaching : public Parts {
   // What happens while a message is under way, before its end.
   using Meanwhile = std::function<void(MessageRecorder&)>;
 
-  // Returns the mark that the message gets, "none" without one.
+  // Returns the mark that the message gets; "untouched" without any edit, and "refused".
   std::string hear(const Mail& mail, const Meanwhile& meanwhile = nullptr) {
     begin(mail);
     if (meanwhile) meanwhile(message);
     const Answer answer = hearing.end_of_message({.queue_id = "Q1", .mta_name = ""});
-    const auto* const edits = std::get_if<Edits>(&answer);
-    std::string mark = edits != nullptr && edits->mark != nullptr ? edits->mark : "none";
+    std::string mark = "refused";
+    if (const auto* const edits = std::get_if<Edits>(&answer)) {
+      const bool has_others = edits->forged_marks != 0 || !edits->forged_results.empty() || !edits->results.empty();
+      mark = edits->mark != nullptr ? edits->mark : has_others ? "other edits" : "untouched";
+    }
     hearing.forget_message();
     message.reset();
     return mark;
@@ -108,7 +111,7 @@ TEST_CASE_METHOD(Teaching, "a user's correspondent is delivered to that user fro
   CHECK(log.text().empty());
 }
 
-TEST_CASE_METHOD(Teaching, "a message teaches only if its checker has found it good") {
+TEST_CASE_METHOD(Teaching, "a message that a checker is asked about teaches only if it is good") {
   ask(DeepVerdict::ham);
   bool teaches = true;
   SECTION("good") {}
@@ -167,9 +170,9 @@ TEST_CASE_METHOD(Teaching, "a message to more recipients than the rules of learn
 
 TEST_CASE_METHOD(Teaching, "in observe mode a message teaches, too, and nothing is edited") {
   parts.mode = Mode::observe;
-  CHECK(hear({}) == "none");
+  CHECK(hear({.fields = {{"X-Bloomgate", "deliver"}}}) == "untouched");
   CHECK(knows_zoe());
-  CHECK(hear(kFromZoe) == "none");
+  CHECK(hear(kFromZoe) == "untouched");
 }
 
 TEST_CASE("a pair is kept while messages are delivered by it, for the sender by whom they are") {

@@ -93,7 +93,7 @@ TEST_CASE_METHOD(Parts, "a look-up without a recipient is answered although reci
   set_lists(std::move(parts));
   CHECK(judge.look_up("joe@example.org", "", kNoTime, kAskLearned).reason == Reason::listed);
   CHECK(judge.look_up("joe@example.org", "bob@ours.example", kNoTime, kAskLearned).reason == Reason::listed);
-  CHECK(judge.look_up("joe@example.org", "ann@ours.example", kNoTime, kAskLearned).verdict == Verdict::check);
+  CHECK(judge.look_up("joe@example.org", "ann@ours.example", kNoTime, kAskLearned).reason == Reason::opted_out);
 }
 
 TEST_CASE("a look-up without a message asks what was learned only if it may") {
