@@ -37,8 +37,8 @@ std::string utf8_of_utf16(std::string_view bytes) {
   const bool is_big = bytes.starts_with(kBigEndianMark);
   const auto unit_at = [&](std::size_t at) -> char32_t {
     if (at + 1 >= bytes.size()) return kReplacement;
-    const auto first = static_cast<unsigned char>(bytes[at]);
-    const auto second = static_cast<unsigned char>(bytes[at + 1]);
+    const char32_t first = static_cast<unsigned char>(bytes[at]);
+    const char32_t second = static_cast<unsigned char>(bytes[at + 1]);
     return is_big ? first << 8 | second : second << 8 | first;
   };
   const auto is_half = [](char32_t unit, char32_t first) { return unit >= first && unit < first + 0x400; };
