@@ -91,8 +91,7 @@ class alignas(64) HashPartitions::Lane {
  public:
   explicit Lane(HashPartitions& owner);
 
-  // Takes a few nanoseconds: a call would take as long again. Throws BloomgateError{out_of_memory} when the pool is
-  // empty; ask has_room_for() first.
+  // Takes no longer than a call. Throws BloomgateError{out_of_memory} when the pool is empty; ask has_room_for() first.
   [[gnu::always_inline]] void add(KeyHash hash) {
     const std::size_t partition = shift_ < 64 ? hash >> shift_ : 0;
     std::uint8_t& pending = pending_[partition];
