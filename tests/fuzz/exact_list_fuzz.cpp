@@ -21,7 +21,8 @@ constexpr AddressProfile kKeepCase{.keep_local_part_case = true};
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
-    const std::size_t line_end = text.find('\n');
+    // A carriage return alone ends a line, too. Between one and a line feed is a blank line, which changes nothing.
+    const std::size_t line_end = text.find_first_of("\r\n");
     lines.push_back(text.substr(0, line_end));
     text = line_end == std::string_view::npos ? std::string_view() : text.substr(line_end + 1);
   }
