@@ -90,11 +90,11 @@ def mutants_of(path: Path, root: Path, database: Path, lines=None) -> list:
     """The mutants of a file, which `database` says how to compile; with `lines`, those of these lines only."""
     file = str(path.relative_to(root))
     parsed = ParsedFile(path, flags_of(database, path, root))
-    tests = tests_of(file, root)
+    tests, code = tests_of(file, root), parsed.source.split("\n")
     found = {}
     for change in parsed.changes():
         line = parsed.source.count("\n", 0, change.begin) + 1
         if lines is None or line in lines:
-            code = parsed.source.split("\n")[line - 1].strip()
-            found[Fault(file, line, code, change.begin, change.text, change.replacement, tests, change.body)] = None
+            found[Fault(file, line, code[line - 1].strip(), change.begin, change.text, change.replacement, tests,
+                        change.body)] = None
     return sorted(found, key=lambda fault: (fault.begin, fault.replacement))

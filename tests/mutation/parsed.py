@@ -158,8 +158,8 @@ class ParsedFile:
         if cursor.kind == CursorKind.DO_STMT:
             at, condition, branch = None, children[-1], None
         else:
-            at = next((i for i, child in enumerate(children) if is_expression(child)), None)
-            if at is None or at + 1 >= len(children):
+            at = place_of_condition(children)
+            if at + 1 >= len(children):
                 return
             condition, branch = children[at], children[at + 1]
         begin, end = self.range(condition)
@@ -206,9 +206,12 @@ class ParsedFile:
         for first, second in zip(statements, statements[1:]):
             # Of one function, as a.clear(); b.clear(), the order hardly ever matters.
             if is_call(first) and is_call(second) and first.spelling != second.spelling:
-                (begin, middle), (after, end) = self.range(first), self.range(second)
-                if begin < middle < after < end:
-                    yield begin, end, self.text(after, end) + self.text(middle, after) + self.text(begin, middle)
+                yield from self.exchanged(first, second)
+
+    def exchanged(self, first, second):
+        (begin, middle), (after, end) = self.range(first), self.range(second)
+        if begin < middle < after < end and self.text(begin, middle) != self.text(after, end):
+            yield begin, end, self.text(after, end) + self.text(middle, after) + self.text(begin, middle)
 
     def statements(self, cursor):
         """Those that stand by themselves directly below it."""
@@ -218,8 +221,7 @@ class ParsedFile:
         if cursor.kind == CursorKind.CASE_STMT or cursor.kind in LOOPS:
             return children[-1:]
         if cursor.kind == CursorKind.IF_STMT:
-            condition = next((i for i, child in enumerate(children) if is_expression(child)), len(children))
-            return children[condition + 1:]
+            return children[place_of_condition(children) + 1:]
         return []
 
     def arguments_swapped(self, cursor):
@@ -232,12 +234,8 @@ class ParsedFile:
             return
         arguments = [a for a in cursor.get_arguments() if a is not None and self.spelling(a)]
         for first, second in zip(arguments, arguments[1:]):
-            kinds = [plain_type(argument) for argument in (first, second)]
-            (begin, middle), (after, end) = self.range(first), self.range(second)
-            if kinds[0] and kinds[0] == kinds[1] and begin < middle < after < end:
-                swapped = self.text(after, end) + self.text(middle, after) + self.text(begin, middle)
-                if swapped != self.text(begin, end):
-                    yield begin, end, swapped
+            if plain_type(first) and plain_type(first) == plain_type(second):
+                yield from self.exchanged(first, second)
 
     def other_answer(self, cursor):
         children = list(cursor.get_children()) if cursor.kind == CursorKind.RETURN_STMT else []
@@ -274,6 +272,11 @@ def walk(cursor):
 
 def is_expression(cursor):
     return cursor.kind.is_expression()
+
+
+def place_of_condition(children):
+    """Of a branch's children: what is declared stands before the condition, the statements behind it."""
+    return next((i for i, child in enumerate(children) if is_expression(child)), len(children))
 
 
 def without_wrapper(cursor):

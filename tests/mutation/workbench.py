@@ -143,8 +143,8 @@ class Workbench:
 
     def command_of(self, test):
         if not test.program:
-            return [*self.launcher(), "ctest", "--test-dir", self.build, "--no-tests=error", "--output-on-failure", "--stop-on-failure", "-R",
-                    test.pattern]
+            return [*self.launcher(), "ctest", "--test-dir", self.build, "--no-tests=error", "--output-on-failure",
+                    "--stop-on-failure", "-R", test.pattern]
         for built in self.build.glob(f"tests/**/{test.program}"):
             only = ",".join(f"[#{name}]" for name in test.only)
             return [*self.launcher(), built, "--abort", *(["-#", only] if only else [])]
