@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <fstream>
+#include <numeric>
 
 #include "filter/address/domain_tree.hpp"
 #include "filter/address/list_id.hpp"
@@ -113,37 +114,17 @@ std::string breadth_text(Breadth breadth, std::string_view key) {
   return entry;
 }
 
-void BroadCounts::add(Breadth breadth) noexcept {
-  switch (breadth) {
-    case Breadth::usual:
-      return;
-    case Breadth::public_suffix:
-      ++public_suffixes;
-      return;
-    case Breadth::free_mail:
-      ++free_mail_domains;
-      return;
-    case Breadth::list_without_signer:
-      ++lists_without_signer;
-      return;
-    case Breadth::shared_signer:
-    case Breadth::public_suffix_signer:
-    case Breadth::free_mail_signer:
-      ++shared_signers;
-      return;
-    case Breadth::dotless:
-      ++dotless_domains;
-      return;
-  }
+BroadCounts& BroadCounts::operator+=(const BroadCounts& more) noexcept {
+  std::ranges::transform(counts, more.counts, counts.begin(), std::plus());
+  return *this;
 }
 
-BroadCounts& BroadCounts::operator+=(const BroadCounts& more) noexcept {
-  public_suffixes += more.public_suffixes;
-  free_mail_domains += more.free_mail_domains;
-  lists_without_signer += more.lists_without_signer;
-  shared_signers += more.shared_signers;
-  dotless_domains += more.dotless_domains;
-  return *this;
+std::uint64_t BroadCounts::shared_signers() const noexcept {
+  return of(Breadth::shared_signer) + of(Breadth::public_suffix_signer) + of(Breadth::free_mail_signer);
+}
+
+std::uint64_t BroadCounts::sum() const noexcept {
+  return std::reduce(counts.begin(), counts.end());
 }
 
 BroadDomains::BroadDomains(const BroadFiles& files, const Show& show) {

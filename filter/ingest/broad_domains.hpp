@@ -7,6 +7,8 @@
 // the operator's.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <set>
@@ -32,20 +34,18 @@ enum class Breadth : std::uint8_t {
 // "@.co.uk is a public suffix: …", without a full stop. The entry must not be a usual one.
 std::string breadth_text(Breadth breadth, std::string_view key);
 
-// The entries that are not usual, counted.
+inline constexpr std::size_t kBreadths = 8;
+
+// The entries of each breadth, counted, apart from the usual ones.
 struct BroadCounts {
-  std::uint64_t public_suffixes = 0;
-  std::uint64_t free_mail_domains = 0;
-  std::uint64_t lists_without_signer = 0;
-  std::uint64_t shared_signers = 0;  // of any of the three kinds
-  std::uint64_t dotless_domains = 0;
+  std::array<std::uint64_t, kBreadths> counts = {};
 
-  std::uint64_t sum() const noexcept {
-    return public_suffixes + free_mail_domains + lists_without_signer + shared_signers + dotless_domains;
-  }
-
-  void add(Breadth breadth) noexcept;
+  void add(Breadth breadth) noexcept { counts[static_cast<std::size_t>(breadth)] += breadth != Breadth::usual ? 1 : 0; }
   BroadCounts& operator+=(const BroadCounts& more) noexcept;
+
+  std::uint64_t of(Breadth breadth) const noexcept { return counts[static_cast<std::size_t>(breadth)]; }
+  std::uint64_t shared_signers() const noexcept;  // of any of the three kinds
+  std::uint64_t sum() const noexcept;
 };
 
 // The operator's files, as named on the command line; empty: the usual ones.

@@ -190,10 +190,8 @@ std::optional<MadeByRanks<BuildResult>> BuildJob::run() {
   if (is_first()) lock = ChangeLock::if_there(options_.store_path);
   const Written written = write_output(ranks_, rank_options_, plan_, options_, part);
   rejects_->keep();
-  const BroadCounts& own = rejects_->broad_counts();
-  const BroadCounts broad = {communicator_.sum(own.public_suffixes), communicator_.sum(own.free_mail_domains),
-                             communicator_.sum(own.lists_without_signer), communicator_.sum(own.shared_signers),
-                             communicator_.sum(own.dotless_domains)};
+  BroadCounts broad = rejects_->broad_counts();
+  for (std::uint64_t& count : broad.counts) count = communicator_.sum(count);
   const std::uint64_t rejected = communicator_.sum(rejects_->count());
   const std::uint64_t excepted = communicator_.sum(rejects_->excepted());
   work.reset();

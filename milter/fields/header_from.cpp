@@ -120,6 +120,15 @@ void hide_encoded_words(std::string& field) noexcept {
   }
 }
 
+// A-labels become labels of letters, which no real label begins with. GMime would decode them, and those that IDNA does
+// not allow, an emoji's say, nothing encodes again.
+void hide_a_labels(std::string& text) {
+  const std::string lower = ascii::lower_case(text);
+  for (std::size_t at = lower.find("xn--"); at != std::string::npos; at = lower.find("xn--", at + 4)) {
+    text.replace(at, 4, "xnqq");
+  }
+}
+
 bool is_plain_character(char byte) noexcept {
   return ascii::is_letter_or_digit(byte) || byte == '.' || byte == '-' || byte == '_' || byte == '+';
 }
@@ -262,10 +271,13 @@ HeaderFrom parse_header_from(std::span<const std::string_view> from_fields) {
   if (!part.empty() && is_plain(*field, part)) return {HeaderFromKind::one_mailbox, address};
   if (sent.size() != field->size() && has_folded_at_sign(sent, *field)) return {HeaderFromKind::malformed};
   hide_encoded_words(*field);
+  hide_a_labels(*field);
   if (!part.empty()) quote_local_part(*field, part);
   const AddressList list = parse_with_gmime(*field);
   if (address.empty()) return {kind_of_other(list.get(), *field)};
-  if (!is_one_mailbox(list.get(), address)) return {HeaderFromKind::malformed};
+  std::string shown = address;
+  hide_a_labels(shown);
+  if (!is_one_mailbox(list.get(), shown)) return {HeaderFromKind::malformed};
   return {HeaderFromKind::one_mailbox, address};
 }
 

@@ -28,17 +28,14 @@ void print_build(const BuildResult& report) {
   std::cout << "\nrejected  " << format_count(report.rejected);
   if (report.excepted != 0) std::cout << "\nexcepted  " << format_count(report.excepted) << " entries left out";
   if (report.broad.sum() != 0) {
-    std::cout << "\nbroad     " << format_count(report.broad.public_suffixes) << " public suffixes, "
-              << format_count(report.broad.free_mail_domains) << " free-mail domains";
-    if (report.broad.lists_without_signer != 0) {
-      std::cout << ", " << format_count(report.broad.lists_without_signer) << " mailing lists without their signer";
-    }
-    if (report.broad.shared_signers != 0) {
-      std::cout << ", " << format_count(report.broad.shared_signers) << " shared signers";
-    }
-    if (report.broad.dotless_domains != 0) {
-      std::cout << ", " << format_count(report.broad.dotless_domains) << " domains without a dot";
-    }
+    const auto print_if_any = [](std::uint64_t count, const char* what) {
+      if (count != 0) std::cout << ", " << format_count(count) << what;
+    };
+    std::cout << "\nbroad     " << format_count(report.broad.of(Breadth::public_suffix)) << " public suffixes, "
+              << format_count(report.broad.of(Breadth::free_mail)) << " free-mail domains";
+    print_if_any(report.broad.of(Breadth::list_without_signer), " mailing lists without their signer");
+    print_if_any(report.broad.shared_signers(), " shared signers");
+    print_if_any(report.broad.of(Breadth::dotless), " domains without a dot");
   }
   print_strangers(header, report.strangers);
   const double fpr = expected_fpr_of(header);
@@ -79,11 +76,11 @@ void print_build_json(const BuildResult& report) {
       {"signers", header.kinds.signers},
       {"rejected", report.rejected},
       {"excepted", report.excepted},
-      {"public_suffixes", report.broad.public_suffixes},
-      {"free_mail_domains", report.broad.free_mail_domains},
-      {"lists_without_signer", report.broad.lists_without_signer},
-      {"shared_signers", report.broad.shared_signers},
-      {"dotless_domains", report.broad.dotless_domains},
+      {"public_suffixes", report.broad.of(Breadth::public_suffix)},
+      {"free_mail_domains", report.broad.of(Breadth::free_mail)},
+      {"lists_without_signer", report.broad.of(Breadth::list_without_signer)},
+      {"shared_signers", report.broad.shared_signers()},
+      {"dotless_domains", report.broad.of(Breadth::dotless)},
       {"known_strangers", strangers},
       {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
       {"file_bytes", file_bytes(header)},

@@ -64,6 +64,8 @@ TEST_CASE("a From field with one mailbox gives its address, whatever names and c
       {"=?unknown-charset?q?=FF?= <joe@example.org>", "joe@example.org"},
       {"J\u00f8rn <j\u00f8rn@m\u00fcller.example>", "j\u00f8rn@m\u00fcller.example"},
       {"joe@xn--mller-kva.example", "joe@xn--mller-kva.example"},
+      {"J\u00f8rn <joe@XN--mller-kva.example>", "joe@XN--mller-kva.example"},
+      {"J\u00f8rn <joe@xn--ls8h.example> (an emoji's)", "joe@xn--ls8h.example"},
       {"j..doe@example.org", "j..doe@example.org"},
       {"Joe <.joe@example.org>", ".joe@example.org"},
       {"=?utf-8?q?J=C3=B8rn?= <Docomo.@example.org>", "Docomo.@example.org"},
