@@ -2,99 +2,15 @@
 // and without libmilter.
 #include "milter/judge/hearing.hpp"
 
-#include <functional>
 #include <stdexcept>
 
-#include "tests/milter/glue/daemon_parts.hpp"
+#include "tests/milter/judge/hearing_parts.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate::test {
 namespace {
 
 using std::chrono::days;
-
-// Senders and users are not authenticated by results; mail of users who have logged in is decided like other mail.
-JudgeRules rules_for(IdentityRule identity) {
-  JudgeRules rules = envelope_rules();
-  rules.policy.identity = identity;
-  rules.policy.own_domains = read_exact_list("@ours.example\n").list;
-  return rules;
-}
-
-struct Mail {
-  std::string_view sender = "ann@ours.example";
-  std::vector<std::string_view> recipients = {"zoe@example.org"};
-  std::string_view login = "ann";
-  std::vector<std::pair<std::string_view, std::string_view>> fields = {};
-  std::string_view body = "Hello.\r\n";
-};
-
-const Mail kFromZoe = {.sender = "zoe@example.org",
-                       .recipients = {"ann@ours.example"},
-                       .login = "",
-                       .fields = {{"From", "zoe@example.org"}}};
-
-// A judge who learns, and a checker who says what it is told to say.
-class Teaching : public Parts {
- public:
-  explicit Teaching(JudgeRules rules = rules_for(IdentityRule::envelope))
-      : learner({.path = folder.file("learned.db"), .keep = days(10)}, log.logger(), 7, [this] { return today; }),
-        learning(std::move(rules), slot, results, record, {}, &learner) {
-    parts.judge = &learning;
-    parts.record = &record;
-    parts.check_mark = CheckMark::tells_why;
-    parts.fallback_host = "mx.example";
-    log.logger()->set_level(spdlog::level::warn);
-  }
-
-  // What happens while a message is under way, before its end.
-  using Meanwhile = std::function<void(MessageRecorder&)>;
-
-  // Returns the mark that the message gets; "untouched" without any edit, and "refused".
-  std::string hear(const Mail& mail, const Meanwhile& meanwhile = nullptr) {
-    begin(mail);
-    if (meanwhile) meanwhile(message);
-    const Answer answer = hearing.end_of_message({.queue_id = "Q1", .mta_name = ""});
-    std::string mark = "refused";
-    if (const auto* const edits = std::get_if<Edits>(&answer)) {
-      const bool has_others = edits->forged_marks != 0 || !edits->forged_results.empty() || !edits->results.empty();
-      mark = edits->mark != nullptr ? edits->mark : has_others ? "other edits" : "untouched";
-    }
-    hearing.forget_message();
-    message.reset();
-    return mark;
-  }
-
-  // All of the message but its end.
-  void begin(const Mail& mail) {
-    message = MessageRecorder(parts.deep_check ? std::optional(parts.deep_check->text_limits()) : std::nullopt);
-    message.expect_recipients(parts.want_recipients());
-    hearing.begin_message();
-    message.begin_message("<" + std::string(mail.sender) + ">", {.login = mail.login, .daemon_name = ""});
-    for (const std::string_view path : mail.recipients) message.add_recipient("<" + std::string(path) + ">");
-    for (const auto& [name, value] : mail.fields) message.add_header(name, value);
-    hearing.end_of_header("");
-    hearing.add_body(mail.body);
-  }
-
-  void ask(DeepVerdict verdict) {
-    parts.deep_check = std::make_shared<DeepCheck>(DeepCheckOptions(), [verdict](const auto&, const auto&) {
-      DeepResult result;
-      result.verdict = verdict;
-      return result;
-    });
-  }
-
-  bool knows_zoe() const { return learner.is_learned("ann@ours.example", "zoe@example.org"); }
-
-  TemporaryFolder folder;
-  LearnedDay today{days(20'780)};
-  Learner learner;
-  Judge learning;
-  HearingParts parts;
-  MessageRecorder message;
-  Hearing hearing{parts, message};
-};
 
 TEST_CASE_METHOD(Teaching, "a user's correspondent is delivered to that user from the end of the user's message on") {
   CHECK_THAT(hear(kFromZoe), StartsWith("check; reason=not-listed;"));
