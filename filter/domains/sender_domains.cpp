@@ -34,6 +34,10 @@ unsigned place_of_one(std::uint64_t word, std::uint64_t ones_up_to, std::uint64_
 
 }  // namespace
 
+std::uint64_t SenderDomains::word_of_groups(std::uint64_t word) const noexcept {
+  return load_little_endian<std::uint64_t>(bytes_.data() + 8 * word);
+}
+
 std::uint64_t SenderDomains::word_of_table(std::uint64_t group) const noexcept {
   return load_little_endian<std::uint64_t>(bytes_.data() + coding_.group_bytes() + 8 * group);
 }
@@ -66,40 +70,45 @@ void SenderDomains::prefetch(DomainNumber number) const noexcept {
   __builtin_prefetch(bytes_.data() + coding_.group_bytes() + 8 * group);
 }
 
-void SenderDomains::prefetch_group(DomainNumber number) const noexcept {
+SenderDomains::Group SenderDomains::prefetch_group(DomainNumber number) const noexcept {
   const std::uint64_t bucket = coding_.bucket_of(number);
   const Group group = group_at(bucket / DomainCoding::kBucketsOfGroup);
-  if (!group.is_possible) return;
+  if (!group.is_possible) return group;
   const std::byte* const unary = bytes_.data() + group.begin / 8;
   __builtin_prefetch(unary);
   __builtin_prefetch(unary + group.unary_bits / 8);
   // Where the low bits are on average.
   const std::uint64_t domain = bucket % DomainCoding::kBucketsOfGroup * group.domains / coding_.buckets_of_group();
   __builtin_prefetch(unary + (group.unary_bits + domain * coding_.low_bits()) / 8);
+  return group;
 }
 
 bool SenderDomains::contains(DomainNumber number) const noexcept {
-  const std::uint64_t bucket = coding_.bucket_of(number);
-  const Group group = group_at(bucket / DomainCoding::kBucketsOfGroup);
-  const std::uint64_t buckets_before = bucket % DomainCoding::kBucketsOfGroup;
+  return contains(number, group_at(coding_.bucket_of(number) / DomainCoding::kBucketsOfGroup));
+}
+
+bool SenderDomains::contains(DomainNumber number, const Group& group) const noexcept {
+  const std::uint64_t buckets_before = coding_.bucket_of(number) % DomainCoding::kBucketsOfGroup;
   // A zero ends each bucket. So the bucket begins behind as many of them as there are buckets before it.
-  std::uint64_t at = 0;
-  for (std::uint64_t zeros = buckets_before; zeros != 0; at += 64) {
-    if (at >= group.unary_bits) return false;
-    const std::uint64_t word = ~bits_at(group.begin + at);
-    const std::uint64_t ones_up_to = ones_up_to_each_byte(word);
-    const std::uint64_t ones = ones_up_to >> 56;
-    if (ones >= zeros) {
-      at += place_of_one(word, ones_up_to, zeros) + 1U;
-      break;
+  std::uint64_t at = group.begin;
+  if (buckets_before != 0) {
+    std::uint64_t word = at / 64;
+    std::uint64_t zeros = ~word_of_groups(word) & ~std::uint64_t{0} << at % 64;
+    std::uint64_t left = buckets_before;
+    std::uint64_t ones_up_to = ones_up_to_each_byte(zeros);
+    for (; ones_up_to >> 56 < left; ones_up_to = ones_up_to_each_byte(zeros)) {
+      left -= ones_up_to >> 56;
+      if (64 * ++word >= group.begin + group.unary_bits) return false;
+      zeros = ~word_of_groups(word);
     }
-    zeros -= ones;
+    at = 64 * word + place_of_one(zeros, ones_up_to, left) + 1U;
   }
+  const std::uint64_t before = at - group.begin - buckets_before;
+  if (before >= group.domains) return false;
   const std::uint64_t low = coding_.low_of(number);
-  std::uint64_t domain = at - buckets_before;
-  const std::uint64_t end = std::min(group.domains, domain + DomainCoding::kMostOfBucket);
-  for (; domain < end; ++domain, ++at) {
-    if ((bits_at(group.begin + at) & 1) == 0) return false;
+  const auto in_bucket = static_cast<std::uint64_t>(std::countr_one(bits_at(at)));
+  const std::uint64_t end = std::min(group.domains, before + in_bucket);
+  for (std::uint64_t domain = before; domain < end; ++domain) {
     const std::uint64_t found = low_bits_at(group, domain);
     if (found >= low) return found == low;
   }
@@ -143,8 +152,7 @@ bool SenderDomains::groups_are_sound(std::uint64_t first, std::uint64_t end) con
     if (!decode_group(group, domains)) return false;
   }
   const std::uint64_t used = coding_.group_bits();
-  return end < coding_.groups() || used % 64 == 0 ||
-         load_little_endian<std::uint64_t>(bytes_.data() + used / 64 * 8) >> used % 64 == 0;
+  return end < coding_.groups() || used % 64 == 0 || word_of_groups(used / 64) >> used % 64 == 0;
 }
 
 }  // namespace bloomgate

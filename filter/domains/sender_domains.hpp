@@ -30,12 +30,21 @@ class SenderDomains {
   std::uint64_t size() const noexcept { return coding_.domains(); }
   const DomainCoding& coding() const noexcept { return coding_; }
 
+  // A group's place. It ends before the next group's, and is within the section whatever the table of the groups holds.
+  struct Group {
+    std::uint64_t begin = 0;       // its first bit
+    std::uint64_t domains = 0;     // in it
+    std::uint64_t unary_bits = 0;  // the low bits begin behind these
+    bool is_possible = false;
+  };
+
   // Whether a domain is among them; there must be a section.
   bool contains(DomainNumber number) const noexcept;
   // Tell the processor to fetch what contains() reads: first the table of the groups, and once that is there, what lies
-  // in the group. So many look-ups at once need not wait for memory.
+  // in the group, which is for contains(). So many look-ups at once need not wait for memory.
   void prefetch(DomainNumber number) const noexcept;
-  void prefetch_group(DomainNumber number) const noexcept;
+  Group prefetch_group(DomainNumber number) const noexcept;
+  bool contains(DomainNumber number, const Group& group) const noexcept;
 
   // Appends the domains of a group in ascending order. False if the group is not as the format has it; what was
   // appended means nothing then, but each is a number for contains().
@@ -46,14 +55,7 @@ class SenderDomains {
   bool groups_are_sound(std::uint64_t first, std::uint64_t end) const;
 
  private:
-  // A group's place. It ends before the next group's, and is within the section whatever the table of the groups holds.
-  struct Group {
-    std::uint64_t begin = 0;       // its first bit
-    std::uint64_t domains = 0;     // in it
-    std::uint64_t unary_bits = 0;  // the low bits begin behind these
-    bool is_possible = false;
-  };
-
+  std::uint64_t word_of_groups(std::uint64_t word) const noexcept;
   std::uint64_t word_of_table(std::uint64_t group) const noexcept;
   std::uint64_t bits_at(std::uint64_t bit) const noexcept;
   std::uint64_t low_bits_at(const Group& group, std::uint64_t domain) const noexcept;

@@ -17,10 +17,10 @@ BulkLookup::BulkLookup(const FilterView& view, unsigned threads, std::uint64_t m
 // All of them at once, so that they do not wait for memory one after the other.
 void BulkLookup::Lane::look_up_domains() {
   const SenderDomains& domains = view_->sender_domains();
-  const auto waiting = std::span<const Waiting>(waiting_).first(waiting_count_);
-  for (const Waiting& each : waiting) domains.prefetch_group(each.domain);
+  const auto waiting = std::span(waiting_).first(waiting_count_);
+  for (Waiting& each : waiting) each.group = domains.prefetch_group(each.domain);
   for (const Waiting& each : waiting) {
-    if (!domains.contains(each.domain)) continue;
+    if (!domains.contains(each.domain, each.group)) continue;
     known_[each.domain % kKnownDomains] = each.domain + 1;
     hashes_->add(each.hash);
   }

@@ -33,7 +33,7 @@ class BulkLookup {
       const DomainNumber domain = view_->sender_domain_number(key);
       if (domain_is_known(domain)) return hashes_->add(hash);
       view_->sender_domains().prefetch(domain);
-      waiting_[waiting_count_++] = {hash, domain};
+      waiting_[waiting_count_++] = {.hash = hash, .domain = domain};
       if (waiting_count_ == waiting_.size()) look_up_domains();
     }
     // An entry that is known to be found already.
@@ -59,6 +59,7 @@ class BulkLookup {
     struct Waiting {
       KeyHash hash = 0;
       DomainNumber domain = 0;
+      SenderDomains::Group group = {};  // where the domain is, once that is looked up
     };
     static constexpr std::size_t kKnownDomains = 4096;
 
