@@ -173,8 +173,7 @@ struct JsonReader {
 Json Json::parse(std::string_view text) {
   JsonReader reader;
   // nlohmann-json takes a zero byte for the end of the text.
-  if (text.find('\0') != text.npos) throw JsonError(reader.fault);
-  if (!JsonWriter::Written::sax_parse(text, &reader)) throw JsonError(reader.fault);
+  if (text.find('\0') != text.npos || !JsonWriter::Written::sax_parse(text, &reader)) throw JsonError(reader.fault);
   return std::move(reader.read);
 }
 

@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/ingest/dated_lists.hpp"
+#include "filter/system/file_io.hpp"
 #include "filter/system/replacement.hpp"
 
 namespace bloomgate {
@@ -36,11 +36,7 @@ std::string text_of(const std::string& path) {
     if (error) cannot(ErrorCode::cannot_read, "read", path, error);
     return {};
   }
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) cannot(ErrorCode::cannot_read, "read", path, {errno, std::generic_category()});
-  return std::move(text).str();
+  return read_text(path);
 }
 
 void write_text(const std::string& path, const std::string& text) {

@@ -95,7 +95,7 @@ void RejectLog::log(InputState& input, const BlockReport& report) {
     if (!is_shown && path_.empty()) continue;
     const std::string what = place_of(input, rejected.line) + std::string(rejected.fault.name);
     if (is_shown) show_(what + ": " + rejected.fault.text + ": " + excerpt(rejected.text));
-    if (!path_.empty()) file_ << "# " << what << '\n' << rejected.text << '\n';
+    if (!path_.empty() && file_ && !(file_ << "# " << what << '\n' << rejected.text << '\n')) write_error_ = errno;
   }
   log_broad(input, report);
   excepted_ += report.excepted;
@@ -153,7 +153,7 @@ void RejectLog::restart() {
 void RejectLog::keep() {
   if (path_.empty()) return;
   file_.close();
-  if (!file_) throw system_error(ErrorCode::cannot_write, "write", path_, errno);
+  if (!file_) throw system_error(ErrorCode::cannot_write, "write", path_, write_error_ != 0 ? write_error_ : errno);
   path_.clear();
 }
 

@@ -109,6 +109,7 @@ class RejectLog {
   std::function<void(std::string_view)> show_;
   std::function<std::uint64_t(std::size_t)> lines_before_;
   std::ofstream file_;
+  int write_error_ = 0;  // the first one, an errno number
   std::mutex mutex_;
   std::vector<InputState> inputs_;
   std::uint64_t count_ = 0;

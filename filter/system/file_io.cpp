@@ -3,11 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
-#include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/system/file_descriptor.hpp"
@@ -43,12 +41,18 @@ int read_at(int file, std::span<std::byte> bytes, std::uint64_t offset) noexcept
 }
 
 std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw system_error(ErrorCode::cannot_open, "open", path, errno);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || file.bad()) throw system_error(ErrorCode::cannot_read, "read", path, errno);
-  return std::move(text).str();
+  constexpr std::size_t kBytesAtOnce = std::size_t{1} << 16;
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) throw system_error(ErrorCode::cannot_open, "open", path, errno);
+  std::string text;
+  for (ssize_t count = 1; count != 0;) {
+    const std::size_t have = text.size();
+    text.resize(have + kBytesAtOnce);
+    count = read(file.get(), text.data() + have, kBytesAtOnce);
+    text.resize(have + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (count < 0 && errno != EINTR) throw system_error(ErrorCode::cannot_read, "read", path, errno);
+  }
+  return text;
 }
 
 int sync_folder(const std::string& folder) noexcept {
