@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/at_once.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {
@@ -52,22 +53,18 @@ TEST_CASE("never more threads work than there are slots") {
   std::atomic<int> working = 0;
   std::atomic<int> most = 0;
   std::atomic<int> done = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([&] {
-      for (int round = 0; round < 200; ++round) {
-        const FreePlaces::Place place = places.take(Clock::now() + seconds(60));
-        if (!place) continue;
-        const int now = ++working;
-        for (int before = most; before < now && !most.compare_exchange_weak(before, now);) {
-        }
-        std::this_thread::yield();
-        --working;
-        ++done;
+  test::at_once(8, [&](int) {
+    for (int round = 0; round < 200; ++round) {
+      const FreePlaces::Place place = places.take(Clock::now() + seconds(60));
+      if (!place) continue;
+      const int now = ++working;
+      for (int before = most; before < now && !most.compare_exchange_weak(before, now);) {
       }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+      std::this_thread::yield();
+      --working;
+      ++done;
+    }
+  });
   CHECK(done == 1600);
   CHECK(most <= 3);
 }

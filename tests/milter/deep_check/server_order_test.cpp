@@ -1,5 +1,6 @@
 #include "milter/deep_check/server_order.hpp"
 
+#include "tests/support/at_once.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {
@@ -52,6 +53,22 @@ TEST_CASE("the only server is always tried") {
   order.failed(0, kStart);
   CHECK(order.next(kStart) == Order{0});
   CHECK(order.next(kStart) == Order{0});
+}
+
+TEST_CASE("every message gets each server once while others tell of answers and failures") {
+  ServerOrder order(4);
+  std::atomic<int> wrong = 0;
+  test::at_once(4, [&](int thread) {
+    const auto server = static_cast<std::size_t>(thread);
+    for (int round = 0; round < 500; ++round) {
+      const ServerOrder::Time now = kStart + seconds(round);
+      Order got = order.next(now);
+      std::ranges::sort(got);
+      wrong += got == Order{0, 1, 2, 3} ? 0 : 1;
+      round % 2 == 0 ? order.failed(server, now) : order.answered(server);
+    }
+  });
+  CHECK(wrong == 0);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/at_once.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -93,6 +94,31 @@ TEST_CASE_METHOD(Fixture, "a recipient of a user's mail is listed for that user 
   begin();
   CHECK(comes_true([&] { return learner().is_learned(kAnn, kJoe); }));
   CHECK_FALSE(learner().is_learned(kBob, kJoe));
+}
+
+TEST_CASE_METHOD(Fixture, "sessions learn, ask and renew at once while the file is written, read anew and turned off") {
+  REQUIRE(is_ready());
+  constexpr int kEach = 150;
+  std::atomic<int> unknown = 0;
+  test::at_once(4, [&](int thread) {
+    LearnedFile other(path(), LearnedFile::Access::write);
+    for (int i = 0; i < kEach; ++i) {
+      const std::string sender = "c" + std::to_string(i) + "@t" + std::to_string(thread) + ".example";
+      learner().learn({kAnn, {sender}}, "ann" + std::to_string(i), learner().begin_message());
+      unknown += learner().is_learned(kAnn, sender) && learner().has_sender_domain(sender.substr(sender.find('@') + 1))
+                     ? 0
+                     : 1;
+      learner().renew(kAnn, sender);
+      if (thread == 0 && i % 50 == 0) other.record(std::vector<LearnedFile::Contact>{{kBob, sender}}, kMonday);
+      set_day(kMonday + days(i % 2));
+      unknown += learner().status().fault.empty() ? 0 : 1;
+    }
+  });
+  CHECK(unknown == 0);
+  CHECK(is_written(4 * kEach));
+  end();
+  begin();
+  CHECK(comes_true([&] { return learner().status().pairs == 4 * kEach + 3; }));
 }
 
 TEST_CASE_METHOD(Fixture, "pairs that another process removes or adds in the file take effect without a restart") {

@@ -344,6 +344,19 @@ TEST_CASE_METHOD(Guarded, "a write to a store between its loading and its watchi
   CHECK(loaded->damage() == Damage::store_written_to);
 }
 
+TEST_CASE("whitelists are taken over for watching while others are checked and written to") {
+  Guarded guarded(kFastest);
+  std::vector<std::shared_ptr<const LoadedFilter>> written;
+  for (int i = 0; i < 30; ++i) {
+    const auto loaded = guarded.load("a" + std::to_string(i));
+    guarded.guard.watch({loaded, written.empty() ? nullptr : written.back()});
+    flip_byte(loaded->path(), kHeaderBytes);
+    written.push_back(loaded);
+  }
+  guarded.await_reports(30);
+  for (const auto& each : written) CHECK(each->damaged());
+}
+
 TEST_CASE_METHOD(Guarded, "a store that is read, replaced or removed is not damaged") {
   const PairFiles files({"joe@example.org"});
   const auto loaded = files.load();

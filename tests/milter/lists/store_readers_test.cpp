@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/at_once.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {
@@ -152,6 +153,19 @@ TEST_CASE("readers end without waiting for a hanging disk, and release the store
   disk->begin_to_answer();
   disk.reset();
   CHECK(comes_true([&] { return left.expired(); }));
+}
+
+TEST_CASE("many messages at once get each the answer to its own question") {
+  const auto is_there = [](KeyHash hash) { return hash % 3 == 0 ? StoreAnswer::present : StoreAnswer::absent; };
+  StoreReaders readers({.find_cached = [](KeyHash) { return StoreAnswer::not_cached; }, .find = is_there});
+  std::atomic<int> wrong = 0;
+  test::at_once(8, [&](int thread) {
+    for (KeyHash hash = static_cast<KeyHash>(thread); hash < 800; hash += 8) {
+      const Confirmation want = hash % 3 == 0 ? Confirmation::yes : Confirmation::no;
+      wrong += readers.find(hash, Clock::now() + kLong, {}) == want ? 0 : 1;
+    }
+  });
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("readers that have nothing to do end with their store") {

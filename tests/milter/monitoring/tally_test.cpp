@@ -1,8 +1,8 @@
 #include "milter/monitoring/tally.hpp"
 
 #include <limits>
-#include <thread>
 
+#include "tests/support/at_once.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {
@@ -133,16 +133,12 @@ TEST_CASE_METHOD(Counted, "open sessions are those that have begun and not ended
 
 TEST_CASE_METHOD(Counted, "nothing is lost when all sessions count at once, each new name among them") {
   constexpr int kEach = 2000;
-  std::vector<std::thread> sessions;
-  for (int thread = 0; thread < 4; ++thread) {
-    sessions.emplace_back([this] {
-      for (int i = 0; i < kEach; ++i) {
-        tally.note_message(
-            decision(Verdict::deliver, Reason::listed, IdentityKind::envelope, "w" + std::to_string(i % 20)), 1e-5);
-      }
-    });
-  }
-  for (std::thread& session : sessions) session.join();
+  test::at_once(4, [this](int) {
+    for (int i = 0; i < kEach; ++i) {
+      tally.note_message(
+          decision(Verdict::deliver, Reason::listed, IdentityKind::envelope, "w" + std::to_string(i % 20)), 1e-5);
+    }
+  });
   CHECK(tally.messages(Outcome::deliver) == 4 * kEach);
   const auto all = tally.messages();
   CHECK(all.size() == 20);

@@ -18,6 +18,7 @@
 
 #include "filter/system/file_descriptor.hpp"
 #include "tests/milter/names/local_name_server.hpp"
+#include "tests/support/at_once.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -233,6 +234,29 @@ TEST_CASE("names of a domain whose own name servers hang do not switch the look-
     std::this_thread::sleep_for(20ms);
   }
   CHECK(asking.failing().empty());
+}
+
+TEST_CASE("many threads ask at once while the servers come and go, and each gets an answer to its question") {
+  LocalNameServer server;
+  Asking asking({.servers = {server.address()}});
+  std::atomic<int> wrong = 0;
+  test::at_once(5, [&](int thread) {
+    for (int i = 0; i < 40; ++i) {
+      const std::string name = "t" + std::to_string(thread) + "x" + std::to_string(i);
+      if (thread == 0) {
+        server.set(i % 2 == 0 ? Mode::hangs : Mode::answers);
+        std::this_thread::sleep_for(10ms);
+        continue;
+      }
+      const TxtStatus found = asking.ask(name + (i % 2 == 0 ? ".good.example" : ".missing.example"), 200ms).status;
+      const TxtStatus other = i % 2 == 0 ? TxtStatus::not_found : TxtStatus::found;
+      wrong += found == other ? 1 : 0;
+    }
+    if (thread == 0) server.set(Mode::answers);
+  });
+  CHECK(wrong == 0);
+  CHECK(asking.wait_until_failing(false));
+  CHECK(asking.ask("last.good.example").status == TxtStatus::found);
 }
 
 }  // namespace
