@@ -42,10 +42,4 @@ check_a_forged_one_is_checked_though_it_brings_results_in_the_servers_name() {
   fails grep 'dkim=pass' <(arrived forged)
 }
 
-check_while_opendkim_is_down_mail_goes_on_and_is_checked() {
-  systemctl stop opendkim
-  sent_and_arrived afterwards
-  arrived afterwards | grep '^X-Bloomgate: check; '
-}
-
 run_checks

@@ -55,26 +55,6 @@ check_forged_mail_and_mail_of_others_is_checked() {
   done
 }
 
-check_a_forged_mark_is_refused() {
-  { echo 'X-Bloomgate: deliver; reason=listed'; cat forged; } >marked
-  send joe@example.org /checks/marked 2>&1 | grep 'The X-Bloomgate field is for this server to write'
-}
-
-check_no_mail_is_refused_while_bloomgate_is_down() {
-  systemctl stop bloomgate-milter
-  sent_and_arrived afterwards
-  fails grep '^X-Bloomgate' <(arrived afterwards)
-  arrived afterwards | grep -E "$checked"
-  systemctl start bloomgate-milter
-}
-
-check_no_mail_is_refused_while_the_check_is_down() {
-  systemctl stop "$milter"
-  new_sent_and_arrived other-2
-  systemctl start "$milter"
-  all_listen
-}
-
 check_the_lines_for_those_who_let_mail_wait_do_so() {
   cd "/root/bloomgate/config/mta/$recipe"
   bash -eux /checks/waiting

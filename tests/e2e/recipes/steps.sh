@@ -45,23 +45,6 @@ check_listed_mail_is_marked_and_other_mail_is_checked() {
   fi
 }
 
-check_no_mail_is_refused_while_bloomgate_is_down() {
-  systemctl stop bloomgate-milter
-  sent_and_arrived listed@example.org listed-2
-  fails grep '^X-Bloomgate' <(arrived listed-2)
-  systemctl start bloomgate-milter
-}
-
-check_no_mail_is_refused_while_the_check_is_down() {
-  stop_the_check
-  send_new listed@example.org listed-3
-  send_new other@example.org other-3
-  await has_arrived listed-3
-  start_the_check
-  postqueue -f  # else Postfix tries again after minutes
-  await has_arrived other-3
-}
-
 # Refused while the client waits, or held in the queue: it arrives nowhere.
 check_infected_mail_does_not_arrive_and_other_mail_does_while_clamd_is_down() {
   [[ -n $virus_check ]] || return 0

@@ -58,12 +58,9 @@ CASES = {
                                           also="With rspamd after the queue", beside=CLAMD,
                                           waits_for="clamav-milter", whose="listed",
                                           everywhere="^X-Virus-Scanned: |^X-Spamd-Result: "),
+    # Its other recipes: packages/test_first_day.py.
     "setup-postfix deep-check": Case("rspamd", "deep-check", RSPAMD, "^X-Spam-Status: No, ", "script",
                                      "setup-postfix --recipe deep-check"),
-    "setup-postfix rspamd": Case("rspamd", "postfix-rspamd", RSPAMD, "MIME_GOOD", "script",
-                                 "setup-postfix --recipe rspamd"),
-    "setup-postfix spamassassin": Case("spamassassin", "postfix-spamass-milter", SPAMD, "^X-Spam-Checker", "script",
-                                       "setup-postfix --recipe spamassassin", spared="BLOOMGATE_DELIVER"),
 }
 
 
@@ -94,9 +91,7 @@ def prepare(root, case):
         f"recipe={case.folder} kind={case.kind} checked='{case.checked}' spared='{case.spared}' "
         f"everywhere='{case.everywhere}' virus_check='{case.beside}' whose={case.whose} script=({script})\n"
         f"before_the_steps() {{ systemctl start {case.beside} {case.check} || true; }}\n"
-        f"stop_the_check() {{ systemctl stop {case.check}; }}\n"
         f"stop_what_mail_waits_for() {{ systemctl stop {case.waits_for or case.check}; }}\n"
-        f"start_the_check() {{ systemctl start {case.check}; check_listens; }}\n"
         f"check_listens() {{ for port in {PORTS[case.check]}; do await listens $port; done; }}\n")
 
 

@@ -26,15 +26,13 @@ class Case:
     script: str = ""  # what is run in place of the page's lines
 
 
-RSPAMD = Case("sendmail-rspamd", "rspamd", "11332 11333", "rspamd", "^X-Spamd-Result: .*MIME_GOOD|^\\s.*MIME_GOOD")
 SPAMASSASSIN = Case("sendmail-spamassassin", "clamav-daemon clamav-milter spamd spamass-milter", "783", "spamass-milter",
                     "^X-Spam-Status: |^X-Spam-Checker", spared="BLOOMGATE_DELIVER")
-SETUP = "/root/bloomgate/scripts/setup-sendmail --recipe"
 CASES = {
-    "sendmail-rspamd": RSPAMD,
+    "sendmail-rspamd": Case("sendmail-rspamd", "rspamd", "11332 11333", "rspamd",
+                            "^X-Spamd-Result: .*MIME_GOOD|^\\s.*MIME_GOOD"),
     "sendmail-spamassassin": SPAMASSASSIN,
-    "setup-sendmail rspamd": replace(RSPAMD, script=f"{SETUP} rspamd"),
-    "setup-sendmail spamassassin": replace(SPAMASSASSIN, script=f"{SETUP} spamassassin --with-clamav"),
+    "setup-sendmail": replace(SPAMASSASSIN, script="/root/bloomgate/scripts/setup-sendmail --recipe spamassassin --with-clamav"),
 }
 
 
