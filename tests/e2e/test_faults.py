@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import os
 import shutil
-import signal
 import time
 
 import pytest
@@ -129,15 +128,3 @@ def test_reloads_under_load_leave_no_message_lost_or_undecided(gateway):
         assert delivery.place == (LIGHT_PATH if listed else DEEP_CHECK)
         assert delivery.marks == [f"deliver; reason=listed; host=mx.example.net{LISTED_BY}" if listed
                                   else "check; reason=not-listed; host=mx.example.net; identity=envelope"]
-
-
-def test_a_reload_brings_the_new_list_and_drops_the_old(gateway):
-    build_filter_of(gateway.config.whitelist, ["new@example.org"])
-    gateway.daemon.reload(RELOADED)
-    deliveries = gateway.send(Message("new@example.org"), Message(LISTED))
-    assert [delivery.place for delivery in deliveries] == [LIGHT_PATH, DEEP_CHECK]
-
-
-def test_a_hangup_ends_the_daemon_as_libmilter_has_it(gateway):
-    gateway.daemon.program.signal(signal.SIGHUP)
-    assert gateway.daemon.program.wait() == 0

@@ -56,27 +56,14 @@ def place_of(gateway, sender):
     return delivery.place, delivery.marks[0]
 
 
-def test_an_appended_layer_takes_effect_at_once_and_the_mark_names_it(start):
-    gateway, layers = start()
-    assert place_of(gateway, NEW)[0] == DEEP_CHECK
-    layers.append(NEW)
-    gateway.daemon.logged("layers of whitelist layers: 2")
-    place, mark = place_of(gateway, NEW)
-    assert place == LIGHT_PATH
-    assert mark.endswith("whitelist=layers/0002")
-    assert place_of(gateway, LISTED)[1].endswith("whitelist=layers/0001")
-
-    before = len(gateway.daemon.log())
-    (layers.path / "0002.bloom").unlink()
-    gateway.daemon.logged("layers of whitelist layers: 1", before)
-    assert place_of(gateway, NEW)[0] == DEEP_CHECK
-    assert place_of(gateway, LISTED)[0] == LIGHT_PATH
-
-
 def test_an_append_and_a_fold_are_rolled_back_at_once(start):
     gateway, layers = start()
+    assert place_of(gateway, NEW)[0] == DEEP_CHECK
     layers.append(NEW)
     gateway.daemon.logged("layers of whitelist layers: 2")
+    for sender, layer in ((NEW, "0002"), (LISTED, "0001")):
+        place, mark = place_of(gateway, sender)
+        assert place == LIGHT_PATH and mark.endswith(f"whitelist=layers/{layer}")
     before = len(gateway.daemon.log())
     layers.bloomgate("rollback")
     gateway.daemon.logged("layers of whitelist layers: 1", before)

@@ -1,7 +1,6 @@
 """Entries for one recipient: a sender is listed for the recipients that an entry names, and for a message to only them."""
 
 import re
-import subprocess
 
 import pytest
 from conftest import LISTED
@@ -99,70 +98,6 @@ def test_a_new_list_with_pairs_serves_the_next_connection(start_gateway):
         sent_to(client, JOE, (ANN,))
         gateway.daemon.logged("reason=recipients-unknown")
     assert reasons_of(gateway, [(JOE, (ANN,))]) == [("deliver", "listed-for-recipients", "1", "1")]
-
-
-def with_lists(gateway, extra="", revoked="", opt_out=""):
-    """Starts the daemon again, with these lists beside its whitelist."""
-    for name, text in (("extra", extra), ("revoked", revoked), ("opt-out", opt_out)):
-        (gateway.folder / name).write_text(text)
-        (gateway.folder / name).chmod(0o644)
-    gateway.daemon.restart({**gateway.config.settings, "recipient-delimiter": "+",
-                            **{name: gateway.folder / name for name in ("extra", "revoked", "opt-out")}})
-    return gateway
-
-
-def rewrite(gateway, name, text):
-    gateway.daemon.replace_list(gateway.folder / name, text)
-
-
-def test_pairs_of_the_lists_revoked_and_extra_count_beside_those_of_the_whitelist(start_gateway):
-    gateway = with_lists(start_gateway(LIST), extra=f"{JOE} > {EVE}\n", revoked=f"{EVERYBODY} > {ANN}\n")
-    revoked = ("check", "revoked", None, None)
-    assert reasons_of(gateway, [
-        (EVERYBODY, ("Ann+shop@Example.NET",)), (EVERYBODY, (BOB, ANN)), (EVERYBODY, (BOB, EVE)), (JOE, (ANN, "eve+shop@example.net"))
-    ]) == [revoked, revoked, ("deliver", "listed", None, None), ("deliver", "listed-for-recipients", "2", "2")]
-    listed, taken = gateway.send(Message(JOE, recipient=EVE), Message(EVERYBODY, recipient=ANN))
-    assert (listed.place, taken.place) == (LIGHT_PATH, DEEP_CHECK)
-    assert taken.marks == ["check; reason=revoked; host=mx.example.net; identity=envelope"]
-    assert re.search(rf"(?m)^pair +listed +subject=extra key={JOE}>{EVE}$", explained(gateway, JOE, EVE))
-    rewrite(gateway, "revoked", f"{JOE} > {EVE}\n")
-    assert "decision: check reason=revoked" in explained(gateway, JOE, EVE)
-
-
-def test_a_message_with_a_recipient_who_has_opted_out_is_checked_for_all_of_them(start_gateway):
-    gateway = with_lists(start_gateway((EVERYBODY,)), opt_out=f"{ANN}\n")
-    opted_out = ("check", "opted-out", None, None)
-    assert reasons_of(gateway, [(EVERYBODY, (BOB,)), (EVERYBODY, ("Ann+shop@Example.NET",)), (EVERYBODY, (BOB, ANN))]) == [
-        ("deliver", "listed", None, None), opted_out, opted_out]
-    (taken,) = gateway.send(Message(EVERYBODY, recipient=ANN))
-    assert (taken.place, taken.marks) == (DEEP_CHECK, ["check; reason=opted-out; host=mx.example.net"])
-    assert re.search(rf"(?m)^opt-out +address +subject={ANN} key={ANN}$", explained(gateway, EVERYBODY, ANN))
-
-
-def explained(gateway, sender, recipient):
-    command = gateway.daemon.command("--explain", "--from", sender, "--to", recipient, "--header-from", sender)
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-
-@pytest.mark.parametrize("name, before, after", [
-    ("revoked", ("deliver", "listed", None, None), ("check", "revoked", None, None)),
-    ("extra", ("check", "not-listed", None, None), ("deliver", "listed-for-recipients", "1", "1")),
-    ("opt-out", ("deliver", "listed", None, None), ("check", "opted-out", None, None)),
-])
-def test_a_list_that_gets_its_first_entry_for_a_recipient_has_recipients_asked_for_from_the_next_connection_on(
-        start_gateway, name, before, after):
-    gateway = with_lists(start_gateway((EVERYBODY,)))
-    sender = STRANGER if name == "extra" else EVERYBODY
-    assert reasons_of(gateway, [(sender, (ANN,))]) == [before]
-    with gateway.connect() as client:
-        client.command("MAIL FROM:<x@example.org>")  # so that Postfix has begun to talk with the daemon
-        rewrite(gateway, name, f"{ANN}\n" if name == "opt-out" else f"{sender} > {ANN}\n")
-        client.command("RSET")
-        sent_to(client, sender, (ANN,))
-        gateway.daemon.logged("decision=check reason=recipients-unknown")
-    assert reasons_of(gateway, [(sender, (ANN,))]) == [after]
-    rewrite(gateway, name, "")
-    assert reasons_of(gateway, [(sender, (ANN,))]) == [before]
 
 
 def test_behind_sendmail_a_message_is_delivered_to_recipients_with_an_entry_for_its_sender():

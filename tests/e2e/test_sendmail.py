@@ -189,13 +189,3 @@ def test_a_daemon_that_dies_inside_a_connection_loses_no_message(start):
     # Sendmail asks the daemon again when the next connection begins.
     assert marks == [[DELIVER], [], [], []]
     assert marks_of(gateway, Message(LISTED)) == [[DELIVER]]
-
-
-def test_a_new_whitelist_counts_within_a_connection(start):
-    gateway = start()
-    with gateway.connect() as client:
-        sent = [(Message(LISTED), client.send(Message(LISTED)))]
-        build_filter_of(gateway.config.whitelist, ["new@example.org"])
-        gateway.daemon.reload("loaded .* entries")
-        sent += [(Message(path), client.send(Message(path))) for path in (LISTED, "new@example.org")]
-    assert [delivery.marks for delivery in gateway.deliveries(sent)] == [[DELIVER], [CHECK], [DELIVER]]

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import urllib.request
-from dataclasses import replace
 
 import pytest
 from conftest import LISTED, UNLISTED, assert_it_serves, places
@@ -83,30 +82,6 @@ def test_only_a_list_that_the_trusted_key_signed_is_loaded_and_the_last_good_one
     ours.publish(whitelist, UNLISTED)
     gateway.daemon.logged(RELOADED, before)
     assert places(gateway, LISTED, UNLISTED) == [DEEP_CHECK, LIGHT_PATH]
-
-
-def test_the_key_is_changed_while_mail_is_served(world):
-    start, ours, other, whitelist = world
-    gateway = start()
-
-    def trust(expected, *keys):
-        daemon = gateway.daemon
-        daemon.config = replace(daemon.config, settings={**daemon.config.settings, "trusted-key": " ".join(keys)})
-        daemon.write_config()
-        daemon.reload(expected)
-
-    trust("reload refused: .*no trusted key", other.public)
-    assert_it_serves(gateway)
-    trust(RELOADED, ours.public, other.public)
-    before = len(gateway.daemon.log())
-    other.publish(whitelist, NEW)
-    gateway.daemon.logged(RELOADED, before)
-    trust(RELOADED, other.public)
-    assert places(gateway, LISTED, NEW) == [DEEP_CHECK, LIGHT_PATH]
-    before = len(gateway.daemon.log())
-    ours.publish(whitelist, LISTED)
-    gateway.daemon.logged("is no trusted key", before)
-    assert places(gateway, LISTED, NEW) == [DEEP_CHECK, LIGHT_PATH]
 
 
 def test_layers_are_signed_when_they_appear_and_the_doctor_names_one_that_is_not(start_gateway):

@@ -91,6 +91,10 @@ def test_with_an_invalid_whitelist_the_daemon_does_not_start_and_says_why(gatewa
         assert gateway.daemon.launch().wait() != 0
         said = gateway.daemon.log()[before:]
         assert why in said and str(gateway.config.whitelist) in said
+    gateway.config.whitelist.unlink()
+    before = len(gateway.daemon.log())
+    assert gateway.daemon.launch().wait() != 0
+    assert str(gateway.config.whitelist) in gateway.daemon.log()[before:]
 
 
 def test_while_the_list_of_the_revoked_cannot_be_read_no_mail_is_delivered(start_gateway):
