@@ -238,10 +238,8 @@ def count_of(kind):
     return KINDS[kind][0] * MESSAGES // 1000
 
 
-def mails_of(kind, all_of_them):
+def mails_of(kind):
     """(message, how many messages of the week it stands for)."""
     variants, total = KINDS[kind][1], count_of(kind)
-    if all_of_them:
-        return [(variants.make(number), 1) for number in range(total)]
     return [(variants.make(number), len(range(number, total, variants.count)))
             for number in range(min(variants.count, total))]

@@ -117,18 +117,6 @@ def test_a_message_given_up_leaves_no_results_to_the_next(gateway):
     assert outcome(delivery) == (DEEP_CHECK, "check; reason=not-listed")
 
 
-def test_the_mark_of_a_checked_message_does_not_tell_whether_its_sender_is_listed(start_gateway):
-    """Bounces carry it outside. The log tells it."""
-    gateway = start_world(start_gateway, [LISTED], keys=keys, milters=("dkim",),
-                          settings={"mark-tells-why": "no"})
-    other = keys["attacker.example"]
-    deliveries = gateway.send(*(RawMessage(sender, raw=raw) for sender in (LISTED, UNLISTED)
-                                for raw in (content(sender), other.sign(content(sender)))))
-    assert {mark for delivery in deliveries for mark in delivery.marks} == {f"check; reason=not-proven; host={HOST}"}
-    for reason in ("not-authenticated", "not-listed"):
-        gateway.daemon.logged(f"decision=check reason={reason} ")
-
-
 def test_without_opendkim_all_mail_is_checked(start_gateway):
     gateway = start_world(start_gateway, [LISTED], keys=keys, milters=("dkim",))
     signed = RawMessage(LISTED, raw=keys["example.org"].sign(content(LISTED)))

@@ -1,11 +1,9 @@
 """A composed week of honest mail (honest_week.py): what is recognised by the rule before the stricter proof, with it,
 with entries for mailing lists and signers as well, and where senders that SPF alone speaks for are listed by their domain.
-Decided by --explain, with real signatures and a name server: one message for each variant of a kind, and with --all each
-of the 2,000."""
+Decided by --explain, with real signatures and a name server: one message for each variant of a kind."""
 
 import re
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
@@ -39,14 +37,14 @@ class Row:
 
 
 class Week:
-    def __init__(self, folder, all_of_them):
-        self.mails = [(kind, mail, weight) for kind in KINDS for mail, weight in mails_of(kind, all_of_them)]
+    def __init__(self, folder):
+        self.mails = [(kind, mail, weight) for kind in KINDS for mail, weight in mails_of(kind)]
         self.old = {entry for _, mail, _ in self.mails for entry in mail.entries}
         more = self.old | {entry for _, mail, _ in self.mails for entry in mail.more}
         domains = more | {entry for _, mail, _ in self.mails for entry in mail.by_domain}
         self.lists = []
         for entries in (self.old, more, domains):
-            path = folder / f"{len(entries)}-{all_of_them}.bloom"
+            path = folder / f"{len(entries)}.bloom"
             build_filter_of(path, sorted(entries), "--bits-per-entry", "32", "--tag-separators", "+")
             self.lists.append(path)
         self._messages = [(mail.raw, mail.envelope) for _, mail, _ in self.mails]
@@ -55,22 +53,18 @@ class Week:
         found = {name.decode() for raw, _ in self._messages for name in re.findall(rb"[ ;]d=([a-z0-9.-]+)", raw)}
         return [SigningKey(name, private=PRIVATE) for name in found]
 
-    def decided(self, names, is_small):
-        """What is said of each by the three lists. More entries take nothing away: a small week is decided by each list
-        in full, and of a large one only what the list before did not deliver."""
-        said = [None] * len(self._messages)
+    def decided(self, names):
+        """What is said of each by the three lists. More entries take nothing away."""
+        before = None
         for path in self.lists:
-            again = [at for at, each in enumerate(said) if is_small or each is None or not is_delivered(each)]
-            new = all_explained([self._messages[at] for at in again], path, names, mark_tells_why="yes", **SETTINGS)
-            before, said = said, list(said)
-            for at, each in zip(again, new):
-                assert before[at] is None or is_delivered(each) or not is_delivered(before[at])
-                said[at] = each
+            said = all_explained(self._messages, path, names, mark_tells_why="yes", **SETTINGS)
+            assert before is None or all(is_delivered(now) or not is_delivered(then) for then, now in zip(before, said))
+            before = said
             yield said
 
-    def rows(self, names, is_small):
+    def rows(self, names):
         rows = {kind: Row(0, 0, 0, 0, 0, 0, 0, 0, Counter()) for kind in KINDS}
-        for (kind, mail, weight), *said in zip(self.mails, *self.decided(names, is_small)):
+        for (kind, mail, weight), *said in zip(self.mails, *self.decided(names)):
             row = rows[kind]
             before = mail.is_senders and was_recognised(mail, self.old)
             strict, entries, domains = map(is_delivered, said)
@@ -108,31 +102,16 @@ def total(rows, column):
 
 
 @pytest.fixture(scope="module")
-def folder():
+def rows():
     with temporary_folder("week") as folder:
-        yield folder
-
-
-@pytest.fixture(scope="module")
-def week(folder):
-    return Week(folder, all_of_them=False)
-
-
-@contextmanager
-def name_server(folder, week):
-    with NameServer(folder, NameServerConfig({key.record_name: key.record for key in week.keys()})) as names:
-        yield names
-
-
-@pytest.fixture(scope="module")
-def rows(folder, week):
-    with name_server(folder / "names", week) as names:
-        return week.rows(names, is_small=True)
+        week = Week(folder)
+        with NameServer(folder / "names", NameServerConfig({key.record_name: key.record for key in week.keys()})) as names:
+            yield week.rows(names)
 
 
 def test_the_week_has_all_its_messages():
     assert sum(share for share, _ in KINDS.values()) == 1000
-    assert sum(weight for kind in KINDS for _, weight in mails_of(kind, False)) == MESSAGES
+    assert sum(weight for kind in KINDS for _, weight in mails_of(kind)) == MESSAGES
     assert sum(map(count_of, KINDS)) == MESSAGES
 
 
@@ -150,15 +129,3 @@ def test_of_what_was_recognised_nearly_all_still_is(rows):
 def test_mail_of_another_customer_is_not_recognised_by_the_bounce_address_that_is_listed(rows):
     row = rows["newsletter: another customer of a service whose bounce address is listed"]
     assert (row.strict, row.with_entries, row.with_domains) == (0, 0, 0)
-
-
-@pytest.mark.may_take(900)
-@pytest.mark.all_only
-def test_each_of_the_two_thousand_is_decided_as_the_one_that_stands_for_it(folder, rows):
-    whole = Week(folder, all_of_them=True)
-    with name_server(folder / "all-names", whole) as names:
-        found = whole.rows(names, is_small=False)
-    assert len(whole.mails) == MESSAGES
-    assert {kind: row.why for kind, row in found.items()} == {kind: row.why for kind, row in rows.items()}
-    assert ({kind: [getattr(row, column) for column in COLUMNS] for kind, row in found.items()} ==
-            {kind: [getattr(row, column) for column in COLUMNS] for kind, row in rows.items()})

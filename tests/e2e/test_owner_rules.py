@@ -17,64 +17,41 @@ from private_mail.processes import temporary_folder
 from private_mail.signing import SigningKey, new_private_key
 
 STRICT, RELAXED = "v=DMARC1; p=none; adkim=s", "v=DMARC1; p=none; adkim=r"
-OWN, SUFFIX = "v=DMARC1; p=none; psd=n", "v=DMARC1; p=none; psd=y"
+SUFFIX = "v=DMARC1; p=none; psd=y"
 
+# What each record means: tests/milter/dkim/owner_questions_test.cpp, dmarc_record_test.cpp and tree_walk_test.cpp.
 # A sender's domain -> whether mail that a domain below it has signed is delivered, and what the log says (dkim=).
 BY_A_CHILD = {
     "strict.example": (False, "other-domain-not-allowed"),
     "relaxed.example": (True, "pass"),
-    "silent-on-it.example": (True, "pass"),
     "without.example": (True, "pass"),
-    "other-text.example": (True, "pass"),
-    "twice.example": (False, "other-domain-not-allowed"),
     "failing.example": (False, "name-server-failed"),
     "silent.example": (False, "name-timeout"),
     "shop.strict.example": (False, "other-domain-not-allowed"),
-    "shop.failing.example": (False, "name-server-failed"),
     "allowed.strict.example": (True, "pass"),
-    "forbidden.relaxed.example": (False, "other-domain-not-allowed"),
 }
 # (A sender's domain, the signer) -> the same. The domains are parts of one name by the Public Suffix List, or seem so.
 BY_ANOTHER = {
     # A host that says nothing: its customers are neighbours, who may sign for one another.
     ("joe.host.example", "jane.host.example"): (True, "pass"),
-    ("joe.host.example", "host.example"): (True, "pass"),
-    # A customer who says that he is an organisation of his own, or has the only record.
-    ("own.host.example", "jane.host.example"): (False, "other-domain-not-allowed"),
-    ("own.host.example", "mail.own.host.example"): (True, "pass"),
-    ("joe.host.example", "own.host.example"): (False, "other-domain-not-allowed"),
-    ("lone.host.example", "jane.host.example"): (False, "other-domain-not-allowed"),
-    ("lone.host.example", "mail.lone.host.example"): (True, "pass"),
     # A host that says that its customers are organisations.
     ("joe.suffix.example", "jane.suffix.example"): (False, "other-domain-not-allowed"),
-    ("joe.suffix.example", "suffix.example"): (False, "other-domain-not-allowed"),
-    ("joe.suffix.example", "mail.joe.suffix.example"): (True, "pass"),
-    # Only the signer's name server fails, or its record cannot be read.
+    # Only the signer's name server fails.
     ("relaxed.example", "failing.relaxed.example"): (False, "name-server-failed"),
-    ("relaxed.example", "unreadable.relaxed.example"): (False, "other-domain-not-allowed"),
     # A suffix of the list, whose record does not make strangers one organisation: no key of theirs is asked for.
     ("bank.co.uk", "stranger.co.uk"): (False, "no-signature"),
     ("bank.co.uk", "mail.bank.co.uk"): (True, "pass"),
-    ("joe.github.io", "stranger.github.io"): (False, "no-signature"),
 }
 UNASKED = "unasked.example"  # only of its own signatures
 RECORDS = {
     "strict.example": STRICT,
     "relaxed.example": RELAXED,
-    "silent-on-it.example": "v=DMARC1; p=reject",
-    "other-text.example": "v=spf1 -all",
-    "twice.example": Record((RELAXED, RELAXED)),
     "failing.example": Record(rcode="SERVFAIL"),
     "silent.example": Record(silent=True),
     "allowed.strict.example": RELAXED,
-    "forbidden.relaxed.example": STRICT,
-    "own.host.example": OWN,
-    "lone.host.example": RELAXED,
     "suffix.example": SUFFIX,
     "failing.relaxed.example": Record(rcode="SERVFAIL"),
-    "unreadable.relaxed.example": "v=DMARC1; p=none; psd=perhaps",
     "co.uk": RELAXED,
-    "github.io": OWN,
     "deep.example": RELAXED,
 }
 DEEP = "a.b.c.d.e.f.g.h.deep.example"  # of more labels than a walk has names

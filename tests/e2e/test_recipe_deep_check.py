@@ -43,10 +43,6 @@ def checker(request):
     return request.param
 
 
-# What the daemon does with an answer is the same whichever checker gave it.
-one_checker = pytest.mark.parametrize("checker", ["rspamd", pytest.param("spamd", marks=pytest.mark.all_only)], indirect=True)
-
-
 def spam(checker, sender=UNLISTED, headers=()):
     """What the checker calls spam; rspamd wants to reject what SpamAssassin's pattern is in."""
     return Mail(sender, headers, body=(RSPAMD_SPAM if checker == "rspamd" else GTUBE) + b"\r\n")
@@ -112,13 +108,15 @@ def test_other_mail_is_tagged_with_what_the_checker_says(recipe, checker):
     assert " deep_check=ham " in log_lines(recipe, ham)[0]
 
 
-@one_checker
-def test_results_from_outside_are_removed_on_both_verdicts_and_change_nothing(recipe, checker):
-    recipe.ask(checker)
+# What the daemon does with an answer is the same whichever checker gave it: rspamd here, spamd in test_deep_check_sendmail.py.
+
+
+def test_results_from_outside_are_removed_on_both_verdicts_and_change_nothing(recipe):
+    recipe.ask("rspamd")
     [delivered, ham, junk] = recipe.send(Mail(LISTED, FORGED_RESULTS), Mail(UNLISTED, FORGED_RESULTS),
-                                         spam(checker, headers=FORGED_RESULTS))
+                                         spam("rspamd", headers=FORGED_RESULTS))
     assert results(delivered) == {}
-    ours = {"x-spam-status", "x-spam-score"} | ({"x-spamd-result"} if checker == "rspamd" else set())
+    ours = {"x-spam-status", "x-spam-score", "x-spamd-result"}
     for outcome, names, verdict in ((ham, ours, "No, "), (junk, ours | {"x-spam-flag"}, "Yes, ")):
         found = results(outcome)
         assert set(found) == names
@@ -132,12 +130,11 @@ def test_any_number_of_results_from_outside_is_removed(recipe):
     assert (outcome.place, results(outcome)) == (MAILBOX, {})
 
 
-@one_checker
 @pytest.mark.parametrize("action, place, reply", [
     ("quarantine", HELD, ""), ("reject", REJECTED, "550 5.7.1 "), ("tempfail", TRY_AGAIN, "451 4.7.1 ")])
-def test_spam_is_held_or_refused_as_configured(recipe, checker, action, place, reply):
-    recipe.ask(checker, deep_check_spam=action)
-    [junk, ham, delivered] = recipe.send(spam(checker), Mail(UNLISTED), spam(checker, LISTED))
+def test_spam_is_held_or_refused_as_configured(recipe, action, place, reply):
+    recipe.ask("rspamd", deep_check_spam=action)
+    [junk, ham, delivered] = recipe.send(spam("rspamd"), Mail(UNLISTED), spam("rspamd", LISTED))
     assert places([junk, ham, delivered]) == [place, MAILBOX, MAILBOX]
     assert junk.reply.startswith(reply)
 
@@ -163,21 +160,19 @@ def test_where_the_first_checker_is_down_the_next_one_is_asked(recipe):
     assert recipe.daemon.log().count(f"deeper check: {dead}: ") == 1, "what failed is left alone for a while"
 
 
-@one_checker
-def test_while_no_checker_answers_mail_waits_at_its_sender_or_goes_on_as_unknown(recipe, checker):
-    part = getattr(recipe, checker)
-    recipe.ask(checker)
-    part.stop()
+def test_while_no_checker_answers_mail_waits_at_its_sender_or_goes_on_as_unknown(recipe):
+    recipe.ask("rspamd")
+    recipe.rspamd.stop()
     try:
         assert places(recipe.send(listed(), Mail(UNLISTED), Mail(""))) == [MAILBOX, TRY_AGAIN, TRY_AGAIN]
-        recipe.ask(checker, deep_check_failure="tag")
+        recipe.ask("rspamd", deep_check_failure="tag")
         [delivered, unchecked] = recipe.send(listed(), Mail(UNLISTED, FORGED_RESULTS))
         assert results(delivered) == {}
         assert list(results(unchecked)) == ["x-spam-status"]
         assert unchecked.header("X-Spam-Status")[0].startswith("Unknown, ")
         assert "deep_check=failed action=tag " in log_lines(recipe, unchecked)[0]
     finally:
-        part.start()
+        recipe.rspamd.start()
     assert recipe.send(Mail(UNLISTED))[0].header("X-Spam-Status")[0].startswith("No, ")
 
 

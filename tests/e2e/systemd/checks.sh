@@ -54,10 +54,6 @@ check_systemd_finds_nothing_wrong_with_the_units() {
   [[ -z $found ]]
 }
 
-check_the_units_are_rated_as_well_protected() {  # 0 is best, 10 is worst; most services of Debian are above 9
-  systemd-analyze security --no-pager --offline=true --threshold=15 bloomgate-milter.service bloomgate-update.service
-}
-
 check_without_a_whitelist_it_starts_and_says_that_everything_is_checked() {
   mark_journal
   systemctl start bloomgate-milter
