@@ -65,6 +65,11 @@ def own_problems(found):
                   if finding["subject"] != "milter" and "does not answer" not in finding["text"]])
 
 
+def assert_has_no_problem(found, server):
+    assert own_problems(found) == []
+    assert server in " ".join(texts(found, "ok"))
+
+
 def script(name, *options):
     command = [str(word) for word in (REPOSITORY / "scripts" / name, *options)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -85,16 +90,6 @@ def test_mail_that_bypassed_a_milter_is_found_in_the_mail_servers_log(world, mon
     assert_found(world.findings("--log", log), "could not ask the milter unix:/m in 2 sessions, from ")
     log.unlink()
     assert_found(world.findings("--log", log), "the mail server's log cannot be read", "warning")
-
-
-def test_a_line_of_an_exact_list_that_is_left_out_is_found(world):
-    broken = world.folder / "broken"
-    broken.write_text("ann@ours.example\njoe@ours.example,\n\u200bzoe@ours.example\n")
-    for option in ("--opt-out", "--revoked"):
-        assert_found(world.findings(option, broken), "has invalid lines (2), so")
-        assert_found(world.findings(option, broken), f"the first is line 2 of {broken}: ")
-    broken.write_text("ann@ours.example\n")
-    assert_found(world.findings("--opt-out", broken), f"{broken} is there", "ok")
 
 
 # --- the daemon itself
@@ -132,22 +127,16 @@ def test_a_daemon_that_is_down_or_hangs_is_found(world):
     assert_found(world.findings(), "nothing listens on")
 
 
-@pytest.mark.parametrize("change, level, words", [
-    (lambda path: path.unlink(), "problem", "cannot be found"),
-    (lambda path: path.write_bytes(path.read_bytes()[:-1]), "problem", "whitelist.bloom"),
-    (lambda path: path.chmod(0o666), "problem", "written by everybody"),
-    (lambda path: os.utime(path, (0, 0)), "problem", "days old"),
-    (lambda path: build_filter_of(path, [LISTED], "--no-sender-domains"), "problem", "may find out who is listed")],
-    ids=["missing", "cut off", "open to all", "old", "without domains"])
-def test_a_whitelist_that_is_not_as_it_should_be_is_found(world, change, level, words):
-    change(world.whitelist)
-    assert_found(world.findings(), words, level)
-
-
-@pytest.mark.parametrize("option, value, words, level", [("mode", "observe", "no message is marked", "warning"),
-                                                         ("authentication", "off", "can forge", "problem")])
-def test_settings_that_leave_a_hole_are_named(world, option, value, words, level):
-    assert_found(world.findings(f"--{option}", value), words, level)
+# What else is wrong with a whitelist, and with settings: test_needs_action.py.
+def test_a_whitelist_that_everybody_may_write_and_one_that_is_cut_off_or_missing_are_found(world):
+    world.whitelist.chmod(0o666)
+    assert_found(world.findings(), "written by everybody")
+    world.whitelist.chmod(0o644)
+    assert not any("whitelist.bloom" in text for text in texts(world.findings()))
+    world.whitelist.write_bytes(world.whitelist.read_bytes()[:-1])
+    assert_found(world.findings(), "whitelist.bloom")
+    world.whitelist.unlink()
+    assert_found(world.findings(), "cannot be found")
 
 
 def test_name_servers_that_do_not_answer_are_found(world):
@@ -195,17 +184,16 @@ def has_user(name):
         return False
 
 
-@pytest.mark.parametrize("name, means", [("extra", "it lists no sender"),
-                                         ("revoked", "the daemon delivers no message without it"),
-                                         ("opt-out", "the daemon delivers no message without it")])
-def test_a_list_that_the_daemon_cannot_read_is_found(world, name, means):
-    path = world.folder / name
-    assert_found(world.findings(f"--{name}", path), means)
-    path.write_text("joe@example.org\n")
-    path.chmod(0o644)
-    assert_found(world.findings(f"--{name}", path), f"{path} is there", "ok")
-    path.chmod(0o600)
-    assert_found(world.findings(f"--{name}", path), f"{path} cannot be read by {USER}")
+def test_a_list_that_the_daemon_cannot_read_is_found(world):
+    for name, means in (("extra", "it lists no sender"), ("revoked", "the daemon delivers no message without it"),
+                        ("opt-out", "the daemon delivers no message without it")):
+        path = world.folder / name
+        assert_found(world.findings(f"--{name}", path), means)
+        path.write_text("joe@example.org\n")
+        path.chmod(0o644)
+        assert_found(world.findings(f"--{name}", path), f"{path} is there", "ok")
+        path.chmod(0o600)
+        assert_found(world.findings(f"--{name}", path), f"{path} cannot be read by {USER}")
 
 
 def test_a_whitelist_that_differs_from_those_of_other_servers_is_found(world):
@@ -255,14 +243,6 @@ def edit(path, old, new):
     os.utime(path, (0, 0))
 
 
-@pytest.mark.parametrize("recipe", [pytest.param("content-filter", marks=pytest.mark.all_only), "rspamd"])
-def test_a_postfix_that_was_set_up_by_the_script_has_no_problem(world, postfix, recipe):
-    etc = postfix("--recipe", recipe)
-    found = world.findings(*REQUIRED, postfix=etc)
-    assert own_problems(found) == []
-    assert "Postfix" in " ".join(texts(found, "ok"))
-
-
 def test_a_postfix_that_does_not_ask_bloomgate_is_found(world, postfix):
     assert_found(world.findings(postfix=postfix()), "does not ask")
 
@@ -275,19 +255,20 @@ def test_a_postfix_that_cannot_be_read_is_found(world, postfix, monkeypatch):
     assert_found(world.findings(postfix=etc), "setup-postfix is not installed")
 
 
-@pytest.mark.parametrize("answer, words", [("nonsense", "is not JSON"), ("{}", "is not what"), ("null", "is not what")])
-def test_another_program_in_the_place_of_setup_postfix_is_found(world, postfix, monkeypatch, answer, words):
+def test_another_program_in_the_place_of_setup_postfix_is_found(world, postfix, monkeypatch):
     etc = postfix()
     other = world.folder / "bin/setup-postfix"
     other.parent.mkdir()
-    other.write_text(f"#!/bin/sh\necho '{answer}'\n")
-    other.chmod(0o755)
     monkeypatch.setenv("PATH", f"{other.parent}:{os.environ['PATH']}")
-    assert_found(world.findings(postfix=etc), f"what setup-postfix --read prints {words}")
+    for answer, words in (("nonsense", "is not JSON"), ("{}", "is not what"), ("null", "is not what")):
+        other.write_text(f"#!/bin/sh\necho '{answer}'\n")
+        other.chmod(0o755)
+        assert_found(world.findings(postfix=etc), f"what setup-postfix --read prints {words}")
 
 
-def test_several_things_that_are_missing_in_a_postfix_are_found_at_once(world, postfix):
+def test_several_things_that_are_missing_in_a_postfix_that_was_set_up_by_the_script_are_found_at_once(world, postfix):
     etc = postfix("--recipe", "rspamd")
+    assert_has_no_problem(world.findings(*REQUIRED, postfix=etc), "Postfix")
     edit(etc / "main.cf", "default_action=accept", "default_action=tempfail")
     edit(etc / "forged_mark_header_checks", "IGNORE", "DUNNO")
     edit(etc / "authentication_header_checks", "/^Auth", "/^Nobody")
@@ -296,22 +277,26 @@ def test_several_things_that_are_missing_in_a_postfix_are_found_at_once(world, p
         assert_found(found, words)
 
 
-@pytest.mark.parametrize("recipe, file, old, new, words", [
-    ("content-filter", "main.cf", "default_action=accept", "default_action=tempfail",
-     "mail is refused or waits"),
-    ("content-filter", "main.cf", "milter_header_checks", "#", "takes the deep check"),
-    ("content-filter", "master.cf", "light-path unix", "other-path unix", "transport light-path"),
-    ("content-filter", "main.cf", "content_filter", "#", "nothing checks"),
-    ("content-filter", "authentication_header_checks", "/^Auth", "/^Nobody", "are not removed"),
-    ("content-filter", "main.cf", "unix:/run/opendkim/opendkim.sock", "", "no milter before Bloomgate"),
-    ("rspamd", "forged_mark_header_checks", "IGNORE", "DUNNO", "a forged mark would count")],
-    ids=["tempfail", "no light path", "no transport", "no deep check", "forged results", "no authentication",
-         "forged marks"])
-@pytest.mark.all_only
-def test_what_is_missing_in_a_postfix_is_found(world, postfix, recipe, file, old, new, words):
-    etc = postfix("--recipe", recipe)
-    edit(etc / file, old, new)
-    assert_found(world.findings(*REQUIRED, postfix=etc), words)
+def assert_each_fault_is_found(folder, faults, findings):
+    """faults: a file, what is changed in it, and what is said of that; each change is taken back."""
+    for file, old, new, words in faults:
+        before = (folder / file).read_text()
+        edit(folder / file, old, new)
+        assert_found(findings(), words)
+        (folder / file).write_text(before)
+
+
+def test_what_is_missing_in_a_postfix_is_found(world, postfix):
+    etc = postfix("--recipe", "content-filter")
+    assert_has_no_problem(world.findings(*REQUIRED, postfix=etc), "Postfix")
+    assert_each_fault_is_found(etc, [
+        ("main.cf", "milter_header_checks", "#", "takes the deep check"),
+        ("master.cf", "light-path unix", "other-path unix", "transport light-path"),
+        ("main.cf", "content_filter", "#", "nothing checks"),
+        ("main.cf", "unix:/run/opendkim/opendkim.sock", "", "no milter before Bloomgate")],
+        lambda: world.findings(*REQUIRED, postfix=etc))
+    world.daemon.address.chmod(0o600)
+    assert_found(world.findings(postfix=etc), "Postfix's user postfix may not connect")
 
 
 def test_header_checks_that_leave_forged_fields_to_the_daemon_are_named(world, postfix):
@@ -354,13 +339,6 @@ def test_a_later_stage_that_is_stopped_is_found(world, postfix):
     found = world.findings(postfix=etc)
     assert_found(found, "does not answer: mail that is not listed waits in the queue")
     assert_found(found, "does not answer: listed mail waits in the queue")
-
-
-@pytest.mark.all_only
-def test_a_socket_that_postfix_may_not_use_is_found(world, postfix):
-    etc = postfix("--recipe", "rspamd")
-    world.daemon.address.chmod(0o600)
-    assert_found(world.findings(postfix=etc), "Postfix's user postfix may not connect")
 
 
 # How Postfix's own file has its services; this one is asked by postscreen.
@@ -450,13 +428,6 @@ def sendmail_folder(world):
     return setup
 
 
-def test_a_sendmail_that_was_set_up_by_the_script_has_no_problem(world, sendmail_folder):
-    found = world.findings(*REQUIRED, "--trusted-fields", "1",
-                           sendmail=sendmail_folder("--recipe", "rspamd"))
-    assert own_problems(found) == []
-    assert "Sendmail" in " ".join(texts(found, "ok"))
-
-
 def test_a_sendmail_that_does_not_ask_bloomgate_is_found(world, sendmail_folder):
     assert_found(world.findings(sendmail=sendmail_folder()), "does not ask")
 
@@ -469,22 +440,17 @@ def test_other_milters_of_sendmail_that_are_stopped_are_found(world, sendmail_fo
     assert "rspamd" in found[1] and found[1].endswith("does not answer")
 
 
-@pytest.mark.all_only
-@pytest.mark.parametrize("old, new, words", [
-    ("opendkim, bloomgate, rspamd", "opendkim, bloomgate", "nothing checks"),
-    ("opendkim, bloomgate, rspamd", "bloomgate, rspamd", "no milter before Bloomgate"),
-    ("HX-Bloomgate:", "HX-Other:", "a forged mark would count"),
-    ("HAuthentication-Results:", "HX-Other:", "has forged stay"),
-    ("opendkim.sock, F=T,", "opendkim.sock,", "has forged stay")],
-    ids=["no deep check", "no authentication", "forged marks", "forged results",
-         "passes while OpenDKIM is down"])
-def test_what_is_missing_in_a_sendmail_is_found(world, sendmail_folder, old, new, words):
+def test_what_is_missing_in_a_sendmail_that_was_set_up_by_the_script_is_found(world, sendmail_folder):
     folder = sendmail_folder("--recipe", "rspamd")
-    edit(folder / "sendmail.cf", old, new)
-    found = world.findings(*REQUIRED, "--trusted-fields", "1", sendmail=folder)
-    assert_found(found, words)
 
+    def findings():
+        return world.findings(*REQUIRED, "--trusted-fields", "1", sendmail=folder)
 
-def test_a_sendmail_needs_the_number_of_trusted_fields(world, sendmail_folder):
-    folder = sendmail_folder("--recipe", "rspamd")
+    assert_has_no_problem(findings(), "Sendmail")
+    assert_each_fault_is_found(folder, [
+        ("sendmail.cf", "opendkim, bloomgate, rspamd", "opendkim, bloomgate", "nothing checks"),
+        ("sendmail.cf", "opendkim, bloomgate, rspamd", "bloomgate, rspamd", "no milter before Bloomgate"),
+        ("sendmail.cf", "HX-Bloomgate:", "HX-Other:", "a forged mark would count"),
+        ("sendmail.cf", "HAuthentication-Results:", "HX-Other:", "has forged stay"),
+        ("sendmail.cf", "opendkim.sock, F=T,", "opendkim.sock,", "has forged stay")], findings)
     assert_found(world.findings(*REQUIRED, sendmail=folder), "long results")

@@ -34,13 +34,9 @@ def test_without_the_option_the_doctor_says_that_it_does_not_see_the_running_dae
     assert found["level"] == "warning" and "only the running daemon knows" in found["text"]
 
 
-def test_a_reload_that_was_refused_and_a_whitelist_that_is_damaged_are_found(world):  # noqa: F811
+# What else the daemon finds: test_needs_action.py.
+def test_a_whitelist_that_is_damaged_is_found(world):  # noqa: F811
     address = watched(world)
-    good = world.daemon.config_file.read_text()
-    world.daemon.config_file.write_text(good + "no-such-option = 1\n")
-    world.daemon.reload("reload refused")
-    world.daemon.config_file.write_text(good)
-    assert_found(world.findings(), "the last reload was refused")
     with open(world.whitelist, "r+b") as file:
         file.seek(4096)
         file.write(b"\xff" * 100)
@@ -106,7 +102,6 @@ def says_slowly(connection):
 # What answers at the address, and what the doctor says of it.
 OTHERS = {
     "another web server": (page(b"<html>hello</html>"), "is not bloomgate-milter"),
-    "another program's figures": (page(b"up 1\nother_hits_total 5\n"), "is not bloomgate-milter"),
     "an error": (page(b"no", b"404 Not Found"), "status 404"),
     "somewhere else": (says(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n"), "status 302"),
     "no HTTP": (says(b"220 mx.example.net ESMTP\r\n"), "cannot be read"),

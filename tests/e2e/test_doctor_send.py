@@ -12,11 +12,11 @@ RECIPIENT = "postmaster@example.net"
 DOMAIN = LISTED_WITHOUT_DMARC.partition("@")[2]
 
 
-@pytest.fixture
-def gateway(start_gateway):
+@pytest.fixture(scope="module")
+def gateway(start_shared_gateway):
     """It trusts OpenDKIM, whose keys are those of the senders."""
     keys = Keys()
-    started = start_world(start_gateway, [LISTED_WITHOUT_DMARC], keys=keys, milters=("dkim",))
+    started = start_world(start_shared_gateway, [LISTED_WITHOUT_DMARC], keys=keys, milters=("dkim",))
     started.message = started.folder / "message.eml"
     signed = keys[DOMAIN].sign(content(f"<{LISTED_WITHOUT_DMARC}>"))
     # As a mailbox keeps it: with what the delivery has put in, and with this machine's line ends.
@@ -46,11 +46,12 @@ def test_a_listed_message_is_delivered_and_a_forged_and_an_unlisted_one_are_chec
 
 
 def test_a_broken_chain_is_reported_with_the_reason(gateway):
-    gateway.milters[0].program.kill()
+    gateway.milters[0].kill()
     unlisted, genuine, forged = sent(gateway, "--signed-message", gateway.message)
     assert genuine["level"] == "problem" and "reason=not-authenticated" in genuine["text"]
     assert "OpenDKIM" in genuine["remedy"]
     assert unlisted["level"] == forged["level"] == "ok"
+    gateway.milters[0].start()
 
 
 def test_without_a_signed_message_the_doctor_says_what_it_could_not_try(gateway):
@@ -69,12 +70,15 @@ def test_no_mail_server_no_message_and_no_log_are_problems(gateway):
 def test_a_daemon_that_the_mail_server_cannot_reach_is_named(gateway):
     gateway.daemon.kill()
     unlisted, *_ = sent(gateway)
+    gateway.daemon.start()
     assert unlisted["level"] == "problem" and "bloomgate report" in unlisted["remedy"]
     assert f"could not reach a milter, so its mail went on without it: {gateway.daemon.mta_socket}: " in unlisted["text"]
 
 
 def test_forgeries_that_pass_are_a_problem(gateway):
     """Where senders are taken at their word, the doctor shows what that means."""
+    settings = gateway.daemon.config.settings
     gateway.daemon.restart({"authentication": "off", "dmarc-fail-veto": "no"})
     *_, forged = sent(gateway, "--signed-message", gateway.message)
+    gateway.daemon.restart(settings)
     assert forged["level"] == "problem" and "it passes for a listed one" in forged["text"]

@@ -3,7 +3,6 @@
 import contextlib
 import http.client
 import json
-import os
 import re
 import shutil
 import socket
@@ -97,29 +96,6 @@ def test_each_whitelist_is_probed_while_it_is_in_use(start):
     assert "observed" in get(port, "/")[1]
 
 
-def test_a_step_of_bloomgate_update_that_has_failed_is_shown_until_a_run_goes_well(start):
-    with temporary_folder("update") as folder:
-        whitelist, sent, config = folder / "whitelist.bloom", folder / "sent.eml", folder / "update.conf"
-        build_filter_of(whitelist, [LISTED])
-        gateway, port = start(whitelist=whitelist)
-        config.write_text(f"HARVEST='--own-domain example.net --for-all {sent}'\nLISTS={folder}/lists\nWHITELIST={whitelist}\n")
-        update = [REPOSITORY / "scripts/bloomgate-update", config]
-        environment = {**os.environ, "PATH": f"{built('filter/cli/bloomgate').parent}:{os.environ['PATH']}"}
-        failed = ("bloomgate_needs_action", 'rule="update-fails",severity="ticket"')
-        assert figures(port)[failed] == 0
-        assert subprocess.run(update, env=environment, capture_output=True).returncode == 66
-        assert figures(port)[failed] == 1
-        page = get(port, "/")[1]
-        assert re.search(rf"bloomgate-update: harvest has failed since \d{{4}}-.*{re.escape(str(sent))}", page), page
-        doctor = subprocess.run(gateway.daemon.command("--doctor", "--json", "--postfix-config", "/nonexistent",
-                                                       "--sendmail-config", "/nonexistent"), capture_output=True, text=True).stdout
-        assert any(finding["subject"] == "update-fails" and finding["level"] == "problem" for finding in json.loads(doctor))
-        sent.write_text("From: ann@example.net\nTo: joe@example.org\n\n")
-        subprocess.run(update, env=environment, capture_output=True, check=True)
-        assert figures(port)[failed] == 0
-        assert "has failed since" not in get(port, "/")[1]
-
-
 def test_a_unix_socket_shows_the_same_to_the_daemons_group(start_gateway, tmp_path):
     gateway = start_gateway()
     path = gateway.daemon.folder / "metrics.sock"
@@ -166,15 +142,6 @@ def test_an_address_for_all_is_warned_of_and_shows_no_senders(start_gateway):
     status, page = get(port, "/", Host="mail.example.org")
     assert status == 200
     assert "example.org" not in page and "unix socket only" in page
-
-
-def test_prometheus_finds_nothing_to_say_of_the_figures(start):
-    if not shutil.which("promtool"):
-        pytest.skip("promtool is missing (Debian package prometheus)")
-    gateway, port = start()
-    gateway.send(Message(LISTED), Message(UNLISTED))
-    done = subprocess.run(["promtool", "check", "metrics"], input=get(port, "/metrics")[1], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 # ---- What is shipped beside the daemon asks for figures that it has ----
@@ -240,6 +207,8 @@ def test_a_real_prometheus_takes_figures_rules_and_each_expression_of_the_dashbo
         pytest.skip("prometheus is missing (Debian package prometheus)")
     gateway, port = start()
     gateway.send(Message(LISTED), Message(UNLISTED))
+    checked = subprocess.run(["promtool", "check", "metrics"], input=get(port, "/metrics")[1], capture_output=True, text=True)
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
     shutil.copy(RULES, tmp_path)
     scrape = (REPOSITORY / "config/prometheus/scrape.yml").read_text().replace("127.0.0.1:9812", f"127.0.0.1:{port}")
     (tmp_path / "prometheus.yml").write_text("global: {scrape_interval: 1s}\n" + scrape)
