@@ -240,7 +240,7 @@ def spamc_runs(milter):
 
 
 @all_only
-@only("patient", "postfix-spamass-milter", "sendmail-spamassassin")
+@only("patient", "postfix-spamass-milter")
 def test_mail_waits_for_spamd_and_at_its_sender_when_spamd_stays_down(patient):
     patient.spamd.stop()
     with ThreadPoolExecutor() as background:
