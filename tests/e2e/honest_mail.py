@@ -89,20 +89,3 @@ def was_recognised(mail, entries):
     is_proven = mail.spf == "pass" and mail.envelope or any(
         is_aligned(signer, name) for signer in mail.signed_by for name in names)
     return bool(is_proven) and (is_listed(mail.envelope, entries) or is_listed(mail.sender, entries))
-
-
-def was_recognised_by_the_program(mail, entries):
-    """As the program had it: what proves a sender is of the organisation of that very sender."""
-    if mail.dmarc == "fail":
-        return False
-
-    def is_proven(name, is_from):
-        if any(is_aligned(signer, name) for signer in mail.signed_by):
-            return True
-        came = domain(mail.envelope)
-        if mail.spf != "pass" or not came:
-            return False
-        return is_aligned(came, name) or (not is_from and came == TRUSTED_FORWARDER)
-
-    return any(is_listed(address, entries) and is_proven(domain(without_tag(address)), address == mail.sender)
-               for address in (mail.envelope, mail.sender))

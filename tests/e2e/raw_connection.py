@@ -36,7 +36,6 @@ HEADER = b"".join(frame(b"L", name + b"\x00" + value + b"\x00") for name, value 
     (b"X-Mailer", b"Mail 1.0"), (b"References", b" ".join(b"<%024d@example.org>" % i for i in range(20)))])
 END = frame(b"D", b"Ei\x004XyZ1\x00") + frame(b"E")
 QUIT = frame(b"Q")
-NEXT = frame(b"K")  # the end of this connection; another follows on the same socket, without a negotiation
 
 
 def header_and_body(raw):
@@ -148,8 +147,3 @@ def has_sanitizer(program):
     with open(program, "rb") as file:
         content = file.read()
     return b"__asan_init" in content or b"__tsan_init" in content
-
-
-def own_bytes(pid):
-    """Memory that is resident and no file's."""
-    return status_number(pid, "RssAnon") * 1024

@@ -98,25 +98,6 @@ def test_without_the_shipped_header_checks_they_would_be_believed(start_gateway)
             "one with the name in quotes", "one with a comment before the name", "two of them"} <= believed
 
 
-def test_each_message_of_a_session_is_decided_by_its_own_results(gateway):
-    signed = RawMessage(LISTED, raw=keys["example.org"].sign(content(LISTED)))
-    unsigned = RawMessage(LISTED, raw=content(LISTED))
-    deliveries = gateway.send(signed, unsigned, signed, unsigned, unsigned, signed)
-    assert [delivery.place for delivery in deliveries] == [
-        LIGHT_PATH, DEEP_CHECK, LIGHT_PATH, DEEP_CHECK, DEEP_CHECK, LIGHT_PATH]
-
-
-def test_a_message_given_up_leaves_no_results_to_the_next(gateway):
-    with gateway.connect() as client:
-        for command in (f"MAIL FROM:<{LISTED}>", "RCPT TO:<user@example.net>", "RSET",
-                        f"MAIL FROM:<{LISTED}>", "RSET"):
-            client.command(command)
-        message = RawMessage(ATTACKER, raw=content("anna@other.example"))
-        sent = [(message, client.send(message))]
-    [delivery] = gateway.deliveries(sent)
-    assert outcome(delivery) == (DEEP_CHECK, "check; reason=not-listed")
-
-
 def test_without_opendkim_all_mail_is_checked(start_gateway):
     gateway = start_world(start_gateway, [LISTED], keys=keys, milters=("dkim",))
     signed = RawMessage(LISTED, raw=keys["example.org"].sign(content(LISTED)))

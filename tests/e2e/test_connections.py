@@ -11,7 +11,7 @@ from private_mail.daemon import Daemon, DaemonConfig
 from private_mail.filter import build_filter_of
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
 from private_mail.processes import temporary_folder, wait_until
-from raw_connection import (CONNECTION_STEPS, END, HEADER, NEGOTIATION, NEXT, SENDER, MilterConnection, descriptors,
+from raw_connection import (CONNECTION_STEPS, END, HEADER, NEGOTIATION, SENDER, MilterConnection, descriptors,
                             frame, has_sanitizer, resident_bytes, served_connection, threads)
 
 pytestmark = pytest.mark.usefixtures("many_descriptors")
@@ -82,38 +82,6 @@ def test_past_max_connections_mail_goes_to_the_deep_check_and_back_when_there_is
 
 def open_ones(connections):
     return sum(connection.is_open() for connection in connections)
-
-
-def test_a_connection_past_the_limit_is_ended_at_once(start_gateway):
-    gateway = start_gateway(settings={"max-connections": 1})
-    first = wait_until(lambda: served_connection(gateway.daemon.address), "the place to be free")
-    for _ in range(300):
-        with closing(MilterConnection(gateway.daemon.address)) as connection:
-            connection.put(NEGOTIATION)
-            assert connection.answer() is None
-    first.put(CONNECTION_STEPS + SENDER + HEADER + END)
-    assert first.mark().startswith(b"deliver")
-    first.close()
-    # Three hundred, and a line or two.
-    gateway.daemon.logged("max-connections: .* were turned away")
-    assert gateway.daemon.log().count("were turned away") <= 3
-
-
-def test_a_connection_that_follows_another_on_its_socket_counts_as_any_other(start_gateway):
-    gateway = start_gateway(settings={"max-connections": 1})
-    first = wait_until(lambda: served_connection(gateway.daemon.address), "the place to be free")
-    first.put(CONNECTION_STEPS + SENDER + HEADER + END)
-    assert first.mark().startswith(b"deliver")
-    first.put(NEXT + CONNECTION_STEPS + SENDER + HEADER + END)
-    assert first.mark().startswith(b"deliver")
-    first.put(NEXT)
-    second = wait_until(lambda: served_connection(gateway.daemon.address), "the place to be free")
-    first.put(CONNECTION_STEPS + SENDER + HEADER + END)
-    assert first.answer() is None
-    second.put(CONNECTION_STEPS + SENDER + HEADER + END)
-    assert second.mark().startswith(b"deliver")
-    second.close()
-    first.close()
 
 
 # Before the first step, after it, before a message, and within one.

@@ -4,6 +4,7 @@ import contextlib
 import socket
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from private_mail.processes import free_port, wait_until
@@ -24,7 +25,8 @@ def about_figures(findings):
 
 @pytest.mark.parametrize("is_path", [False, True], ids=["a port", "a unix socket"])
 def test_a_daemon_that_is_well_is_found_well(world, is_path):  # noqa: F811
-    watched(world, str(world.daemon.folder / "metrics.sock") if is_path else None)
+    address = watched(world, str(world.daemon.folder / "metrics.sock") if is_path else None)
+    assert not is_path or Path(address).stat().st_mode & 0o777 == 0o660
     [found] = about_figures(world.findings())
     assert found["level"] == "ok" and "has found nothing else" in found["text"]
 

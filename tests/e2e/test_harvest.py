@@ -2,10 +2,8 @@
 
 import subprocess
 
-import list_cases
 import pytest
 from conftest import skip_without_root
-from list_software import MEMBER
 from private_mail import sendmail
 from private_mail.client import Client, Message, logged_in
 from private_mail.filter import build_folder
@@ -155,25 +153,3 @@ def test_the_log_of_sendmail_hides_who_is_behind_an_alias(folder, sink):
         Message("root@example.net", recipient="joe@example.org")))
     assert "to=private@example.org, ctladdr=<root@example.net>" in log.read_text()
     assert harvested(folder, log, "--without-login") == ["joe@example.org"]
-
-
-def names_its_post(name):
-    """Whether that message of a list is the member's post, and the list has its name from its address."""
-    return "digest" not in name and "dot in its name" not in name
-
-
-@pytest.mark.parametrize("software", list_cases.ORDINARY)
-def test_the_usual_software_for_mailing_lists_shows_the_lists_that_a_user_has_posted_to(folder, software):
-    """Discourse has no address for posts."""
-    for name, mail in list_cases.ORDINARY[software][0].items():
-        sent, received, lists = (folder / file for file in ("sent.eml", "received.eml", "lists"))
-        sent.write_text(f"From: Anna <{MEMBER}>\nTo: {mail.mailing_list.address}\nMessage-ID: <4711@mail.member.example>\n\n")
-        received.write_bytes(mail.raw)
-        lists.mkdir()
-        run("harvest", "--output", lists, "--own-domain", "member.example", "--for-all", "--mailing-lists", received, sent)
-        [file] = lists.iterdir()
-        found = subprocess.run(["zstd", "-dc", file], capture_output=True, check=True, text=True).stdout.split()
-        file.unlink()
-        lists.rmdir()
-        is_shown = software != "Discourse" and names_its_post(name)
-        assert found == [mail.mailing_list.address, *([f"list:{mail.mailing_list.id}"] if is_shown else [])], name

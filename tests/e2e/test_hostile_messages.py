@@ -133,11 +133,6 @@ def sendmail_gateway():
             yield gateway
 
 
-def test_sendmail_itself_takes_no_more_fields_than_go_into_32_kib(sendmail_gateway):
-    with OtherMail(sendmail_gateway), pytest.raises(Rejected, match="552 .*too large"):
-        sendmail_gateway.send(Message(LISTED, (MARK,) * MANY))
-
-
 # As short as they can be, as many as Sendmail takes.
 def test_behind_sendmail_more_than_a_hundred_forged_marks_are_refused(sendmail_gateway):
     with OtherMail(sendmail_gateway):

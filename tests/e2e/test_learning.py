@@ -145,14 +145,8 @@ def test_an_answer_to_a_user_is_delivered_to_that_user_only(world):
     assert world.answer(ANN, sender=OTHER_STRANGER) == "check not-listed"
     world.write(BOB, STRANGER, login="bob")
     assert world.answer(ANN, BOB) == "deliver learned"
-
-
-def test_a_delivered_answer_goes_the_light_path_and_its_mark_says_why(world):
-    world.write(ANN, STRANGER)
-    message = RawMessage(STRANGER, raw=RSA.sign(content(STRANGER)), recipient=ANN)
-    [delivery] = world.gateway.send(message)
-    assert delivery.place == LIGHT_PATH
-    assert delivery.marks[0].startswith("deliver; reason=learned;")
+    [delivery] = world.gateway.send(RawMessage(STRANGER, raw=RSA.sign(content(STRANGER)), recipient=ANN))
+    assert delivery.place == LIGHT_PATH and delivery.marks[0].startswith("deliver; reason=learned;")
 
 
 def test_a_forgotten_sender_is_checked_again_when_the_command_returns(world):
@@ -215,62 +209,6 @@ def test_an_answer_to_an_invitation_teaches_nothing_also_where_only_learning_rea
     world.gateway.daemon.restart({**world.settings, "verify-dkim": "no", "authentication": "off"})
     world.wait_until_ready(before)
     only_invitations_teach(world, "2")
-
-
-EXEMPT_CLIENT = "192.0.2.7"
-
-
-def form_mail(world, number, user=ANN, attributes=""):
-    """The form of a web page on an exempt host writes to somebody in a user's name, without a login."""
-    with world.connection() as client:
-        client.command(f"XCLIENT ADDR={EXEMPT_CLIENT} {attributes}".rstrip(), expected=220)
-        client.command("EHLO www.example.net")
-        client.command(f"MAIL FROM:<{user}>")
-        client.command(f"RCPT TO:<victim{number}@example.org>")
-        client.command("DATA", expected=354)
-        client._smtp.send(content(user) + b"\r\n.\r\n")
-        return client.end()
-
-
-def test_a_form_on_an_exempt_host_teaches_only_if_asked_for_and_no_more_than_its_limit(start_gateway):
-    world = World(start_gateway, main_cf=MAIN_CF.replace("127.0.0.1/32", f"127.0.0.1/32 {EXEMPT_CLIENT}"),
-                  **{"exempt-networks": EXEMPT_CLIENT})
-    daemon = world.gateway.daemon
-    form_mail(world, 0)
-    world.write(BOB, STRANGER, login="bob")  # what is learned is written in its order
-    world.is_written(BOB, STRANGER)
-    assert world.known() == {(BOB, STRANGER)}
-
-    page = daemon.folder / "metrics.sock"
-    before = len(daemon.log())
-    daemon.restart({**world.settings, "learn-from-exempt": "yes", "learn-exempt-rate": "2", "metrics": page})
-    world.wait_until_ready(before)
-    nobody = "no-such-user@example.net"
-    sent = [form_mail(world, number, user) for number, user in enumerate([ANN, nobody, ANN, BOB])]
-    wait_until(lambda: figures(page)["bloomgate_not_learned_total", 'reason="exempt-rate"'] == 2, "the limit to be counted")
-    world.is_written(nobody, "victim1@example.org")
-    assert world.known() == {(BOB, STRANGER), (ANN, "victim0@example.org"), (nobody, "victim1@example.org")}
-    log = daemon.log()[before:]
-    assert f"queue_id={sent[2]} client={EXEMPT_CLIENT} has had 2 new entries learned within an hour" in log
-    assert f"queue_id={sent[3]} client={EXEMPT_CLIENT} not_learned=1 (learn-exempt-rate)" in log
-    # A user who has logged in from there is not bound by what the form has used up.
-    form_mail(world, 4, attributes="LOGIN=ann")
-    world.is_written(ANN, "victim4@example.org")
-
-
-def test_entries_for_one_recipient_and_what_was_learned_cover_recipients_together(start_gateway):
-    world = World(start_gateway)
-    world.rewrite("extra", f"{STRANGER} > {EVE}\n")
-    assert world.answer(EVE) == "deliver listed-for-recipients"
-    assert [world.answer(ANN, EVE), world.answer(ANN, PAT)] == ["check not-listed-for-all"] * 2
-    world.write(ANN, STRANGER)
-    assert world.answer(ANN) == "deliver learned"
-    for recipients in [(ANN, EVE), (PAT, ANN), (EVE, ANN, PAT)]:
-        assert world.answer(*recipients) == "deliver listed-for-recipients"
-    assert world.answer(ANN, EVE, BOB) == "check not-listed-for-all"
-    world.rewrite("revoked", f"{STRANGER} > {EVE}\n")
-    assert world.answer(ANN, PAT) == "deliver listed-for-recipients"
-    assert world.answer(ANN, EVE) == "check revoked"
 
 
 def test_killed_at_any_moment_of_learning_what_was_written_stays_and_the_file_is_sound(world):

@@ -2,20 +2,19 @@
 
 import re
 import shutil
-import signal
 import socket
 import subprocess
-import urllib.parse
-import urllib.request
-from dataclasses import replace
+from contextlib import contextmanager
 
 import pytest
 from conftest import LISTED, UNLISTED
-from private_mail.client import Client, Message
+from private_mail.client import Message, logged_in
 from private_mail.daemon import USER
 from private_mail.filter import REPOSITORY
 from private_mail.gateway import DEEP_CHECK
 from private_mail.processes import PATIENCE_SECONDS, free_port, temporary_folder
+from test_learning import MAIN_CF
+from test_monitoring import get
 
 REVOKED = "eve@example.org"
 
@@ -46,6 +45,14 @@ def postmap(gateway, key, port):
 
 def netstring(text):
     return f"{len(text.encode())}:{text},".encode()
+
+
+@contextmanager
+def connected(path):
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(PATIENCE_SECONDS)
+        connection.connect(str(path))
+        yield connection
 
 
 def ask(connection, key):
@@ -97,9 +104,7 @@ def test_a_unix_socket_has_the_mode_of_the_mail_servers_socket(start_gateway):
     gateway = start_gateway()
     path = gateway.daemon.folder / "lookup.sock"
     gateway.daemon.restart({**gateway.config.settings, "lookup-socket": path, "socket-mode": "0600"})
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(PATIENCE_SECONDS)
-        connection.connect(str(path))
+    with connected(path) as connection:
         assert ask(connection, LISTED) == "OK listed"
     assert path.stat().st_mode & 0o777 == 0o600
     gateway.daemon.stop()
@@ -107,72 +112,38 @@ def test_a_unix_socket_has_the_mode_of_the_mail_servers_socket(start_gateway):
     gateway.daemon.start()
 
 
-class LearningGateway:
-    """A gateway that learns from outgoing mail, and answers look-ups at 127.0.0.1."""
-
-    LEARNED, LISTED = f"{UNLISTED} > ann@example.net", f"{LISTED} > ann@example.net"
-    MAIN_CF = "mynetworks = 127.0.0.1/32\nsmtpd_relay_restrictions = permit_mynetworks, reject_unauth_destination\n"
-
-    def __init__(self, start_gateway, folder):
-        shutil.chown(folder, USER)
-        self.port = free_port()
-        self.gateway = start_gateway(main_cf=self.MAIN_CF, settings={
-            "lookup-socket": f"127.0.0.1:{self.port}", "own-domains": "example.net", "learn": "outbound",
-            "learn-file": folder / "learned.db"})
-        self.daemon = self.gateway.daemon
-
-    def write_to_the_unlisted(self):
-        with Client(self.gateway.port) as client:
-            client.command("XCLIENT LOGIN=ann", expected=220)
-            client.command("EHLO client.example")
-            client.send(Message("ann@example.net", recipient=UNLISTED))
-
-    def reload_with(self, expected, **settings):
-        """Puts these settings into use without a restart, once the log has the expected line."""
-        since = len(self.daemon.log())
-        self.daemon.config = replace(self.daemon.config, settings={
-            **self.gateway.config.settings, **{name.replace("_", "-"): value for name, value in settings.items()}})
-        self.daemon.write_config()
-        self.daemon.program.signal(signal.SIGUSR1)
-        self.daemon.logged(expected, since)
-
-    def over_tcp(self, key):
-        """The answer of socketmap and that of HTTP, which are the same."""
-        _, word = postmap(self.gateway, key, self.port)
-        sender, recipient = map(urllib.parse.quote, key.split(" > "))
-        url = f"http://127.0.0.1:{self.port}/sender?address={sender}&recipient={recipient}"
-        with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as reply:
-            assert reply.read().decode() == f"{word or 'neither'}\n"
-        return word
-
-
-def over_unix(path, key):
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(PATIENCE_SECONDS)
-        connection.connect(str(path))
-        return ask(connection, key)
-
-
 def test_what_was_learned_is_asked_over_a_unix_socket_and_over_tcp_only_where_the_operator_opens_it(start_gateway):
     with temporary_folder("learned") as folder:
-        world = LearningGateway(start_gateway, folder)
-        closed = r"lookup-socket \S+127.0.0.1: what was learned is not asked there"
-        world.daemon.logged(closed)
-        world.write_to_the_unlisted()
-        assert world.over_tcp(world.LISTED) == "listed"
-        assert world.over_tcp(world.LEARNED) == ""
+        shutil.chown(folder, USER)
+        port = free_port()
+        gateway = start_gateway(main_cf=MAIN_CF, settings={
+            "lookup-socket": f"127.0.0.1:{port}", "own-domains": "example.net", "learn": "outbound",
+            "learn-file": folder / "learned.db"})
+        daemon, closed = gateway.daemon, r"lookup-socket \S+127.0.0.1: what was learned is not asked there"
+        daemon.logged(closed)
+        with logged_in(gateway.port, "ann") as client:
+            client.send(Message("ann@example.net", recipient=UNLISTED))
 
-        world.reload_with("can ask whether a user has written to somebody", lookup_learned_over_tcp="yes")
-        assert world.over_tcp(world.LEARNED) == "listed"
-        world.reload_with(closed, lookup_learned_over_tcp="no")
-        assert world.over_tcp(world.LEARNED) == ""
+        def word_over_tcp():
+            return get(port, f"/sender?address={UNLISTED}&recipient=ann@example.net")[1]
 
+        def reload_with(expected, option, value):
+            daemon.config.settings[option] = value
+            daemon.write_config()
+            daemon.reload(expected)
+
+        assert word_over_tcp() == "neither\n"
+        reload_with("can ask whether a user has written to somebody", "lookup-learned-over-tcp", "yes")
+        assert word_over_tcp() == "listed\n"
+        reload_with(closed, "lookup-learned-over-tcp", "no")
+        assert word_over_tcp() == "neither\n"
         # The socket in use is still that of TCP, and what it answers for does not change before the restart.
-        path = world.daemon.folder / "lookup.sock"
-        world.reload_with("restart", lookup_socket=path)
-        assert world.over_tcp(world.LEARNED) == ""
-        world.daemon.restart(world.daemon.config.settings)
-        assert over_unix(path, world.LISTED) == over_unix(path, world.LEARNED) == "OK listed"
+        path = daemon.folder / "lookup.sock"
+        reload_with("restart", "lookup-socket", path)
+        assert word_over_tcp() == "neither\n"
+        daemon.restart(daemon.config.settings)
+        with connected(path) as connection:
+            assert ask(connection, f"{UNLISTED} > ann@example.net") == "OK listed"
 
 
 def test_mail_is_served_where_the_address_is_in_use(start_gateway):

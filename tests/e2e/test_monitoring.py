@@ -86,28 +86,6 @@ def test_the_figures_are_those_of_the_mail_that_was_sent(start):
     assert found["bloomgate_whitelist_written_timestamp_seconds", 'whitelist="whitelist"'] <= time.time()
 
 
-def test_each_whitelist_is_probed_while_it_is_in_use(start):
-    _, port = start()
-    whitelist = 'whitelist="whitelist"'
-    wait_until(lambda: figures(port)["bloomgate_whitelist_probes_total", whitelist] >= 2, "two probes of the whitelist")
-    found = figures(port)
-    assert found["bloomgate_whitelist_probe_hits_total", whitelist] <= found["bloomgate_whitelist_probes_total", whitelist]
-    assert 0 < found["bloomgate_whitelist_probe_expected_ratio", whitelist] < 0.1
-    assert "observed" in get(port, "/")[1]
-
-
-def test_a_unix_socket_shows_the_same_to_the_daemons_group(start_gateway, tmp_path):
-    gateway = start_gateway()
-    path = gateway.daemon.folder / "metrics.sock"
-    gateway.daemon.restart({**gateway.config.settings, "metrics": path})
-    gateway.send(Message(LISTED))
-    assert messages(figures(path)) == {("deliver", "listed"): 1}
-    assert path.stat().st_mode & 0o777 == 0o660
-    gateway.daemon.stop()
-    assert not path.exists()
-    gateway.daemon.start()
-
-
 def test_clients_that_hang_hold_up_neither_mail_nor_the_end(start):
     gateway, port = start()
     with contextlib.ExitStack() as stack:
@@ -155,22 +133,6 @@ def expressions_of_dashboard():
     return [target["expr"] for panel in panels for target in panel["targets"]]
 
 
-def test_each_figure_of_rules_and_dashboard_is_one_that_the_daemon_or_the_report_shows(start):
-    _, port = start()
-    types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", get(port, "/metrics")[1], re.MULTILINE))
-    shown = {name for name, kind in types.items() if kind != "histogram"}
-    shown |= {f"{name}_{end}" for name, kind in types.items() if kind == "histogram" for end in ("bucket", "sum", "count")}
-    # What the daemon cannot know is made of the mail server's log.
-    unasked = "Nov 20 10:00:00 mx postfix/smtpd[1]: warning: connect to Milter service unix:/m: Connection refused\n"
-    report = subprocess.run([built("filter/cli/bloomgate"), "report", "--prometheus", "--quiet", "-"], input=unasked, capture_output=True, text=True)
-    shown |= set(re.findall(r"(?m)^# TYPE (\w+) ", report.stdout))
-    asked = {"the rules": RULES.read_text(), "the dashboard": "\n".join(expressions_of_dashboard())}
-    for where, text in asked.items():
-        names = set(re.findall(r"\bbloomgate_\w+", text))
-        assert names
-        assert names - shown == set(), f"{where} ask for what is not there"
-
-
 # Figures that the dashboard leaves out, and why.
 NOT_ON_THE_DASHBOARD = {
     "bloomgate_build_info": "says which version runs, and changes with a restart only",
@@ -181,7 +143,7 @@ NOT_ON_THE_DASHBOARD = {
 }
 
 
-def test_each_figure_that_the_daemon_shows_is_on_the_dashboard_or_left_out_with_a_reason(start):
+def test_rules_and_dashboard_ask_for_figures_that_are_there_and_each_one_is_on_the_dashboard_or_left_out_with_a_reason(start):
     """With everything on that has figures of its own."""
     with temporary_folder("figures") as folder:
         whitelist, store = folder / "whitelist.bloom", folder / "whitelist.store"
@@ -193,7 +155,16 @@ def test_each_figure_that_the_daemon_shows_is_on_the_dashboard_or_left_out_with_
                         **{"learn-file": folder / "learned/learned.db", "own-domains": "example.net",
                            "deep-check": f"rspamd:http://127.0.0.1:{free_port()}", "deep-check-sample": "1%"})
         wait_until(lambda: "bloomgate_whitelist_probes_total" in get(port, "/metrics")[1], "the first probe")
-        shown = set(re.findall(r"(?m)^# TYPE (\w+) ", get(port, "/metrics")[1]))
+        types = dict(re.findall(r"(?m)^# TYPE (\w+) (\w+)$", get(port, "/metrics")[1]))
+    shown = set(types)
+    # What the daemon cannot know is made of the mail server's log.
+    unasked = "Nov 20 10:00:00 mx postfix/smtpd[1]: warning: connect to Milter service unix:/m: Connection refused\n"
+    report = subprocess.run([built("filter/cli/bloomgate"), "report", "--prometheus", "--quiet", "-"], input=unasked, capture_output=True, text=True)
+    samples = {name for name, kind in types.items() if kind != "histogram"} | set(re.findall(r"(?m)^# TYPE (\w+) ", report.stdout))
+    samples |= {f"{name}_{end}" for name, kind in types.items() if kind == "histogram" for end in ("bucket", "sum", "count")}
+    for text in (RULES.read_text(), "\n".join(expressions_of_dashboard())):
+        asked = set(re.findall(r"\bbloomgate_\w+", text))
+        assert asked and asked - samples == set()
     panels = {re.sub("_(bucket|sum|count)$", "", name) for name in re.findall(r"\bbloomgate_\w+", "\n".join(expressions_of_dashboard()))}
     ours = {name for name in shown if name.startswith("bloomgate_")}
     # Those of the code: none is missing above since the test has left a part of the daemon off.

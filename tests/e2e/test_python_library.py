@@ -157,32 +157,6 @@ def test_parts_that_would_take_the_place_of_a_filter_twice_as_large_are_refused(
     assert old.read_bytes() != before
 
 
-def test_a_part_that_is_missing_or_damaged_leaves_nothing_behind(bloomgate, tmp_path):
-    paths = by_parts(bloomgate, bloomgate.Shape(ENTRIES, 42), [addresses(0, ENTRIES)], 3, tmp_path)
-    output = tmp_path / "joined.bloom"
-
-    def join(*parts):
-        done = subprocess.run([built("filter/cli/bloomgate"), "join", *parts, "--output", output], capture_output=True, text=True)
-        assert not output.exists()
-        return done.returncode, done.stderr
-
-    status, said = join(*paths[:2])
-    assert status == 65
-    assert "are in none of the parts; name all parts" in said
-    with open(paths[1], "r+b") as part:
-        part.seek(5000)
-        byte = part.read(1)
-        part.seek(5000)
-        part.write(bytes([byte[0] ^ 1]))
-    status, said = join(*paths)
-    assert status == 65
-    assert f"{paths[1]}: the bits are damaged in the MiB at offset 4096" in said
-    with pytest.raises(bloomgate.Error) as refused:
-        bloomgate.join(paths, output)
-    assert refused.value.name == "bad_body_checksum"
-    assert join()[0] == 64
-
-
 def test_dask_workers_build_the_file_of_one_machine(bloomgate, tmp_path):
     """Several worker processes on loopback, and tasks as in the manual of the module."""
     pytest.importorskip("distributed")

@@ -285,14 +285,6 @@ def open_files(daemon):
     return output_as(USER, *command).splitlines()
 
 
-def test_of_a_message_that_is_too_long_the_first_part_is_checked(recipe):
-    recipe.ask("rspamd", deep_check_max_size="10K")
-    filling = b"a line of text\r\n" * 2_000
-    [outcome] = recipe.send(Mail(UNLISTED, body=filling))
-    assert bytes_checked(outcome) == 10 * 1024
-    assert outcome.received.content.endswith(filling)
-
-
 def test_a_message_that_cannot_be_kept_waits_at_its_sender(recipe):
     folder = recipe.folder / "gone"
     folder.mkdir(mode=0o777)

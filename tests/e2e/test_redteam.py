@@ -4,7 +4,6 @@
 import itertools
 import json
 import random
-import re
 import subprocess
 import sys
 from collections import Counter
@@ -130,57 +129,6 @@ def test_each_composed_message_is_explained_as_the_rules_decide(keys, names, whi
         if (explained["decision"] == "deliver") != wanted or explained["decision"] not in ("deliver", "check"):
             wrong.append((values, own, policy, wanted, explained["decision"], explained.get("mark")))
     assert wrong == []
-
-
-def start_of_signature(signature):
-    return re.sub(rb"\s", b"", re.search(rb"\bb=([^;]*)", signature)[1])[:8].decode()
-
-
-def test_a_result_that_names_a_signature_counts_if_all_of_that_name_cover_what_a_reader_sees(whitelist):
-    plain = "\r\n".join(["From: joe@a.example", "Subject: composed", "Date: " + now(), "", "Hello.", ""]).encode()
-    private = new_private_key()
-
-    def signature(selector, **options):
-        return SigningKey("a.example", selector, private).sign(plain, **options).removesuffix(plain)
-
-    good, opened = signature("new"), signature("old", fields=(b"from", b"date"))
-    opened_as_new = signature("new", fields=(b"from", b"date"))
-    # Covers, does not verify, and is named as the other one is.
-    start = start_of_signature(opened_as_new)
-    worthless = re.sub(rb"\bb=[^;]*", b"b=" + start.encode() + b"A" * 336 + b"\r\n", good)
-    repaired = opened_as_new.replace(b"; b=", b"; b=*").replace(b"\r\n b=", b"\r\n b=*")
-    invalid = repaired.replace(b"b=*", b"b=\v")
-    assert b" b=*" in repaired and b" b=\v" in invalid
-    by_selector, by_start = "header.s=new", f"header.b={start_of_signature(good)}"
-    of_worthless = f"header.s=new header.b={start}"
-    cases = {
-        "nothing is named": (good + opened, [""], False),
-        "the selector of the one that covers": (good + opened, [by_selector], True),
-        "the start of the one that covers": (opened_as_new + good, [f"{by_selector} {by_start}"], True),
-        "the same in capitals": (good + opened, [by_selector.upper()], True),
-        "the selector of the open one": (good + opened, ["header.s=old"], False),
-        "the start of the open one": (good + opened_as_new, [of_worthless], False),
-        "a result of each": (good + opened, ["header.s=old", by_selector], True),
-        "a selector of none": (good, ["header.s=other"], False),
-        "a start of none": (good, ["header.b=AAAAAAAA"], False),
-        "a start that is too short to narrow": (good + opened_as_new, [by_start[:-1]], False),
-        "a worthless one of the same name": (worthless + opened_as_new, [of_worthless], False),
-        "the same, and b= of the good one is repaired": (worthless + repaired, [of_worthless], False),
-        "the same, and b= of the good one has a control character": (worthless + invalid, [of_worthless], False),
-        "DMARC passes by both": (good + opened, [by_selector + "; dmarc=pass header.from=a.example"], True),
-    }
-    wrong = {}
-    for name, (signatures, results, wanted) in cases.items():
-        fields = "".join(f"Authentication-Results: mx.example.net; dkim=pass header.d=a.example {result}\r\n"
-                         for result in results)
-        done = subprocess.run([built("milter/bloomgate-milter"), "--config", "/dev/null", "--whitelist", whitelist,
-                               "--explain", "--json", "--from", "<bounce@other.example>", "--trusted-authserv-id",
-                               "mx.example.net"], input=fields.encode() + signatures + plain, capture_output=True)
-        assert done.returncode == 0, done.stderr
-        explained = json.loads(done.stdout)
-        if (explained["decision"] == "deliver") != wanted:
-            wrong[name] = explained["mark"]
-    assert wrong == {}
 
 
 @pytest.mark.all_only

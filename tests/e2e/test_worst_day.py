@@ -17,7 +17,7 @@ from private_mail.client import Message
 from private_mail.daemon import REFUSED, RELOADED, USER
 from private_mail.filter import REPOSITORY, build_filter_of
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH
-from private_mail.processes import output_as, run_as, temporary_folder, wait_until
+from private_mail.processes import output_as, run_as, wait_until
 from raw_connection import CLIENT, NEGOTIATION, MilterConnection, frame
 
 
@@ -97,19 +97,6 @@ def test_with_an_invalid_whitelist_the_daemon_does_not_start_and_says_why(gatewa
     assert str(gateway.config.whitelist) in gateway.daemon.log()[before:]
 
 
-def test_while_the_list_of_the_revoked_cannot_be_read_no_mail_is_delivered(start_gateway):
-    revoked = start_gateway.enter(temporary_folder("e2e")) / "revoked.txt"
-    revoked.write_text("revoked@example.org\n")
-    gateway = start_gateway([LISTED, "revoked@example.org"], settings={"revoked": revoked})
-    for make, why in ((unreadable, "Permission denied"), (folder, "not a regular file")):
-        put_in_place(revoked, make)
-        gateway.daemon.reload(f"{REFUSED}.*{why}")
-        assert places(gateway, LISTED, "revoked@example.org") == [DEEP_CHECK, DEEP_CHECK]
-        put_in_place(revoked, lambda new: new.write_text("revoked@example.org\n"))
-        wait_until(lambda: places(gateway, LISTED) == [LIGHT_PATH], "the list to be read again")
-        assert places(gateway, LISTED, "revoked@example.org") == [LIGHT_PATH, DEEP_CHECK]
-
-
 # Memory, descriptors, threads: the limits of a process, taken away from the running daemon and given back
 
 
@@ -132,29 +119,6 @@ def status_bytes(pid, key):
 
 def larger_whitelist(path):
     build_filter_of(path, [LISTED, "new@example.org"], "--expected-entries", "100000000")
-
-
-def runs_only_when_idle(thread):
-    try:
-        return os.sched_getscheduler(thread) == os.SCHED_IDLE
-    except ProcessLookupError:
-        return False
-
-
-def is_checked_when_idle(daemon):
-    """Whether a reload has threads that run only when a processor is idle."""
-    before = len(daemon.log())
-    daemon.program.signal(signal.SIGUSR1)
-    while not re.search(RELOADED, daemon.log()[before:]):
-        if any(runs_only_when_idle(int(name)) for name in os.listdir(f"/proc/{daemon.program.pid}/task")):
-            return True
-    return False
-
-
-def test_the_check_of_a_large_whitelist_makes_room_for_mail(gateway):
-    put_in_place(gateway.config.whitelist, larger_whitelist)
-    wait_until(lambda: is_checked_when_idle(gateway.daemon), "threads that run only when a processor is idle")
-    assert_it_serves(gateway)
 
 
 def test_a_whitelist_that_memory_has_no_room_for_is_refused_and_comes_once_it_has(gateway):
@@ -407,14 +371,6 @@ def test_connections_that_say_nothing_or_a_byte_hold_up_no_other(gateway):
             for connection in silent:
                 connection.put(b"\x00")
             assert_it_serves(gateway)
-
-
-def test_connections_that_say_nothing_or_a_byte_do_not_hold_up_the_end(gateway):
-    with closing_all([MilterConnection(gateway.daemon.address) for _ in range(100)]) as silent:
-        for number, connection in enumerate(silent):
-            connection.put(b"".join(STEPS)[:number])
-        assert gateway.daemon.stop() == 0
-    gateway.daemon.start()
 
 
 @contextmanager
