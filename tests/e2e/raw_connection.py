@@ -147,3 +147,8 @@ def has_sanitizer(program):
     with open(program, "rb") as file:
         content = file.read()
     return b"__asan_init" in content or b"__tsan_init" in content
+
+
+def own_bytes(pid):
+    """Memory that is resident and no file's."""
+    return status_number(pid, "RssAnon") * 1024

@@ -164,8 +164,9 @@ def test_no_owner_is_asked_where_only_the_domain_s_own_signature_can_count(world
 
 def test_an_owner_is_asked_once_for_many_messages(world, gateway):
     def asked():
-        """How often for the names that exist: this name server does not say how long one does not."""
-        return Counter(name for name in world.owners_asked() if name.removeprefix("_dmarc.") in RECORDS)
+        """How often for the names that exist: this name server does not say how long one does not. Of the one that gets no
+        answer, libunbound may still be asking."""
+        return Counter(name for name in world.owners_asked() if name.removeprefix("_dmarc.") in RECORDS.keys() - {"silent.example"})
 
     raw = world.message("allowed.strict.example", "mg.allowed.strict.example")
     outcomes(gateway, [raw])
