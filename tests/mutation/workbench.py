@@ -83,7 +83,8 @@ class Workbench:
         self.environment = os.environ | {
             # What one copy has compiled is in the cache for the other.
             "CCACHE_BASEDIR": str(self.folder), "CCACHE_NOHASHDIR": "1", "NINJA_STATUS": "",
-            "TSAN_OPTIONS": "halt_on_error=1"}
+            # GLib hands on pieces of memory in a way that ThreadSanitizer does not see.
+            "TSAN_OPTIONS": "halt_on_error=1", "G_SLICE": "always-malloc"}
 
     def copy_sources(self, woven=None):
         """Every file that git knows or would, those of `woven` with that text. One that is the same is left as it is,
