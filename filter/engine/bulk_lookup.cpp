@@ -1,8 +1,11 @@
 #include "filter/engine/bulk_lookup.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 
 #include "filter/base/parallel.hpp"
+#include "filter/domains/sender_domains_cursor.hpp"
 
 namespace bloomgate {
 bool BulkLookup::suits(const FilterView& view) noexcept {
@@ -10,8 +13,23 @@ bool BulkLookup::suits(const FilterView& view) noexcept {
 }
 
 BulkLookup::BulkLookup(const FilterView& view, unsigned threads, std::uint64_t memory_bytes)
-    : view_(view), threads_(threads), partitions_(HashPartitions::bits_for(view.body().size()), threads, memory_bytes) {
-  for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(partitions_.lane(i), view_);
+    : view_(view),
+      threads_(threads),
+      partitions_(HashPartitions::bits_for(view.body().size()), threads, memory_bytes),
+      domain_bits_(view.sender_domains()) {
+  for (unsigned i = 0; i < threads; ++i) lanes_.emplace_back(partitions_.lane(i), view_, domain_bits_);
+}
+
+BulkLookup::DomainBits::DomainBits(const SenderDomains& domains) {
+  constexpr std::uint64_t kMostDomains = std::uint64_t{1} << 24;
+  if (domains.size() == 0 || domains.size() > kMostDomains) return;
+  // 16 to 32 bits a domain: of the others, one in 16 at most is taken for one that may be there.
+  const std::uint64_t bits = std::bit_ceil(std::max<std::uint64_t>(domains.size(), 4)) * 16;
+  shift = kDomainNumberBits - static_cast<unsigned>(std::countr_zero(bits));
+  words.resize(bits / 64);
+  for (SenderDomainsCursor each(domains); each.peek(); each.advance()) {
+    words[(*each.peek() >> shift) / 64] |= std::uint64_t{1} << (*each.peek() >> shift) % 64;
+  }
 }
 
 // All of them at once, so that they do not wait for memory one after the other.

@@ -19,19 +19,35 @@ namespace bloomgate {
 
 class BulkLookup {
  public:
+  // A bit for each piece of the range of domains; those are set that have one. Most unknown domains are told by it
+  // alone.
+  struct DomainBits {
+    explicit DomainBits(const SenderDomains& domains);
+    bool may_have(DomainNumber domain) const noexcept {
+      const std::uint64_t bit = domain >> shift;
+      return words.empty() || (words[bit / 64] >> bit % 64 & 1) != 0;
+    }
+
+    std::vector<std::uint64_t> words = {};  // empty: there would be too many
+    unsigned shift = 0;
+  };
+
   class Lane {
    public:
-    Lane(HashPartitions::Lane& hashes, const FilterView& view) : hashes_(&hashes), view_(&view), shape_(view.shape()) {}
+    Lane(HashPartitions::Lane& hashes, const FilterView& view, const DomainBits& bits)
+        : hashes_(&hashes), view_(&view), bits_(&bits), shape_(view.shape()) {}
 
     static constexpr std::size_t kMostWaiting = 64;  // keys whose domains are not looked up yet
 
     // The key of an address, or of a pair of addresses.
     void add(std::string_view key) {
       ++keys_;
-      const KeyHash hash = hash_of_address(shape_, key);
-      if (!view_->sender_domains().is_there()) return hashes_->add(hash);
+      if (!view_->sender_domains().is_there()) return hashes_->add(hash_of_address(shape_, key));
       const DomainNumber domain = view_->sender_domain_number(key);
-      if (domain_is_known(domain)) return hashes_->add(hash);
+      const bool is_known = domain_is_known(domain);
+      if (!is_known && !bits_->may_have(domain)) return;
+      const KeyHash hash = hash_of_address(shape_, key);
+      if (is_known) return hashes_->add(hash);
       view_->sender_domains().prefetch(domain);
       waiting_[waiting_count_++] = {.hash = hash, .domain = domain};
       if (waiting_count_ == waiting_.size()) look_up_domains();
@@ -68,6 +84,7 @@ class BulkLookup {
 
     HashPartitions::Lane* hashes_;
     const FilterView* view_;
+    const DomainBits* bits_;
     FilterShape shape_;
     std::uint64_t keys_ = 0;
     std::uint64_t found_at_once_ = 0;
@@ -80,7 +97,8 @@ class BulkLookup {
   // Whether the filter's layout allows it: an entry must be one value.
   static bool suits(const FilterView& view) noexcept;
 
-  // `memory_bytes` is for the hashes. Little memory costs time, but each lane gets what it needs. Throws
+  // `memory_bytes` is for the hashes. Little memory costs time, but each lane gets what it needs. Beside them, two to
+  // four bytes for each of the first 16 million sender domains. Throws
   // BloomgateError{out_of_memory}.
   BulkLookup(const FilterView& view, unsigned threads, std::uint64_t memory_bytes);
   BulkLookup(const BulkLookup&) = delete;
@@ -104,6 +122,7 @@ class BulkLookup {
   FilterView view_;
   unsigned threads_;
   HashPartitions partitions_;
+  DomainBits domain_bits_;
   std::vector<Lane> lanes_;
   std::uint64_t found_ = 0;
 };
