@@ -11,6 +11,7 @@
 #include "config/enum_words.hpp"
 #include "milter/policy/decide.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/items_of.hpp"
 #include "tests/support/memory_filter.hpp"
 
 namespace bloomgate::test {
