@@ -22,7 +22,6 @@ class ListsTest(MpiTest):
         wanted, said = self.reference("--seed", 1, bad)
         self.assertIn(":17002: ", said)
         done = self.build(3, "--seed", 1, "--reject-file", self.folder / "rejects", bad)
-        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(done.stderr.splitlines()), sorted(said.splitlines()))
         self.assertRegex(done.stdout, r"(?m)^rejected +5$")
         self.assertTrue(self.output.read_bytes() == wanted)
@@ -31,8 +30,7 @@ class ListsTest(MpiTest):
         self.assertRegex(kept[4], r"^# .*bad.txt:17003: ")
 
         self.output.write_bytes(OLD)
-        done = self.build(2, "--strict", bad)
-        self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
+        done = self.build(2, "--strict", bad, status=os.EX_DATAERR)
         self.assertIn("5 lines were rejected and --strict was given", done.stderr)
         self.assertEqual(self.output.read_bytes(), OLD)
 
@@ -45,7 +43,6 @@ class ListsTest(MpiTest):
         self.assertIn("signers.txt:21: warning: @shop.example signed-by sends.example: ", said)
         for ranks in (1, 2, 3):
             done = self.build(ranks, "--json", *arguments, *lists)
-            self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue(self.output.read_bytes() == wanted, done.stdout)
             self.assertEqual(sorted(done.stderr.splitlines()), sorted(said.splitlines()))
             report = json.loads(done.stdout)
@@ -60,11 +57,10 @@ class ListsTest(MpiTest):
         def two(first, second):
             """Two ranks that are given lists of --not of their own, if any."""
             program = [BLOOMGATE_MPI, "build", "--output", self.output, "--threads", 2, "--bits-per-entry", 64, some]
-            return self.run_command(mpirun_each([*program, *first], [*program, *second]))
+            return self.run_command(mpirun_each([*program, *first], [*program, *second]), os.EX_DATAERR)
 
         for first, second in (([], ["--not", strangers]), (["--not", strangers], [])):
             done = two(first, second)
-            self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
             self.assertRegex(done.stderr, r"rank 1 on \S+: this rank sees other lists than rank 0")
         # By one path, but with other lines: each rank sees it in a folder of its own.
         folders = [self.folder / "a", self.folder / "b"]
@@ -72,8 +68,7 @@ class ListsTest(MpiTest):
             folder.mkdir()
             (folder / "not.txt").write_bytes(content.read_bytes())
         program = [BLOOMGATE_MPI, "build", "--output", self.output, "--bits-per-entry", 64, "--not", "not.txt", some]
-        done = self.run_command(mpirun_each(*([*inside(folder), *program] for folder in folders)))
-        self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
+        done = self.run_command(mpirun_each(*([*inside(folder), *program] for folder in folders)), status=os.EX_DATAERR)
         self.assertRegex(done.stderr, r"rank 0 on \S+: rank 1 has read other lists of --not than this rank")
         self.assertEqual(self.output.read_bytes(), OLD)
 
@@ -85,16 +80,16 @@ class LocalListsTest(MpiTest):
         for text, says in ((b"name,email\nJoe,joe@example.org\n", "bad.txt looks like a table: try --format csv:email"),
                            (b"", "no entry would be in it"), (b"joe@example.org\n", "has 1,000 entries, and 1 would be left"),
                            (b"<html>\n", "is no list, but a web page")):
-            done = self.run_command([*mpirun("-n", 3), BLOOMGATE_MPI, "build", "--output", self.output, self.write("bad.txt", text)])
-            self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
+            done = self.run_command([*mpirun("-n", 3), BLOOMGATE_MPI, "build", "--output", self.output, self.write("bad.txt", text)],
+                                    os.EX_DATAERR)
             self.assertIn(says, done.stderr)
             self.assertEqual(self.output.read_bytes(), before)
 
-    def build_with_lists(self, *lists, options=(), each=()):
+    def build_with_lists(self, *lists, options=(), each=(), status=0):
         """A rank for each list, which sees no other one. `each` has options of its own for each rank."""
         each = each or [()] * len(lists)
         program = [BLOOMGATE_MPI, "build", "--threads", 2, "--output", self.output, *options]
-        return self.run_command(mpirun_each(*([*program, *own, path] for path, own in zip(lists, each))))
+        return self.run_command(mpirun_each(*([*program, *own, path] for path, own in zip(lists, each))), status)
 
     def test_each_rank_reads_all_of_its_own_lists(self):
         lists = [self.addresses("a.txt", 120_001), self.addresses("b.txt", 60_007, 110_000),
@@ -103,7 +98,6 @@ class LocalListsTest(MpiTest):
             arguments = ["--seed", 7, "--bits-per-entry", 64, *options]
             wanted, _ = self.reference(*arguments, *lists)
             done = self.build_with_lists(*lists, options=["--local-lists", *arguments])
-            self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue(self.output.read_bytes() == wanted, done.stdout)
 
     def test_lists_of_one_path_may_differ_and_a_bad_line_names_its_rank(self):
@@ -116,8 +110,7 @@ class LocalListsTest(MpiTest):
             commands.append([*inside(folder), BLOOMGATE_MPI, "build", "--local-lists", "--seed", 1, "--output", self.output,
                              "--reject-file", self.folder / "rejects", "--allow-rejects", "list.txt"])
         wanted, _ = self.reference("--seed", 1, *lists)
-        done = self.run_command(mpirun_each(*commands))
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_command(mpirun_each(*commands), status=0)
         self.assertTrue(self.output.read_bytes() == wanted)
         for number in range(2):
             self.assertRegex(done.stderr, rf"(?m)^(bloomgate: )?rank {number}: .*list\.txt:4: ")
@@ -130,13 +123,11 @@ class LocalListsTest(MpiTest):
         for each in ((["--local-lists"], []), ([], ["--local-lists"]),
                      (["--local-lists", "--except", other], ["--local-lists"]),
                      (["--local-lists"], ["--local-lists", "--not", other])):
-            done = self.build_with_lists(some, some, each=each)
-            self.assertEqual(done.returncode, os.EX_DATAERR, done.stderr)
+            done = self.build_with_lists(some, some, each=each, status=os.EX_DATAERR)
             self.assertRegex(done.stderr, r"rank 1 on \S+: this rank (sees|was given) other lists")
         self.assertEqual(self.output.read_bytes(), OLD)
         arguments = ["--local-lists", "--seed", 3, "--except", other]
-        done = self.build_with_lists(some, some, options=arguments)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.build_with_lists(some, some, options=arguments)
         self.assertTrue(self.output.read_bytes() == self.reference(*arguments[1:], some, some)[0])
 
 
