@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <regex>
 #include <stdexcept>
+
+#include "tests/support/stream_sockets.hpp"
 
 namespace bloomgate::test {
 namespace {
@@ -41,9 +41,7 @@ LoopbackServer::LoopbackServer(Answer answer) : answer_(std::move(answer)) {
 }
 
 LoopbackServer::LoopbackServer(Answer answer, const std::string& path) : answer_(std::move(answer)) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  const sockaddr_un address = path_address(path);
   listener_ = listen_on(reinterpret_cast<const sockaddr*>(&address), sizeof address);
   address_ = {SocketAddress::Family::unix_path, path, {}, {}};
   acceptor_ = std::thread([this] { accept_all(); });

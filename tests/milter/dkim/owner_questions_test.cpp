@@ -3,7 +3,6 @@
 #include "milter/dkim/owner_questions.hpp"
 
 #include <chrono>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,10 +10,10 @@
 
 #include "milter/dkim/library_verifier.hpp"
 #include "milter/dkim/tree_walk.hpp"
-#include "tests/milter/dkim/failing_name_server.hpp"
 #include "tests/milter/dkim/signing.hpp"
 #include "tests/milter/dkim/verifying.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/local_name_server.hpp"
 
 namespace bloomgate {
 namespace {
@@ -67,8 +66,9 @@ Signatures found(std::vector<std::string> records, const Signed& how = {}) {
     records.push_back(test::key_record(std::string(signer)));
   }
   ResolverOptions options = test::records(records);
-  std::optional<test::FailingNameServer> server;
-  if (!how.failing.empty()) options.servers = {server.emplace().address()};
+  test::LocalNameServer server;
+  server.set(test::LocalNameServer::Mode::fails);
+  if (!how.failing.empty()) options.servers = {server.address()};
   Resolver resolver(options);
   LibraryVerifier verifier({.alignment = how.alignment, .dns_timeout = 30s}, resolver);
   const std::vector<std::string_view> fields(header.begin(), header.end());

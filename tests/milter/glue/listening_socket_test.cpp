@@ -5,17 +5,16 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sysexits.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
 
 #include "filter/base/error.hpp"
 #include "milter/glue/pool_waker.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/stream_sockets.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -27,9 +26,7 @@ SocketAddress unix_socket(const std::string& path) {
 
 bool connects(const std::string& path) {
   const FileDescriptor client(socket(AF_UNIX, SOCK_STREAM, 0));
-  sockaddr_un target = {};
-  target.sun_family = AF_UNIX;
-  std::strncpy(target.sun_path, path.c_str(), sizeof target.sun_path - 1);
+  const sockaddr_un target = path_address(path);
   return connect(client.get(), reinterpret_cast<const sockaddr*>(&target), sizeof target) == 0;
 }
 
@@ -76,9 +73,7 @@ TEST_CASE_METHOD(InFolder, "an unknown group is an error that leaves nothing beh
 TEST_CASE_METHOD(WithPath, "a socket without a listener is replaced") {
   {
     const FileDescriptor dead(socket(AF_UNIX, SOCK_STREAM, 0));
-    sockaddr_un address = {};
-    address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    const sockaddr_un address = path_address(path);
     REQUIRE(bind(dead.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
     REQUIRE(listen(dead.get(), 1) == 0);
   }

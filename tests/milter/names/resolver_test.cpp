@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "filter/system/file_descriptor.hpp"
-#include "tests/milter/names/local_name_server.hpp"
 #include "tests/support/at_once.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/local_name_server.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -27,6 +27,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::LocalNameServer;
+using test::write_file;
 using Mode = LocalNameServer::Mode;
 using Clock = Resolver::Clock;
 
@@ -90,10 +91,6 @@ struct RefusingPort {
   FileDescriptor socket;
   std::uint16_t port = 0;
 };
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::trunc) << text;
-}
 
 std::string names(const LocalNameServer& server) {
   return "nameserver " + server.address() + "\n";
