@@ -87,7 +87,7 @@ TEST_CASE("Nothing is allocated for ASCII, accepted or rejected, on the fast pat
       "joe",
       "joe@example.org x",
       "\"joe",
-      "\"" + repeat("\\a", 1000) + "\"@example.org",
+      "\"" + repeated("\\a", 1000) + "\"@example.org",
       std::string(64, 'a') + "@" + domain_of(189),
       std::string(65, 'a') + "@" + domain_of(189),
       std::string(252, 'a') + "@b",
@@ -113,11 +113,11 @@ TEST_CASE("Nothing is allocated for ASCII, accepted or rejected, on the fast pat
 TEST_CASE("If a library finds no memory, the entry is rejected for that reason") {
   const std::string inputs[] = {
       "<PELÉ@example.org>",
-      "<" + repeat("\u023a", 600) + "@example.org>",
-      "<" + repeat("\u023a", 80) + "@example.org>",
-      "<a" + repeat("\u0301\u0323", 500) + "@example.org>",
+      "<" + repeated("\u023a", 600) + "@example.org>",
+      "<" + repeated("\u023a", 80) + "@example.org>",
+      "<a" + repeated("\u0301\u0323", 500) + "@example.org>",
       "<joe@müller.example>",
-      "<joe@" + repeat("mu\u0308ller.", 10) + "example>",
+      "<joe@" + repeated("mu\u0308ller.", 10) + "example>",
       "<PELÉ@müller.example>",
       "<\uff4aoe@example.org>",
       "<jo\u200be@\u00e9x\u00adample.org>",
@@ -143,7 +143,7 @@ TEST_CASE("A domain and a local part that find no memory at all are rejected for
   Entry entry;
   count_allocations(canonicalize_path, "<joe@müller.example>", {}, entry, 0);
   CHECK(wording(entry) == "rejected: out-of-memory");
-  count_allocations(canonicalize_path, "<" + repeat("\u023a", 600) + "@example.org>", {}, entry, 0);
+  count_allocations(canonicalize_path, "<" + repeated("\u023a", 600) + "@example.org>", {}, entry, 0);
   CHECK(wording(entry) == "rejected: out-of-memory");
 }
 

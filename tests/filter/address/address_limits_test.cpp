@@ -100,19 +100,19 @@ std::vector<std::string> local_parts_of(std::size_t bytes) {
   std::vector<std::string> forms = {
       std::string(bytes, 'a'),
       "\"" + std::string(bytes, 'a') + "\"",
-      "\"" + repeat("\\a", bytes) + "\"",
+      "\"" + repeated("\\a", bytes) + "\"",
       "\" " + std::string(bytes - 3, 'a') + "\"",
       "." + std::string(bytes - 3, 'a'),
       std::string(bytes - 3, 'a') + ".",
       std::string(bytes - 2, 'a') + "é",
       std::string(bytes - 2, 'a') + "e\u0301",
-      repeat("e\u0301", (bytes - 1) / 2) + std::string(2 - bytes % 2, 'a'),
-      repeat("中", bytes / 3) + std::string(bytes % 3, 'a'),
-      repeat("\U00010428", bytes / 4) + std::string(bytes % 4, 'a'),
-      repeat("\u023a", bytes / 3) + std::string(bytes % 3, 'a'),  // two bytes that fold to three
-      repeat("\u212a", bytes),                                    // three that fold to one
+      repeated("e\u0301", (bytes - 1) / 2) + std::string(2 - bytes % 2, 'a'),
+      repeated("中", bytes / 3) + std::string(bytes % 3, 'a'),
+      repeated("\U00010428", bytes / 4) + std::string(bytes % 4, 'a'),
+      repeated("\u023a", bytes / 3) + std::string(bytes % 3, 'a'),  // two bytes that fold to three
+      repeated("\u212a", bytes),                                    // three that fold to one
   };
-  if (bytes % 2 == 0) forms.push_back("\"" + repeat("\\\"", (bytes - 2) / 2) + "\"");
+  if (bytes % 2 == 0) forms.push_back("\"" + repeated("\\\"", (bytes - 2) / 2) + "\"");
   return forms;
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("the limit of a local part counts its tag, also where the tag is remov
   const AddressProfile plus{.tag_separators = *TagSeparators::parse("+")};
   for (std::size_t bytes = 240; bytes <= 265; ++bytes) {
     for (const std::string letter : {"x", "é"}) {
-      const std::string tag = repeat(letter, (bytes - 4) / letter.size());
+      const std::string tag = repeated(letter, (bytes - 4) / letter.size());
       const std::string local_part = "joe" + std::string(bytes - 4 - tag.size(), 'y') + "+" + tag;
       CAPTURE(bytes, local_part);
       const Entry entry = canonicalize_path(local_part + "@b", plus);
@@ -153,7 +153,7 @@ TEST_CASE("an address literal of any length is accepted or rejected without a re
   for (std::size_t bytes = 0; bytes <= 300; ++bytes) {
     const std::string digits(bytes, '1');
     for (const std::string& content : {"IPv6:" + digits, digits, "IPv6:" + longest + digits, "IPv6:" + digits + "::",
-                                       "IPv6:" + repeat("1:", bytes), repeat("1.", bytes), longest + digits}) {
+                                       "IPv6:" + repeated("1:", bytes), repeated("1.", bytes), longest + digits}) {
       const Entry entry = canonicalize_line("@[" + content + "]");
       const bool is_one = content == "IPv6:" + longest ||
                           (content.ends_with("::") && bytes <= 4);  // nothing but a group of at most four digits
@@ -164,7 +164,7 @@ TEST_CASE("an address literal of any length is accepted or rejected without a re
     }
     CHECK_FALSE(canonicalize_line("@[IPv6:" + digits).is_key());
     CHECK_FALSE(canonicalize_line("@[" + std::string(bytes, '\xc3') + "]").is_key());
-    CHECK_FALSE(canonicalize_line("@[" + repeat("é", bytes) + "]").is_key());
+    CHECK_FALSE(canonicalize_line("@[" + repeated("é", bytes) + "]").is_key());
   }
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("a path and a line have at most 2,048 octets") {
     }
     // As long as the buffers inside, in every character of which something has to be made.
     for (const std::string letter : {"a", "é", "中", "\U00010428", "\u212a", "\u023a", "\ufdfa"}) {
-      const std::string text = repeat(letter, bytes / letter.size());
+      const std::string text = repeated(letter, bytes / letter.size());
       for (const std::string& line : {text + "@b", "\"" + text + "\"@b", "a@" + text, "@" + text, "@." + text,
                                       "<@" + text + ":a@b>", text + " <a@b>", "\"" + text + "\" <a@b>"}) {
         const Entry entry = canonicalize_line(line);

@@ -6,8 +6,11 @@
 #include <string_view>
 
 #include "filter/address/address.hpp"
+#include "tests/support/repeated.hpp"
 
 namespace bloomgate {
+
+using test::repeated;
 
 // The key; "blank"; "null sender"; or "rejected: " and the reason's name.
 inline std::string wording(const Entry& entry) {
@@ -27,12 +30,6 @@ inline std::string utf8(std::uint32_t code_point) {
   if (code_point < 0x800) return {lead(0xc0, 6), tail(0)};
   if (code_point < 0x10000) return {lead(0xe0, 12), tail(6), tail(0)};
   return {lead(0xf0, 18), tail(12), tail(6), tail(0)};
-}
-
-inline std::string repeat(std::string_view text, std::size_t times) {
-  std::string result;
-  for (std::size_t i = 0; i < times; ++i) result += text;
-  return result;
 }
 
 // A domain of exactly that many bytes, of labels as long as they may be.

@@ -111,22 +111,22 @@ const std::vector<Row>& rows() {
       {"a Kelvin sign is a k", "\u212a.example", "k.example"},
       {"a ligature is its letters", "o\ufb03ce.example", "office.example"},
       // Limits hold for the A-label
-      {"a U-label of 63 octets as A-label", repeat("ü", 57), "xn--td" + std::string(57, 'a')},
-      {"a U-label of 64 octets as A-label", repeat("ü", 58), "rejected: label-too-long"},
+      {"a U-label of 63 octets as A-label", repeated("ü", 57), "xn--td" + std::string(57, 'a')},
+      {"a U-label of 64 octets as A-label", repeated("ü", 58), "rejected: label-too-long"},
       {"a U-label of 63 octets with ASCII", std::string(55, 'a') + "ü", "xn--" + std::string(55, 'a') + "-8yf"},
       {"a U-label of 64 octets with ASCII", std::string(56, 'a') + "ü", "rejected: label-too-long"},
-      {"a U-label much longer than its A-label may be", repeat("ü", 1000), "rejected: label-too-long"},
-      {"a label longer than its A-label for full width", repeat("ａ", 55) + "ü",
+      {"a U-label much longer than its A-label may be", repeated("ü", 1000), "rejected: label-too-long"},
+      {"a label longer than its A-label for full width", repeated("ａ", 55) + "ü",
        "xn--" + std::string(55, 'a') + "-8yf"},
-      {"a label as long as it may be in four-byte characters", repeat("\U00010000", 56),
+      {"a label as long as it may be in four-byte characters", repeated("\U00010000", 56),
        "xn--2n7c" + std::string(55, 'a')},
       {"255 octets", "ü." + domain_of(247), "xn--tda." + domain_of(247)},
       {"255 octets and a wide dot", "ü." + domain_of(247) + "。", "xn--tda." + domain_of(247)},
       {"256 octets", "ü." + domain_of(248), "rejected: domain-too-long"},
       {"256 octets, U-label last", domain_of(248) + ".ü", "rejected: domain-too-long"},
-      {"many U-labels", repeat("ü.", 31) + "aaaaaaa", repeat("xn--tda.", 31) + "aaaaaaa"},
-      {"one U-label too many", repeat("ü.", 32) + "a", "rejected: domain-too-long"},
-      {"as many U-labels as fit in a line", repeat("ü.", 600), "rejected: domain-too-long"},
+      {"many U-labels", repeated("ü.", 31) + "aaaaaaa", repeated("xn--tda.", 31) + "aaaaaaa"},
+      {"one U-label too many", repeated("ü.", 32) + "a", "rejected: domain-too-long"},
+      {"as many U-labels as fit in a line", repeated("ü.", 600), "rejected: domain-too-long"},
       {"a long ASCII label beside a U-label", std::string(64, 'a') + ".ü", "rejected: label-too-long"},
   };
   return rows;
@@ -168,7 +168,7 @@ TEST_CASE("A host name that is longer than any input is too long, whatever is in
     for (const std::string_view separator : {"", "."}) {
       std::string name;
       while (name.size() <= kMaxInputBytes) name.append(letter).append(separator);
-      for (const std::string& text : {name, name + name, repeat(name, 40)}) {
+      for (const std::string& text : {name, name + name, repeated(name, 40)}) {
         Domain domain;
         CHECK(canonicalize_host_name(text, domain) == RejectReason::too_long);
         CHECK(canonicalize_domain(text, domain) == RejectReason::too_long);
@@ -186,7 +186,7 @@ TEST_CASE("A host name that is longer than any input is too long, whatever is in
 TEST_CASE("A thread's cached label is not used for a longer or shorter label") {
   for (char last = 'a'; last <= 'z'; ++last) {
     // The longest label that is remembered.
-    const std::string label = "ü" + repeat("ａ", 20) + last;
+    const std::string label = "ü" + repeated("ａ", 20) + last;
     REQUIRE(label.size() == 63);
     const std::string want = wording(canonicalize_line("@" + label));
     for (char next = 'a'; next <= 'z'; ++next) {

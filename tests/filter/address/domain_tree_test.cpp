@@ -46,7 +46,7 @@ TEST_CASE("the look-up of trees ends at the nearest tree, and returns it as a pa
 }
 
 TEST_CASE("the longest domain is looked up at each of its labels") {
-  const std::string domain = repeat("a.", 127) + "b";
+  const std::string domain = repeated("a.", 127) + "b";
   REQUIRE(domain.size() == kMaxDomainBytes);
   const Keys keys = keys_of(domain);
   REQUIRE(keys.size() == 128);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "entry_wording.hpp"
 #include "filter/address/address.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/repeated.hpp"
@@ -10,45 +11,14 @@
 namespace bloomgate {
 namespace {
 
+using test::check;
+using test::described;
+using test::EntryCase;
+using test::forms_of;
 using test::repeated;
 
-// "list: KEY", "lists below: KEY", "signer: KEY", …, "rejected: REASON".
-std::string described(const Entry& entry) {
-  switch (entry.kind()) {
-    case EntryKind::mailing_list:
-      return "list: " + std::string(entry.key());
-    case EntryKind::mailing_list_tree:
-      return "lists below: " + std::string(entry.key());
-    case EntryKind::with_signer:
-      return "signer: " + std::string(entry.key());
-    case EntryKind::address:
-      return "address: " + std::string(entry.key());
-    case EntryKind::pair:
-      return "pair: " + entry_text(entry.key());
-    case EntryKind::domain_pair:
-      return "domain pair: " + entry_text(entry.key());
-    case EntryKind::blank:
-      return "blank";
-    case EntryKind::rejected:
-      return "rejected: " + std::string(reject_reason_name(entry.reason()));
-    default:
-      return "other: " + std::string(entry.key());
-  }
-}
-
-struct Case {
-  std::string name;
-  std::string line;
-  std::string want;
-};
-
-void check(const Case& each) {
-  CAPTURE(each.name, each.line);
-  CHECK(described(canonicalize_list_line(each.line, {})) == each.want);
-}
-
 TEST_CASE("a mailing list is an entry by the host that is its List-Id, whatever its case, dots and comments") {
-  check(GENERATE(values<Case>({
+  check(GENERATE(values<EntryCase>({
       {"as it is", "list:announce.lists.example.org", "list: list:announce.lists.example.org"},
       {"case", "LIST:Announce.Lists.Example.ORG", "list: list:announce.lists.example.org"},
       {"a dot at the end", "list:announce.example.org.\r\n", "list: list:announce.example.org"},
@@ -68,7 +38,7 @@ TEST_CASE("a mailing list is an entry by the host that is its List-Id, whatever 
 }
 
 TEST_CASE("what is not the host of a mailing list is rejected, and is never read as an address") {
-  check(GENERATE(values<Case>({
+  check(GENERATE(values<EntryCase>({
       {"nothing", "list:", "rejected: empty-domain"},
       {"space before the host", "list: announce.example.org", "rejected: empty-domain"},
       {"the address of a list", "list:announce@example.org", "rejected: bad-domain-character"},
@@ -95,7 +65,7 @@ TEST_CASE("what is not the host of a mailing list is rejected, and is never read
 }
 
 TEST_CASE("a mailing list is the sender of a pair, and never its recipient") {
-  check(GENERATE(values<Case>({
+  check(GENERATE(values<EntryCase>({
       {"for one recipient", "LIST:a.Example.org > Ann <ann@ours.example>",
        "domain pair: list:a.example.org > ann@ours.example"},
       {"for a domain", "list:a.example.org > @ours.example", "domain pair: list:a.example.org > @ours.example"},
@@ -110,7 +80,7 @@ TEST_CASE("a mailing list is the sender of a pair, and never its recipient") {
 }
 
 TEST_CASE("an entry has a signer, and both are canonical") {
-  check(GENERATE(values<Case>({
+  check(GENERATE(values<EntryCase>({
       {"an address", "billing@bank.example signed-by esp.example",
        "signer: billing@bank.example signed-by esp.example"},
       {"case and dots", "Billing@BANK.example. SIGNED-BY Esp.Example.",
@@ -143,7 +113,7 @@ TEST_CASE("an entry has a signer, and both are canonical") {
 }
 
 TEST_CASE("an entry whose signer is not the name of one domain is rejected") {
-  check(GENERATE(values<Case>({
+  check(GENERATE(values<EntryCase>({
       {"no signer", "joe@example.org signed-by", "rejected: empty-domain"},
       {"a comment for a signer", "joe@example.org signed-by # esp.example", "rejected: bad-domain-character"},
       {"an address literal", "joe@example.org signed-by [192.0.2.1]", "rejected: bad-domain-character"},
@@ -257,12 +227,6 @@ TEST_CASE("the longest entry with a signer has its whole key") {
     CHECK(line.size() <= kMaxSignerKeyBytes);
   }
   CHECK(kMaxEntryKeyBytes >= kMaxSignerKeyBytes);
-}
-
-std::vector<std::string> forms_of(std::string_view key) {
-  std::vector<std::string> forms;
-  for (const EntryForms::Form& form : EntryForms(key)) forms.push_back(std::string(form.prefix).append(form.rest));
-  return forms;
 }
 
 TEST_CASE("a mailing list is listed by itself and by the hosts above it, of which it is not one") {

@@ -1,5 +1,6 @@
 // Pairs on their way into filters and stores: what the headers say of them, and that every way gives the same files.
 
+#include "changed_filters.hpp"
 #include "filter/engine/combine.hpp"
 #include "filter/engine/counting_update.hpp"
 #include "filter/engine/store_update.hpp"
@@ -23,11 +24,6 @@ Lines numbered_pairs(unsigned first, unsigned count) {
 
 const Lines kMixed = {"joe@example.net", "@example.com", "joe@example.org > ann@ours.example",
                       "JOE@example.org > ann@ours.example", "@example.org > @.ours.example"};
-
-void add_to(GatheredEntries& entries, const Lines& lines) {
-  for (const std::string& line : lines) entries.lane(0).add(canonicalize_list_line(line, {}));
-  entries.lane(0).settle();
-}
 
 TEST_CASE("the header counts pairs in the bits, duplicates each time, and says whether others are kept exactly") {
   struct Row {
@@ -116,11 +112,7 @@ TEST_CASE_METHOD(
 TEST_CASE_METHOD(InFolder, "pairs are added to counters and removed from them") {
   build_filter(folder.file("counting"), kMixed, {.layout = Layout::counting, .expected_entries = 100, .seed = 5});
   const auto change = [&](CountingChange kind, const Lines& lines) {
-    const MappedFilter old(folder.file("counting"));
-    CountingUpdate update(old, kind, {.scratch_folder = folder.path()});
-    add_to(update.entries(), lines);
-    WriteProgress unseen;
-    return update.write(folder.file("counting"), kNeverStop, unseen, [](const CountingCounts&) {});
+    return change_counters(folder.file("counting"), kind, lines);
   };
   const Lines more = {"jim@example.org > ann@ours.example", "@example.net > bob@ours.example"};
   // A key counts once, however often the list has it.

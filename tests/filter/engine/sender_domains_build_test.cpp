@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "changed_filters.hpp"
 #include "filter/base/error.hpp"
 #include "filter/domains/sender_domains_cursor.hpp"
 #include "filter/engine/bulk_lookup.hpp"
@@ -349,18 +350,9 @@ BuildOptions store_options(const TemporaryFolder& folder, const std::string& nam
   return options;
 }
 
-FilterHeader update_store(const TemporaryFolder& folder, BuildOptions options, const Lines& added,
+FilterHeader update_store(const TemporaryFolder& folder, const BuildOptions& options, const Lines& added,
                           const Lines& removed) {
-  const StoreFile old(folder.file("old.store"));
-  options.store_path = folder.file("new.store");
-  StoreUpdate update(old, StoreUpdate::options_for(old, options));
-  for (const std::string& line : added) update.added().lane(0).add(canonicalize_line(line, {}));
-  for (const std::string& line : removed) update.removed().lane(0).add(canonicalize_line(line, {}));
-  update.added().lane(0).settle();
-  update.removed().lane(0).settle();
-  update.count(kNeverStop);
-  WriteProgress progress;
-  return update.write(folder.file("new"), kNeverStop, progress);
+  return update_pair(folder.file("old"), folder.file("new"), options, added, removed);
 }
 
 TEST_CASE("an update unites the domains of the store and of what is added; those of what is removed stay") {
@@ -447,12 +439,7 @@ TEST_CASE("a counting filter keeps the domains of its senders, and so does its e
   both.insert(both.end(), second.begin(), second.end());
   build_filter(folder.file("counting"), first, options);
   const auto change = [&](CountingChange kind, const Lines& lines) {
-    const MappedFilter old(folder.file("counting"));
-    CountingUpdate update(old, kind, {});
-    for (const std::string& line : lines) update.entries().lane(0).add(canonicalize_line(line, {}));
-    update.entries().lane(0).settle();
-    WriteProgress unseen;
-    return update.write(folder.file("counting"), kNeverStop, unseen, [](const CountingCounts&) {}).sender_domains;
+    return change_counters(folder.file("counting"), kind, lines).sender_domains;
   };
   CHECK(change(CountingChange::add, second) == 400);
   WriteProgress unseen;

@@ -1,6 +1,7 @@
 // Mailing lists and entries with a signer on their way into filters and stores: what the headers say of them, and that
 // every way gives the same files.
 
+#include "changed_filters.hpp"
 #include "filter/engine/combine.hpp"
 #include "filter/engine/counting_update.hpp"
 #include "filter/engine/store_update.hpp"
@@ -21,11 +22,6 @@ const Lines kMixed = {"joe@example.net",
                       "list:a.example.org > ann@ours.example",
                       "billing@bank.example signed-by esp.example",
                       "list:a.example.net signed-by esp.example"};
-
-void add_to(GatheredEntries& entries, const Lines& lines) {
-  for (const std::string& line : lines) entries.lane(0).add(canonicalize_list_line(line, {}));
-  entries.lane(0).settle();
-}
 
 bool is_listed(const MappedFilter& filter, std::string_view line) {
   return filter.view().find(canonicalize_list_line(line)).is_listed();
@@ -112,14 +108,7 @@ TEST_CASE_METHOD(InFolder, "an update of a store adds and removes mailing lists 
       .seed = 7, .scratch_folder = folder.path(), .store_path = folder.file("old.store"), .store_seed = 3};
   build_filter(folder.file("old"), {"joe@example.net", "list:a.example"}, options);
   const auto update = [&](const std::string& from, const std::string& to, const Lines& added, const Lines& removed) {
-    const StoreFile old(folder.file(from + ".store"));
-    options.store_path = folder.file(to + ".store");
-    StoreUpdate change(old, StoreUpdate::options_for(old, options));
-    add_to(change.added(), added);
-    add_to(change.removed(), removed);
-    WriteProgress unseen;
-    change.count(kNeverStop);
-    return change.write(folder.file(to), kNeverStop, unseen).kinds;
+    return update_pair(folder.file(from), folder.file(to), options, added, removed).kinds;
   };
   CHECK_FALSE(StoreFile(folder.file("old.store")).header().kinds.signers);
   CHECK(update("old", "more", {"@bank.example signed-by esp.example", "list:*.lists.example"}, {"list:a.example"}) ==
@@ -148,11 +137,7 @@ TEST_CASE_METHOD(InFolder, "mailing lists and signers are added to counters and 
   build_filter(folder.file("counting"), {"joe@example.net"},
                {.layout = Layout::counting, .expected_entries = 100, .seed = 5});
   const auto change = [&](CountingChange kind, const Lines& lines) {
-    const MappedFilter old(folder.file("counting"));
-    CountingUpdate update(old, kind, {.scratch_folder = folder.path()});
-    add_to(update.entries(), lines);
-    WriteProgress unseen;
-    return update.write(folder.file("counting"), kNeverStop, unseen, [](const CountingCounts&) {}).kinds;
+    return change_counters(folder.file("counting"), kind, lines).kinds;
   };
   CHECK(change(CountingChange::add, {"list:a.example"}) == KindsHeld{});
   CHECK(change(CountingChange::add, {"@bank.example signed-by esp.example"}) == KindsHeld{.signers = true});
