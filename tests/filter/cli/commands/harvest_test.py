@@ -13,6 +13,12 @@ from program import BLOOMGATE, EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_USAGE, P
 class HarvestTest(ProgramTest):
     """harvest, and build --newest."""
 
+    RUN = ("harvest", "--output", "lists", "--own-domain", "ours.example")
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "lists").mkdir()
+
     RECEIVED = "postfix/submission/smtpd[1]: {id}: client=pc[192.0.2.7], sasl_method=PLAIN, sasl_username={user}"
     SENDER = "postfix/qmgr[1]: {id}: from=<{user}@ours.example>, size=400, nrcpt=1 (queue active)"
     SENT = ("postfix/smtp[1]: {id}: to=<{contact}>, relay=mx.example.org[203.0.113.1]:25, delay=0.1, dsn=2.0.0, "
@@ -27,8 +33,7 @@ class HarvestTest(ProgramTest):
 
     def harvest(self, *sources, options=("--for-all",), stdin=b""):
         """The lines of the list, and the report."""
-        (self.folder / "lists").mkdir(exist_ok=True)
-        out, _ = self.check(0, "harvest", "--output", "lists", "--own-domain", "ours.example", "--json", *options, "--",
+        out, _ = self.check(0, *self.RUN, "--json", *options, "--",
                             *sources, stdin=stdin)
         report = json.loads(out)
         lines = subprocess.run(["zstd", "-dc", self.folder / report["list"]], capture_output=True, check=True).stdout
@@ -79,13 +84,12 @@ class HarvestTest(ProgramTest):
         self.assertEqual(self.harvest(half)[0], [])
 
     def test_a_log_that_marks_no_automatic_mail_is_named_in_one_line(self):
-        (self.folder / "lists").mkdir()
         self.mailbox("ann", "From: ann@ours.example\nTo: joe@example.org\n\n")
         log = self.log(("ann", "joe@example.org"))
         mark = "Nov 20 10:00:00 mx postfix/cleanup[1]: 4E000000: info: header List-Id: <a.example> from x[1.2.3.4]; from=<b@c>\n"
         for source, says in ((self.write("log", log), 1), (self.write("marked", mark + log), 0), (self.PLACE, 0),
                              (self.write("idle", self.log(("ann", "bob@ours.example"))), 0)):
-            out, _ = self.check(0, "harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", source)
+            out, _ = self.check(0, *self.RUN, "--for-all", source)
             self.assertEqual(out.count("not seen  which messages of the logs are automatic: no line marks one"), says, source)
         report = self.harvest("marked")[1]
         self.assertEqual((report["log_messages"], report["automatic_marks"]), (1, 1))
@@ -171,7 +175,7 @@ class HarvestTest(ProgramTest):
         lines, _ = self.harvest("-", stdin=b'"user","contact"\n"ann@ours.example","joe@example.org"\n')
         self.assertEqual(lines, ["joe@example.org"])
         before = os.listdir(self.folder / "lists")
-        good = ["harvest", "--output", "lists", "--own-domain", "ours.example"]
+        good = self.RUN
         self.assertIn("name its user by --user", self.check(EX_USAGE, *good, "--pairs", "book.vcf")[1])
         self.assertIn("--user takes an address", self.check(EX_USAGE, *good, "--pairs", "--user", "ann", "book.vcf")[1])
         self.assertIn("dovecot-uidlist is neither", self.check(EX_DATAERR, *good, "--for-all", ".Sent/dovecot-uidlist")[1])
@@ -232,7 +236,7 @@ class HarvestTest(ProgramTest):
                               (["--pairs", "--at-least", "2"], (0, 0, 0, []))):
             with self.subTest(options):
                 self.assertEqual(counted(options), want)
-        out, _ = self.check(0, "harvest", "--output", "lists", "--own-domain", "ours.example", "--pairs", self.PLACE)
+        out, _ = self.check(0, *self.RUN, "--pairs", self.PLACE)
         self.assertIn("left out  10,000 contacts of users who have more than --most-contacts\n", out)
         self.assertIn("too many  contacts of 1 users: mallory@ours.example\n", out)
 
@@ -244,13 +248,12 @@ class HarvestTest(ProgramTest):
         self.mailbox("ann", "From: ann@ours.example\nTo: joe@example.org\n\n")
         first = "From x Fri Nov 20 10:00:00 2026\nFrom: ann@ours.example\nTo: zoe@example.org\n\n"
         self.write("home/ann/.Sent/cur/bomb", gzip.compress((first + "\n" * (64 << 20)).encode()))
-        (self.folder / "lists").mkdir()
-        out, err = self.check(0, "harvest", "--output", "lists", "--own-domain", "ours.example", "--pairs", "--json", self.PLACE)
+        out, err = self.check(0, *self.RUN, "--pairs", "--json", self.PLACE)
         report = json.loads(out)
         self.assertEqual([report[name] for name in ("messages", "unreadable_files")], [2, 1])
         self.assertIn("bomb becomes more than 100 times as large", err)
         # The operator's own files may be what they like.
-        out, _ = self.check(0, "harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", "--json",
+        out, _ = self.check(0, *self.RUN, "--for-all", "--json",
                             "home/ann/.Sent/cur/bomb")
         self.assertEqual(json.loads(out)["messages"], 1)
 
@@ -300,13 +303,12 @@ class HarvestTest(ProgramTest):
         pairs, report = self.harvest(*sources, options=["--pairs", *options])
         self.assertEqual(pairs, ["joe@example.org > a.smith@ours.example", "joe@example.org > ann@ours.example"])
         self.assertEqual(report["owners_without_address"], ["bob"])
-        out, _ = self.check(0, "harvest", "--output", "lists", "--own-domain", "ours.example", "--pairs", *options, *sources)
+        out, _ = self.check(0, *self.RUN, "--pairs", *options, *sources)
         self.assertIn("owners    2 of mailboxes; no address is known of 1: bob\n", out)
 
     def test_sent_mail_that_is_nobody_s_is_refused_where_it_matters_whose_it_is(self):
         self.mailbox("ann", self.SENT_BY_CEO)
-        (self.folder / "lists").mkdir()
-        run = ["harvest", "--output", "lists", "--own-domain", "ours.example", "--pairs"]
+        run = [*self.RUN, "--pairs"]
         _, err = self.check(EX_USAGE, *run, "home/ann/.Sent")
         self.assertIn("0.mx:2,S does not say whose it is; name its user by --user, or its place by a pattern such as /home/%u/", err)
         self.assertIn("there is no home/%u/none", self.check(EX_NOINPUT, *run, "home/%u/none")[1])
@@ -341,13 +343,12 @@ tail -n "+$((at + 1))" journal
 
         def harvest(status, *options, damaged=False):
             environment = {**os.environ, "PATH": f"{program.parent}:/usr/bin:/bin", "STATUS": str(status)}
-            done = self.run_program("harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", "--json",
+            done = self.run_program(*self.RUN, "--for-all", "--json",
                                     "--journal", *options, env=environment)
             self.assertEqual(done.returncode == 0, status == 0, done.stderr)
             self.assertEqual(b"journalctl does not take the place that place names" in done.stderr, damaged, done.stderr)
             return json.loads(done.stdout)["entries"] if status == 0 else done.stderr
 
-        (self.folder / "lists").mkdir()
         self.write("journal", "")
         self.assertIn(b"the journal has no line of the units postfix* and sendmail*; if the mail server", harvest(65))
         self.assertEqual(harvest(0, "--allow-empty"), 0)
@@ -379,7 +380,7 @@ tail -n "+$((at + 1))" journal
         self.assertEqual((self.folder / "place").stat().st_mode & 0o777, 0o600)
         self.assertEqual(sorted(path.name for path in self.folder.glob("place*")), ["place"])
         self.assertIn("--journal-cursor needs --journal",
-                      self.check(EX_USAGE, "harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", *keeps, "x")[1])
+                      self.check(EX_USAGE, *self.RUN, "--for-all", *keeps, "x")[1])
 
     def test_the_examples_of_the_help_work_as_they_are_shown(self):
         for folder in ("log", "lib/bloomgate", "home/ann/Maildir/.Sent/cur", "bin"):
@@ -411,10 +412,9 @@ tail -n "+$((at + 1))" journal
         self.assertEqual(self.harvest("home/ann/.Sent", "home/bob/.Sent")[0], ["joe@example.org"])
 
     def test_a_named_file_that_gives_nothing_is_an_error_unless_that_is_allowed(self):
-        (self.folder / "lists").mkdir()
         log = self.write("log", self.log(("ann", "joe@example.org")))
         other = gzip.compress(self.log(("ann", "abe@example.org"), first=5).encode())
-        command = ["harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", "--json"]
+        command = [*self.RUN, "--for-all", "--json"]
         for name, content, says in (("empty", "", "empty is empty; --allow-empty skips such files"),
                                     ("zeros", bytes(8192), "zeros is neither a log"),
                                     ("words", "some words\n", "words is neither a log"),
@@ -441,17 +441,16 @@ tail -n "+$((at + 1))" journal
         self.check(EX_NOINPUT, *command, "--allow-empty", "--mailing-lists", "none", log)
 
     def test_a_folder_s_file_that_cannot_be_read_is_named_and_does_not_end_the_run(self):
-        for folder in ("lists", ".Sent/cur"):
-            (self.folder / folder).mkdir(parents=True, exist_ok=True)
+        (self.folder / ".Sent/cur").mkdir(parents=True)
         self.write(".Sent/cur/1.mx:2,S", self.post(1))
         self.write(".Sent/cur/2.mx:2,S", gzip.compress(self.post(2, to="joe@example.org").encode())[:-9])
-        options = ["--output", "lists", "--own-domain", "ours.example", "--for-all", "--json"]
-        out, err = self.check(0, "harvest", *options, ".Sent")
+        run = [*self.RUN, "--for-all", "--json"]
+        out, err = self.check(0, *run, ".Sent")
         report = json.loads(out)
         self.assertEqual([report[key] for key in ("entries", "skipped_files", "vanished_files", "unreadable_files")],
                          [1, 0, 0, 1])
         self.assertRegex(err, "bloomgate harvest: skipped: .*2.mx")
-        self.check(EX_DATAERR, "harvest", *options, ".Sent/cur/2.mx:2,S")
+        self.check(EX_DATAERR, *run, ".Sent/cur/2.mx:2,S")
 
     def test_a_folder_s_file_that_is_nearly_all_holes_is_not_read(self):
         (self.folder / ".Sent/cur").mkdir(parents=True)
@@ -463,11 +462,10 @@ tail -n "+$((at + 1))" journal
         self.assertEqual((lines, report["skipped_files"]), (["joe@example.org"], 2))
 
     def test_a_folder_s_file_that_is_moved_meanwhile_does_not_end_the_run(self):
-        for folder in ("lists", "Maildir/cur"):
-            (self.folder / folder).mkdir(parents=True, exist_ok=True)
+        (self.folder / "Maildir/cur").mkdir(parents=True)
         self.write("Maildir/cur/1.mx:2,S", self.of_list(1))
         os.mkfifo(self.folder / "sent")
-        with self.start("harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all", "--json", "sent",
+        with self.start(*self.RUN, "--for-all", "--json", "sent",
                         "--mailing-lists", "Maildir", stdout=subprocess.PIPE) as process:
             with open(self.folder / "sent", "w", encoding="utf-8") as sent:  # opened when the folder has been listed
                 (self.folder / "Maildir/cur/1.mx:2,S").unlink()
@@ -523,8 +521,7 @@ tail -n "+$((at + 1))" journal
         log = self.write("log", self.log(("ann", "dev@lists.example.org")))
         received = self.write("received.eml", self.of_list(1))
         sent = self.write("sent.eml", self.post(1))
-        (self.folder / "lists").mkdir()
-        run = ["harvest", "--output", "lists", "--own-domain", "ours.example", "--for-all"]
+        run = [*self.RUN, "--for-all"]
         for sources, want in (
                 (["--mailing-lists", received, log], "0 mailing lists, of 0 sent messages with a Message-ID and 1 received"),
                 (["--mailing-lists", sent, sent], "0 mailing lists, of 1 sent messages with a Message-ID and 0 received"),
@@ -549,7 +546,6 @@ tail -n "+$((at + 1))" journal
 
     def test_wrong_arguments_are_refused_before_anything_is_read(self):
         log = self.write("log", "")
-        (self.folder / "lists").mkdir()
         good = ["--output", "lists", "--own-domain", "ours.example", "--for-all"]
         for status, arguments, want in (
                 (EX_USAGE, good, "name at least one"),
