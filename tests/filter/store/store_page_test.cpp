@@ -193,20 +193,18 @@ bool is_decoded(const LastPage& page, unsigned low_bits) {
 }
 
 TEST_CASE("a page whose head contradicts its bits is refused, and nothing behind it is read") {
+  const LastPage page;
   SECTION("no hash at all") {
-    const LastPage page;
     page.set_head(0, 0);
     CHECK_FALSE(is_decoded(page, 40));
   }
   SECTION("fewer hashes than the head says") {
-    const LastPage page;
     encode_store_page(std::vector<KeyHash>{0, KeyHash{1} << 50}, 40, 0, page.bytes());
     CHECK(is_decoded(page, 40));
     page.set_head(3, 1026);
     CHECK_FALSE(is_decoded(page, 40));
   }
   SECTION("a first hash that is not where the head says") {
-    const LastPage page;
     page.set_head(1, 2);
     page.bytes()[16] = std::byte{0b001};
     CHECK(is_decoded(page, 40));
@@ -216,27 +214,23 @@ TEST_CASE("a page whose head contradicts its bits is refused, and nothing behind
     CHECK_FALSE(is_decoded(page, 40));
   }
   SECTION("more low bits than there is room for") {
-    const LastPage page;
     page.set_head(600, 600);
     page.set_ones(600);
     CHECK_FALSE(store_page_contains(page.bytes(), 60, 5));
     CHECK_FALSE(is_decoded(page, 60));
   }
   SECTION("more hashes than the head says") {
-    const LastPage page;
     page.set_head(1, 32576 - 63);
     page.set_ones(3);
     std::ranges::fill(page.bytes().last<8>(), std::byte{1});  // what would be the low bits of the second
     CHECK_FALSE(is_decoded(page, 63));
   }
   SECTION("more hashes than the head says, with their low bits far behind the page") {
-    const LastPage page;
     page.set_head(1, 32576 - 63);
     page.set_ones(32576 - 63);
     CHECK_FALSE(store_page_contains(page.bytes(), 63, KeyHash{1} << 62));
   }
   SECTION("more low bits than a hash may have") {
-    const LastPage page;
     page.set_head(1, 1);
     page.set_ones(1);
     CHECK(is_decoded(page, 63));
@@ -244,7 +238,6 @@ TEST_CASE("a page whose head contradicts its bits is refused, and nothing behind
     CHECK_FALSE(store_page_contains(page.bytes(), 64, 0));
   }
   SECTION("a hash that does not fit into 64 bits, and would be another") {
-    const LastPage page;
     page.set_head(2, 4);
     page.bytes()[16] = std::byte{0b1001};       // the second hash has high bits of 2, which is 2^64 in all
     page.bytes()[16 + 8] = std::byte{5 << 3U};  // and a low part of 5, at bit 4 + 63

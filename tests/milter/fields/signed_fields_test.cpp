@@ -1,7 +1,6 @@
 #include "milter/fields/signed_fields.hpp"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tests/support/catch.hpp"

@@ -1,7 +1,6 @@
 #include "milter/fields/tag_list.hpp"
 
 #include <string>
-#include <string_view>
 
 #include "tests/support/catch.hpp"
 

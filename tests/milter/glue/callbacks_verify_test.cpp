@@ -43,6 +43,13 @@ class Verifying : public Verifier, public Parts {
     return std::make_unique<Message>(*this);
   }
 
+  // Up to the From field of a message.
+  void begin_from_joe() {
+    server.connect();
+    server.mail("<joe@example.org>");
+    server.header("From", "joe@example.org");
+  }
+
   // A message of two pieces; how the first was taken.
   sfsistat send(const std::string& sender) {
     server.connect();
@@ -122,9 +129,7 @@ TEST_CASE("a good signature that the owner's rule keeps out is named in the log,
 
 TEST_CASE_METHOD(Verifying, "a child of a listed sender's domain that signs is named in the log") {
   outcome = {};
-  server.connect();
-  server.mail("<joe@example.org>");
-  server.header("From", "joe@example.org");
+  begin_from_joe();
   server.header("DKIM-Signature", fresh_signature("mg.example.org"));
   server.end_of_header();
   REQUIRE(server.end_of_message() == SMFIS_CONTINUE);
@@ -133,9 +138,7 @@ TEST_CASE_METHOD(Verifying, "a child of a listed sender's domain that signs is n
 
 TEST_CASE_METHOD(Verifying, "other domains that have signed a listed sender's message are named in the log") {
   outcome = {};
-  server.connect();
-  server.mail("<joe@example.org>");
-  server.header("From", "joe@example.org");
+  begin_from_joe();
   server.header("DKIM-Signature", fresh_signature("esp.example"));
   server.header("DKIM-Signature", fresh_signature("other.example"));
   server.end_of_header();
@@ -154,9 +157,7 @@ TEST_CASE_METHOD(Verifying,
 }
 
 TEST_CASE_METHOD(Verifying, "a passed signature does not count for another message, also after an abandoned one") {
-  server.connect();
-  server.mail("<joe@example.org>");
-  server.header("From", "joe@example.org");
+  begin_from_joe();
   server.header("Subject", "given up");
   server.end_of_header();
   server.body("Hello.\r\n");
@@ -202,9 +203,7 @@ TEST_CASE_METHOD(
 
 TEST_CASE_METHOD(Verifying, "a message whose header exceeds the limit is not verified") {
   for (const bool by_number : {true, false}) {
-    server.connect();
-    server.mail("<joe@example.org>");
-    server.header("From", "joe@example.org");
+    begin_from_joe();
     for (int i = 0; i < (by_number ? 1001 : 5); ++i) server.header("X", std::string(by_number ? 1 : 60'000, 'x'));
     server.end_of_header();
     server.end_of_message();
@@ -230,9 +229,7 @@ TEST_CASE_METHOD(Verifying, "results in the mail server's own name are not belie
   is_known_at_once = true;
   outcome = {};
   server.context().macros["j"] = "mx.example.net";
-  server.connect();
-  server.mail("<joe@example.org>");
-  server.header("From", "joe@example.org");
+  begin_from_joe();
   server.header("Authentication-Results", "mx.example.net; dkim=pass header.d=example.org");
   server.header("DKIM-Signature", test::fresh_signature("example.org"));
   server.end_of_header();

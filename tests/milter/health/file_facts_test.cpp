@@ -1,7 +1,6 @@
 // What the files of lists tell the rules.
 #include "milter/health/file_facts.hpp"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "milter/health/rules.hpp"

@@ -1,6 +1,7 @@
 #include "milter/learning/outgoing.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,9 @@ struct Message {
   LessonRules rules = {.most_recipients = 3};
 
   std::string lesson() {
-    facts.recipients.state = facts.recipients.state == Recipients::State::unknown && has_recipients
-                                 ? Recipients::State::all
-                                 : facts.recipients.state;
+    if (facts.recipients.state == Recipients::State::unknown && has_recipients) {
+      facts.recipients.state = Recipients::State::all;
+    }
     facts.recipients.paths = recipients;
     if (has_revoked) lists.revoked = &revoked;
     const Lesson lesson = lesson_of(facts, lists, policy, rules);
@@ -33,6 +34,12 @@ struct Message {
     std::string text = lesson.user + (lesson.exempt_client ? " at " + to_string(*lesson.exempt_client) : "") + ":";
     for (const std::string& each : lesson.correspondents) text += " " + each;
     return text;
+  }
+  // Of an exempt network, where such clients teach.
+  void come_from(std::optional<IpAddress> client, std::string_view exempt_network = "192.0.2.0/24") {
+    facts.origin = {.client = client};
+    policy.exempt_networks = {*parse_ip_network(exempt_network)};
+    rules.from_exempt = true;
   }
   bool has_recipients = true;
   bool has_revoked = true;
@@ -102,38 +109,20 @@ TEST_CASE("a user's message teaches its recipients, and no other message does") 
       {"not logged in", [](Message& m) { m.facts.origin.logged_in = false; }, "nothing"},
       {"not logged in, of an exempt network",
        [](Message& m) {
-         m.facts.origin = {.client = parse_ip_address("192.0.2.7")};
-         m.policy.exempt_networks = {*parse_ip_network("192.0.2.0/24")};
+         m.come_from(parse_ip_address("192.0.2.7"));
+         m.rules.from_exempt = false;
        },
        "nothing"},
-      {"the same, if such clients teach",
-       [](Message& m) {
-         m.facts.origin = {.client = parse_ip_address("192.0.2.7")};
-         m.policy.exempt_networks = {*parse_ip_network("192.0.2.0/24")};
-         m.rules.from_exempt = true;
-       },
+      {"the same, if such clients teach", [](Message& m) { m.come_from(parse_ip_address("192.0.2.7")); },
        "ann@ours.example at 192.0.2.7: joe@example.org"},
       {"logged in, of an exempt network",
        [](Message& m) {
-         m.facts.origin = {.client = parse_ip_address("192.0.2.7"), .logged_in = true};
-         m.policy.exempt_networks = {*parse_ip_network("192.0.2.0/24")};
-         m.rules.from_exempt = true;
+         m.come_from(parse_ip_address("192.0.2.7"));
+         m.facts.origin.logged_in = true;
        },
        kLearned},
-      {"of another network",
-       [](Message& m) {
-         m.facts.origin = {.client = parse_ip_address("192.0.3.7")};
-         m.policy.exempt_networks = {*parse_ip_network("192.0.2.0/24")};
-         m.rules.from_exempt = true;
-       },
-       "nothing"},
-      {"of no known address",
-       [](Message& m) {
-         m.facts.origin = {};
-         m.policy.exempt_networks = {*parse_ip_network("::/0")};
-         m.rules.from_exempt = true;
-       },
-       "nothing"},
+      {"of another network", [](Message& m) { m.come_from(parse_ip_address("192.0.3.7")); }, "nothing"},
+      {"of no known address", [](Message& m) { m.come_from(std::nullopt, "::/0"); }, "nothing"},
       {"a foreign sender", [](Message& m) { m.facts.envelope_sender = "<ann@example.org>"; }, "nothing"},
       {"a bounce", [](Message& m) { m.facts.envelope_sender = "<>"; }, "nothing"},
       {"no sender", [](Message& m) { m.facts.envelope_sender.reset(); }, "nothing"},

@@ -51,6 +51,22 @@ struct Guarded {
   FilterGuard guard;
 };
 
+// A guard whose thread stands still at its first report until it is let go.
+struct HeldGuard {
+  explicit HeldGuard(std::uint64_t bytes_per_hour = 0)
+      : guard(bytes_per_hour, [this] {
+          if (++calls == 1) may_go_on.get_future().wait();
+        }) {}
+
+  void await_call(int number) const {
+    while (calls < number) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  std::promise<void> may_go_on;
+  std::atomic<int> calls{0};
+  FilterGuard guard;
+};
+
 TEST_CASE_METHOD(Guarded,
                  "a write to a whitelist in place is noticed at once, without a look-up and without rechecks") {
   const auto loaded = load("a");
@@ -76,23 +92,19 @@ TEST_CASE_METHOD(Guarded,
 }
 
 TEST_CASE_METHOD(Guarded, "a write is noticed even if the file's time is reset afterwards") {
-  std::promise<void> time_is_back;
-  std::atomic<int> calls{0};
-  FilterGuard held_guard(0, [&] {
-    if (++calls == 1) time_is_back.get_future().wait();
-  });
+  HeldGuard held;
   const auto loaded = load("a");
   const auto other = load("other");
-  held_guard.watch({loaded, other});
+  held.guard.watch({loaded, other});
   flip_byte(other->path(), kHeaderBytes);
-  while (calls == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  held.await_call(1);
   struct stat before = {};
   REQUIRE(stat(loaded->path().c_str(), &before) == 0);
   const timespec times[] = {before.st_atim, before.st_mtim};
   flip_byte(loaded->path(), kHeaderBytes);
   REQUIRE(utimensat(AT_FDCWD, loaded->path().c_str(), times, 0) == 0);
-  time_is_back.set_value();
-  while (calls == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  held.may_go_on.set_value();
+  held.await_call(2);
   CHECK(loaded->damage() == Damage::written_to);
 }
 
@@ -224,26 +236,22 @@ TEST_CASE("if events are lost, each whitelist is examined") {
     return;
   }
   Guarded guarded;
-  std::promise<void> events_are_lost;
-  std::atomic<int> calls{0};
-  FilterGuard held_guard(0, [&] {
-    if (++calls == 1) events_are_lost.get_future().wait();
-  });
+  HeldGuard held;
   const auto first = guarded.load("first");
   const auto a = guarded.load("a");
   const auto b = guarded.load("b");
   const auto c = guarded.load("c");
-  held_guard.watch({first, a, b, c});
+  held.guard.watch({first, a, b, c});
   flip_byte(first->path(), kHeaderBytes);
-  while (calls == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  held.await_call(1);
   for (std::uint64_t event = 0; event < most + 2; event += 2) {  // two of one kind in a row would be taken for one
     REQUIRE(chmod(a->path().c_str(), 0600) == 0);
     REQUIRE(chmod(c->path().c_str(), 0600) == 0);
   }
   flip_byte(b->path(), kHeaderBytes);
-  events_are_lost.set_value();
-  while (calls == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  CHECK(calls == 2);
+  held.may_go_on.set_value();
+  held.await_call(2);
+  CHECK(held.calls == 2);
 }
 
 TEST_CASE_METHOD(Guarded, "a signal to the process is not the guard's") {
@@ -290,24 +298,20 @@ TEST_CASE("a file that was written anew in place and loaded again is whole") {
 }
 
 TEST_CASE_METHOD(Guarded, "a write before a reload is not damage to the reloaded file, also if it is noticed late") {
-  std::promise<void> is_loaded;
-  std::atomic<int> calls{0};
-  FilterGuard held_guard(kFastest, [&] {
-    if (++calls == 1) is_loaded.get_future().wait();
-  });
+  HeldGuard held(kFastest);
   const SilentWriter writer(build("silent"), kHeaderBytes);
   const auto silent = load_again("silent");
   const auto before = load("a");
   const auto other = load("other");
-  held_guard.watch({silent, before});
+  held.guard.watch({silent, before});
   writer.flip();
-  while (calls == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  held.await_call(1);
   write_file(before->path(), read_file(before->path()));
   const auto after = load_again("a");
-  held_guard.watch({after, other});
+  held.guard.watch({after, other});
   flip_byte(other->path(), kHeaderBytes);  // its event comes after
-  is_loaded.set_value();
-  while (calls == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  held.may_go_on.set_value();
+  held.await_call(2);
   CHECK(other->damaged());
   CHECK_FALSE(after->damaged());
 }

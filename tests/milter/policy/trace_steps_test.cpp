@@ -1,5 +1,4 @@
 // What the steps of a decision say of everything that can become of them: an operator reads nothing else.
-#include <algorithm>
 
 #include "filter/address/pair.hpp"
 #include "milter/policy/trace.hpp"

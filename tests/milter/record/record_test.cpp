@@ -2,7 +2,6 @@
 
 #include <regex>
 #include <sstream>
-#include <variant>
 
 #include "filter/log/daemon_line.hpp"
 #include "filter/log/line_keys.hpp"

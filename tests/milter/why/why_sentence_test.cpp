@@ -1,6 +1,5 @@
 #include "milter/why/why_sentence.hpp"
 
-#include <algorithm>
 #include <set>
 #include <string>
 
