@@ -20,14 +20,14 @@ constexpr std::string_view kUser = "me@ours.example";
 constexpr std::string_view kFriend = "x@other.example";    // whom the user may know already
 constexpr std::string_view kStranger = "zoe@new.example";  // to whom the user may write now
 
-const std::map<std::string, std::string, std::less<>> kRevoked = {{"nobody", ""},
+const std::map<std::string, std::string, std::less<>> kRevoked = {{"empty", ""},
                                                                   {"mailbox", "joe@a.example\n"},
                                                                   {"domain", "@corp.example\n"},
                                                                   {"friend", "x@other.example\n"},
                                                                   {"pair", "joe@a.example > me@ours.example\n"},
                                                                   {"stranger", "zoe@new.example > me@ours.example\n"}};
 const std::map<std::string, std::string, std::less<>> kOptOut = {
-    {"nobody", ""}, {"user", "me@ours.example\n"}, {"other", "bob@ours.example\n"}, {"domain", "@ours.example\n"}};
+    {"empty", ""}, {"user", "me@ours.example\n"}, {"other", "bob@ours.example\n"}, {"domain", "@ours.example\n"}};
 
 template <typename Enum>
 Enum enum_of(std::string_view word) {

@@ -1,4 +1,4 @@
-// Threads that do the same at the same time: under ThreadSanitizer, a lock that somebody has not taken shows.
+// Threads that do the same at the same time: under ThreadSanitizer, a lock that is not taken shows.
 #pragma once
 
 #include <latch>

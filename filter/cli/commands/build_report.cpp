@@ -60,43 +60,36 @@ void print_build(const BuildResult& report) {
             << " entries per second\n";
 }
 
+// What is told of a filter from lists, and of one from a store.
+Json json_of(const FilterResult& report) {
+  Json strangers = known_strangers_json(report.header);
+  strangers["rejected"] = report.strangers.rejected;
+  Json json = filter_json(report.output, report.header);
+  json.update(Json{{"rejected", report.rejected},
+                   {"known_strangers", strangers},
+                   {"spilled_bytes", report.spilled_bytes},
+                   {"seconds", report.seconds}});
+  return json;
+}
+
 void print_build_json(const BuildResult& report) {
   const FilterHeader& header = report.header;
   const double distinct = distinct_entries_of(header);
-  const double fpr = expected_fpr_of(header);
-  Json strangers = known_strangers_json(header);
-  strangers["rejected"] = report.strangers.rejected;
-  // The seed is a string: many readers of JSON keep 53 bits of a number only.
-  Json json = {
-      {"file", report.output},
-      {"entries", entries_of(header)},
-      {"addresses", header.addresses},
-      {"domain_entries", header.domains},
-      {"pairs", pairs_json(header.kinds)},
-      {"signers", header.kinds.signers},
-      {"rejected", report.rejected},
+  Json json = json_of(report);
+  json.update(Json{
       {"excepted", report.excepted},
       {"public_suffixes", report.broad.of(Breadth::public_suffix)},
       {"free_mail_domains", report.broad.of(Breadth::free_mail)},
       {"lists_without_signer", report.broad.of(Breadth::list_without_signer)},
       {"shared_signers", report.broad.shared_signers()},
       {"dotless_domains", report.broad.of(Breadth::dotless)},
-      {"known_strangers", strangers},
       {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : Json(nullptr)},
-      {"file_bytes", file_bytes(header)},
       {"bits_per_entry", header.addresses != 0 ? Json(bits_per_entry(report)) : Json(nullptr)},
-      {"seed", format_seed(header.shape.seed)},
-      {"fpr", fpr},
-      {"fpr_either", either_fpr(fpr_of_sender(header))},
-      {"fpr_both", fpr_of_sender(header)},
       {"store", report.store_path.empty() ? Json(nullptr) : Json(report.store_path)},
       {"store_seed", header.shape.store_seed ? Json(format_seed(*header.shape.store_seed)) : Json(nullptr)},
       {"store_bytes", report.store_path.empty() ? Json(nullptr) : Json(std::filesystem::file_size(report.store_path))},
-      {"spilled_bytes", report.spilled_bytes},
-      {"seconds", report.seconds},
       {"entries_per_second", std::round(entries_per_second(report))},
-  };
-  add_sender_domains(json, header);
+  });
   print_report(json);
 }
 
@@ -126,38 +119,17 @@ void print_update(const UpdateResult& report) {
 }
 
 void print_update_json(const UpdateResult& report) {
-  const FilterHeader& header = report.header;
-  const std::string& store = report.store_path;
-  const double fpr = expected_fpr_of(header);
-  Json strangers = known_strangers_json(header);
-  strangers["rejected"] = report.strangers.rejected;
-  // Seeds are strings: many readers of JSON keep 53 bits of a number only.
-  Json json = {
-      {"file", report.output},
-      {"store", store},
-      {"entries", entries_of(header)},
-      {"addresses", header.addresses},
-      {"domain_entries", header.domains},
-      {"pairs", pairs_json(header.kinds)},
-      {"signers", header.kinds.signers},
+  Json json = json_of(report);
+  json.update(Json{
+      {"store", report.store_path},
       {"added", report.counts.added},
       {"already_there", report.counts.already_there},
       {"removed", report.counts.removed},
       {"not_there", report.counts.not_there},
       {"both", report.counts.both},
-      {"rejected", report.rejected},
-      {"known_strangers", strangers},
-      {"file_bytes", file_bytes(header)},
-      {"store_bytes", std::filesystem::file_size(store)},
-      {"seed", format_seed(header.shape.seed)},
-      {"store_seed", format_seed(*header.shape.store_seed)},
-      {"fpr", fpr},
-      {"fpr_either", either_fpr(fpr_of_sender(header))},
-      {"fpr_both", fpr_of_sender(header)},
-      {"spilled_bytes", report.spilled_bytes},
-      {"seconds", report.seconds},
-  };
-  add_sender_domains(json, header);
+      {"store_bytes", std::filesystem::file_size(report.store_path)},
+      {"store_seed", format_seed(*report.header.shape.store_seed)},
+  });
   print_report(json);
 }
 

@@ -31,7 +31,7 @@ void print_combined(const std::string& path, const FilterHeader& header, Combina
 }
 
 void print_combined_json(const std::string& path, const FilterHeader& header, Combination /*either*/) {
-  Json json = made_filter_json(path, header);
+  Json json = filter_json(path, header);
   json["distinct_entries"] = std::round(distinct_entries(header.bits_set, header.shape));
   print_report(json);
 }

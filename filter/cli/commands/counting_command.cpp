@@ -154,7 +154,7 @@ void print_change(const CountingRequest& request, const CountingResult& report) 
 
 void print_change_json(const CountingRequest& request, const CountingResult& report) {
   const CountingCounts& counts = report.counts;
-  Json json = made_filter_json(request.output, report.header);
+  Json json = filter_json(request.output, report.header);
   const std::uint64_t changed = counts.addresses + counts.domains;
   if (adds(request)) {
     json["added"] = changed;

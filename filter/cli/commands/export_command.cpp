@@ -61,7 +61,7 @@ int run_export(const Arguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);
   JobProgress progress(options.quiet);
   const FilterHeader header = export_counting_filter(path, request, progress, stop_flag());
-  options.json ? print_report(made_filter_json(request.output, header)) : print_export(request.output, header);
+  options.json ? print_report(filter_json(request.output, header)) : print_export(request.output, header);
   return EX_OK;
 }
 

@@ -147,16 +147,12 @@ Json json_of(const MappedFilter& filter, ShownInfo shown) {
   const FilterHeader& header = filter.header();
   const FilterShape& shape = header.shape;
   const double distinct = distinct_entries_of(header);
-  const double fpr = expected_fpr_of(header);
-  const double of_sender = fpr_of_sender(header);
   Json sections = Json::array();
   for (const Section& section : filter.sections()) sections.push_back(json_of(section));
-  // The seed is a string: many readers of JSON keep 53 bits of a number only.
-  Json json = {
-      {"file", filter.path()},
+  Json json = filter_json(filter.path(), header);
+  json.update(Json{
       {"format_version", kFormatVersion},
       {"key_form", kKeyForm},
-      {"file_bytes", file_bytes(header)},
       {"body_bytes", body_bytes(shape)},
       {"sections", sections},
       {"layout", layout_rules(shape.layout).name()},
@@ -164,30 +160,20 @@ Json json_of(const MappedFilter& filter, ShownInfo shown) {
       {"block_count", shape.block_count},
       {"hash_family", hash_family_name(shape.hash_family)},
       {"hashes", shape.hashes},
-      {"seed", format_seed(shape.seed)},
       {"keep_local_part_case", shape.profile.keep_local_part_case},
       {"tag_separators", shape.profile.tag_separators.text()},
       {"expected_entries", header.expected_entries},
-      {"entries", entries_of(header)},
-      {"addresses", header.addresses},
-      {"domain_entries", header.domains},
-      {"pairs", pairs_json(header.kinds)},
-      {"signers", header.kinds.signers},
       {"known_strangers", known_strangers_json(header)},
       {"distinct_entries", std::isfinite(distinct) ? Json(std::round(distinct)) : nullptr},
       {"bits_set", header.bits_set},
       {"saturated", layout_rules(shape.layout).has_counters() ? Json(header.saturated) : Json(nullptr)},
       {"fill", fill(header)},
-      {"fpr", fpr},
-      {"fpr_either", either_fpr(of_sender)},
-      {"fpr_both", of_sender},
       {"fingerprint", fingerprint_of(filter)},
       {"store_identity", header.store_identity != 0 ? Json(identity_text(header.store_identity)) : Json(nullptr)},
       {"signer", filter.signature() ? Json(filter.signature()->signer.text()) : Json(nullptr)},
       {"written", format_time(describe(filter.path()).written)},
       {"kept", kept_json(resolve_link(filter.path()))},
-  };
-  add_sender_domains(json, header);
+  });
   if (shown.residency) add_residency(json, filter, file_bytes(header));
   return json;
 }

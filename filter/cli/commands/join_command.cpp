@@ -54,7 +54,7 @@ int run_join(const Arguments& arguments) {
   limits.require(entries_of(parts), output);
   const FilterHeader header = join_parts(parts, output, default_threads(), stop_flag());
   if (json) {
-    print_report(made_filter_json(output, header));
+    print_report(filter_json(output, header));
     return EX_OK;
   }
   std::cout << "built     " << output << "\naddresses " << format_count(header.addresses)

@@ -121,7 +121,7 @@ int run_fold(const Arguments& arguments) {
   if (result.built) {
     print_report(*result.built, options.json);
   } else if (options.json) {
-    Json report = made_filter_json(result.output, MappedFilter(result.output).header());
+    Json report = filter_json(result.output, MappedFilter(result.output).header());
     report["folded"] = result.layers;
     print_report(report);
   } else {

@@ -45,13 +45,6 @@ std::string sender_domains_text(const FilterHeader& header) {
          "; at any other domain no address is found by chance";
 }
 
-void add_sender_domains(Json& json, const FilterHeader& header) {
-  json["sender_domains"] = header.sender_domains ? Json(*header.sender_domains) : Json(nullptr);
-  json["sender_domains_bytes"] =
-      header.sender_domains ? Json(DomainCoding(*header.sender_domains).section_bytes()) : Json(nullptr);
-  json["fpr_other_domain"] = fpr_at_other_domain(header);
-}
-
 double fpr_of_sender(const FilterHeader& header) {
   const double fpr = expected_fpr_of(header);
   return header.kinds.pairs_in_bits != 0 ? either_fpr(fpr) : fpr;
@@ -102,8 +95,9 @@ Json known_strangers_json(const FilterHeader& header) {
           {"by_domain", header.strangers.by_domain}};
 }
 
-Json made_filter_json(const std::string& path, const FilterHeader& header) {
-  Json json = {
+Json filter_json(const std::string& path, const FilterHeader& header) {
+  const auto& domains = header.sender_domains;
+  return {
       {"file", path},
       {"entries", entries_of(header)},
       {"addresses", header.addresses},
@@ -115,9 +109,10 @@ Json made_filter_json(const std::string& path, const FilterHeader& header) {
       {"fpr", expected_fpr_of(header)},
       {"fpr_either", either_fpr(fpr_of_sender(header))},
       {"fpr_both", fpr_of_sender(header)},
+      {"sender_domains", domains ? Json(*domains) : Json(nullptr)},
+      {"sender_domains_bytes", domains ? Json(DomainCoding(*domains).section_bytes()) : Json(nullptr)},
+      {"fpr_other_domain", fpr_at_other_domain(header)},
   };
-  add_sender_domains(json, header);
-  return json;
 }
 
 void print_report(const Json& json) {

@@ -18,8 +18,6 @@ Json pairs_json(const KindsHeld& kinds);
 // Of the domains of a filter's senders: how many there are, what they take, and what they bring; or what it means that
 // the filter does not have them.
 std::string sender_domains_text(const FilterHeader& header);
-// The same as three fields; of a filter that does not have them, too.
-void add_sender_domains(Json& json, const FilterHeader& header);
 
 // The lines "entries" and, where there are any, "domains", "pairs", "signers" and "senders", without a line break at
 // the end.
@@ -54,8 +52,9 @@ std::string known_strangers_text(const FilterHeader& header);
 // The same numbers: known, hits, excluded, entries, by_domain.
 Json known_strangers_json(const FilterHeader& header);
 
-// The report on a filter that was made, as JSON: where it is, what it holds, and how often it is wrong.
-Json made_filter_json(const std::string& path, const FilterHeader& header);
+// The report on a filter as JSON: where it is, what it holds, and how often it is wrong. The seed is a string, since
+// many readers of JSON keep 53 bits of a number only.
+Json filter_json(const std::string& path, const FilterHeader& header);
 
 // On standard output. A path need not be UTF-8: bytes that are not are replaced.
 void print_report(const Json& json);
