@@ -367,7 +367,7 @@ TEST_CASE("decide: with missing or damaged lists no message is delivered that a 
       {"`extra` lists without any whitelist.", "missing", &extra, false, "<vip@example.org>",
        "deliver listed-extra envelope @extra"},
       {"An empty `extra` lists nobody.", "missing", &empty, false, "<vip@example.org>", "check no-whitelist"},
-      {"Without the configured `revoked` nobody is delivered.", "good", &extra, true, "<joe@example.org>",
+      {"Without the configured `revoked` no message is delivered.", "good", &extra, true, "<joe@example.org>",
        "check no-revoked-list"},
   };
   const Policy policy = {.identity = IdentityRule::envelope, .authentication = AuthenticationRule::off};

@@ -47,7 +47,7 @@ TEST_CASE("decide: either the envelope sender or the From mailbox has to be list
        "deliver listed-domain-tree header-from dmarc @main by @.tree.example"},
       {"A listed domain does not list what is below it.", "any@sub.corp.example", "x@other.example",
        "spf=pass smtp.mailfrom=sub.corp.example", "check not-listed envelope spf"},
-      {"Nobody who is listed, nobody is delivered, however authenticated.", "x@other.example", "y@other.example",
+      {"No sender is listed: no message is delivered, however authenticated.", "x@other.example", "y@other.example",
        "dkim=pass header.d=other.example", "check not-listed envelope dkim"},
       {"A listed envelope sender whom nobody vouches for is checked.", "joe@example.org", "x@other.example", "",
        "check not-authenticated envelope @main"},

@@ -66,7 +66,7 @@ TEST_CASE("a sender is delivered if each of the recipients has written to it") {
       {"one of two has", "<joe@example.org>", "ann@ours.example, eve@ours.example",
        "check not-listed-for-all envelope @learned"},
       {"a tag of the sender is another sender", "<joe+x@example.org>", "ann@ours.example", "check not-listed envelope"},
-      {"nobody is known", "<joe@example.org>", "", "check not-listed envelope"},
+      {"no recipient is known", "<joe@example.org>", "", "check not-listed envelope"},
       {"a recipient is no address", "<joe@example.org>", "ann@ours.example, postmaster",
        "check not-listed-for-all envelope @learned"},
       {"one of two has, and the whitelist lists the sender", "<all@example.org>", "ann@ours.example, eve@ours.example",
