@@ -27,8 +27,9 @@ BulkLookup::DomainBits::DomainBits(const SenderDomains& domains) {
   const std::uint64_t bits = std::bit_ceil(std::max<std::uint64_t>(domains.size(), 4)) * 16;
   shift = kDomainNumberBits - static_cast<unsigned>(std::countr_zero(bits));
   words.resize(bits / 64);
-  for (SenderDomainsCursor each(domains); each.peek(); each.advance()) {
-    words[(*each.peek() >> shift) / 64] |= std::uint64_t{1} << (*each.peek() >> shift) % 64;
+  for (SenderDomainsCursor cursor(domains); const auto domain = cursor.peek(); cursor.advance()) {
+    const std::uint64_t bit = *domain >> shift;
+    words[bit / 64] |= std::uint64_t{1} << bit % 64;
   }
 }
 

@@ -97,9 +97,8 @@ class BulkLookup {
   // Whether the filter's layout allows it: an entry must be one value.
   static bool suits(const FilterView& view) noexcept;
 
-  // `memory_bytes` is for the hashes. Little memory costs time, but each lane gets what it needs. Beside them, two to
-  // four bytes for each of the first 16 million sender domains. Throws
-  // BloomgateError{out_of_memory}.
+  // `memory_bytes` is for the hashes. Little memory costs time, but each lane gets what it needs. Beside them, up to
+  // 16 million sender domains take two to four bytes each. Throws BloomgateError{out_of_memory}.
   BulkLookup(const FilterView& view, unsigned threads, std::uint64_t memory_bytes);
   BulkLookup(const BulkLookup&) = delete;
   BulkLookup& operator=(const BulkLookup&) = delete;

@@ -156,7 +156,7 @@ class Sending {
     std::ostringstream saved;
     saved << file.rdbuf();
     const Probe genuine = genuine_probe(saved.str());
-    if (!file || genuine.sender.empty()) {
+    if (!saved || genuine.sender.empty()) {
       findings_.push_back({Level::problem, "send", options_.signed_message + " is no message with a sender",
                            "save a message with all of its header, as it came"});
       return;

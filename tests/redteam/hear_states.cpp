@@ -14,19 +14,20 @@
 namespace bloomgate::test {
 namespace {
 
-using Case = std::map<std::string, std::string, std::less<>>;  // values by the names in the first line
+using Texts = std::map<std::string, std::string, std::less<>>;  // by names
+using Case = Texts;                                             // by the names in the first line
 
 constexpr std::string_view kUser = "me@ours.example";
 constexpr std::string_view kFriend = "x@other.example";    // whom the user may know already
 constexpr std::string_view kStranger = "zoe@new.example";  // to whom the user may write now
 
-const std::map<std::string, std::string, std::less<>> kRevoked = {{"empty", ""},
-                                                                  {"mailbox", "joe@a.example\n"},
-                                                                  {"domain", "@corp.example\n"},
-                                                                  {"friend", "x@other.example\n"},
-                                                                  {"pair", "joe@a.example > me@ours.example\n"},
-                                                                  {"stranger", "zoe@new.example > me@ours.example\n"}};
-const std::map<std::string, std::string, std::less<>> kOptOut = {
+const Texts kRevoked = {{"empty", ""},
+                        {"mailbox", "joe@a.example\n"},
+                        {"domain", "@corp.example\n"},
+                        {"friend", "x@other.example\n"},
+                        {"pair", "joe@a.example > me@ours.example\n"},
+                        {"stranger", "zoe@new.example > me@ours.example\n"}};
+const Texts kOptOut = {
     {"empty", ""}, {"user", "me@ours.example\n"}, {"other", "bob@ours.example\n"}, {"domain", "@ours.example\n"}};
 
 template <typename Enum>
@@ -50,8 +51,7 @@ JudgeRules rules_of(const Case& values) {
   return rules;
 }
 
-ExactListPart exact_list(const std::map<std::string, std::string, std::less<>>& lists, const std::string& which,
-                         ListOf of) {
+ExactListPart exact_list(const Texts& lists, const std::string& which, ListOf of) {
   if (which == "none") return {};
   if (which == "lost") return {.is_lost = true};
   return {.list = std::make_shared<const ExactList>(read_exact_list(lists.at(which), of).list)};

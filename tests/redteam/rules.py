@@ -82,8 +82,7 @@ class Message:
         return speaks_for(self.signer, name, told)
 
     def spf_speaks_for(self, name, policy):
-        without_dmarc = "strict" if policy.alignment == "strict" else "parent"
-        return self.spf == "pass" and speaks_for(domain(self.came), name, without_dmarc)
+        return self.spf == "pass" and speaks_for(domain(self.came), name, policy.without_dmarc)
 
     def from_is_proven(self, policy, by_mailbox):
         name = domain(self.sender)
@@ -108,9 +107,8 @@ class Message:
         if self.is_signed(domain(self.envelope), policy):
             return True
         # A From domain that is proven speaks for the envelope sender's, as a signature of it would.
-        without_dmarc = "strict" if policy.alignment == "strict" else "parent"
         return not self.arc_alone(policy) and self.from_is_proven(policy, False) and \
-            speaks_for(domain(self.sender), domain(self.envelope), without_dmarc)
+            speaks_for(domain(self.sender), domain(self.envelope), policy.without_dmarc)
 
     def arc_alone(self, policy):
         without = Message(self.came, self.sender, self.spf, self.signer, self.dmarc, self.own_verifier, False,
@@ -128,6 +126,11 @@ class Policy:
     def __init__(self, identity, authentication, alignment, spf_proves, lists=Lists()):
         self.lists, self.identity, self.authentication = lists, identity, authentication
         self.alignment, self.spf_proves = alignment, spf_proves
+
+    @property
+    def without_dmarc(self):
+        """Who speaks for whom where it is not DMARC that says so."""
+        return "strict" if self.alignment == "strict" else "parent"
 
     def spf_may_prove(self, by_mailbox):
         return self.spf_proves == "address" or (self.spf_proves == "domain" and not by_mailbox)
@@ -181,8 +184,9 @@ class Daemon:
         knows = case.learning == "knows" and self.recipients == {USER}
         self.policy = Policy(case.identity, case.authentication, case.alignment, case.spf_proves,
                              Lists(case.whitelist == "there", {FRIEND} if knows else ()))
-        self.is_ours = (lambda address: domain(address) == "ours.example") if case.own_domains == "yes" else \
-            lambda _: False
+
+    def is_ours(self, address):
+        return self.case.own_domains == "yes" and domain(address) == "ours.example"
 
     def is_revoked(self, sender, users):
         found = REVOKED.get(self.case.revoked, set())
@@ -194,10 +198,9 @@ class Daemon:
         message, policy, name = self.message, self.policy, domain(sender)
         if sender == message.sender:
             return message.from_is_proven(policy, False)
-        without_dmarc = "strict" if policy.alignment == "strict" else "parent"
         return message.is_signed(name, policy) or \
             (message.spf_speaks_for(name, policy) and policy.spf_may_prove(False)) or \
-            (message.dmarc == "pass" and speaks_for(domain(message.sender), name, without_dmarc) and
+            (message.dmarc == "pass" and speaks_for(domain(message.sender), name, policy.without_dmarc) and
              message.from_is_proven(policy, False))
 
     def decides(self):

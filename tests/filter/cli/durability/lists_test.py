@@ -1,11 +1,9 @@
 """Whichever call fails, a list, a rejected line or a forgotten person is not lost without a word."""
 import errno
-import pathlib
 import shutil
-import subprocess
 import typing
 
-from faulty_commands import BLOOMGATE, FAULTY_CALLS, DurabilityTest, main, run_faulty
+from faulty_commands import DurabilityTest, main, run_program
 
 LOG = "".join(f"""\
 Nov 20 10:00:0{i} mx postfix/submission/smtpd[1]: 4F1A2B3{i}: client=pc[192.0.2.7], sasl_method=PLAIN, sasl_username=ann
@@ -46,9 +44,9 @@ class ListsTest(DurabilityTest):
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_text(text)
         if job.before:
-            subprocess.run([BLOOMGATE, *job.before], cwd=self.folder, check=True, capture_output=True, timeout=60)
+            run_program(self.folder, *job.before, check=True)
         before = self.contents()
-        run = run_faulty([BLOOMGATE, *job.arguments], FAULTY_CALLS, self.folder, fault)
+        run = self.run_here(job.arguments, fault)
         return run, before, self.contents()
 
     def contents(self):
