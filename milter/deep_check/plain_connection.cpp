@@ -71,9 +71,7 @@ std::string PlainConnection::receive_all(std::size_t max_bytes) {
 void PlainConnection::wait_for(short events) {
   pollfd waited{socket_, events, 0};
   const int timeout = static_cast<int>(std::min(milliseconds_until(deadline_), long{INT_MAX}));
-  const int ready = poll(&waited, 1, timeout);
-  if (ready < 0 && errno != EINTR) fail("wait", errno);
-  if (ready == 0) milliseconds_until(deadline_);
+  if (poll(&waited, 1, timeout) < 0 && errno != EINTR) fail("wait", errno);
 }
 
 }  // namespace bloomgate

@@ -24,6 +24,7 @@ class PlainConnection {
   std::string receive_all(std::size_t max_bytes);
 
  private:
+  // Until then or the deadline; a call after the deadline throws.
   void wait_for(short events);
 
   CurlHandle curl_;
