@@ -65,12 +65,15 @@ TEST_CASE("an RSA key in the form of PKCS 1 gets the form that the library knows
   CHECK(read_key_record("v=DKIM1; p=" + kPkcs1 + "; t=s", "rsa-sha256").record == "v=DKIM1; p=" + kInfo + "; t=s");
   CHECK(read_key_record("v=DKIM1; p=" + kPkcs1.substr(0, 60) + " " + kPkcs1.substr(60), "rsa-sha256").record ==
         "v=DKIM1; p=" + kInfo);
+  // Of 2048 bits: what comes first is of 24 bytes, and so of whole groups of base64.
+  const std::string key = "MIIBCgKCAQEA" + std::string(348, 'A');
+  CHECK(read_key_record("p=" + key, "rsa-sha256").record == "p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A" + key);
 }
 
 TEST_CASE("everything else about a key is left as it is") {
   for (const std::string& key :
        {kInfo, std::string("x"), std::string("QUJD"), std::string("MAA="), std::string("MIL//wIB"), std::string("MIA="),
-        kPkcs1.substr(4), kPkcs1.substr(0, 40), kPkcs1 + "AAAA"}) {
+        std::string("MIMAAAQCAQEA"), kPkcs1.substr(4), kPkcs1.substr(0, 40), kPkcs1 + "AAAA"}) {
     INFO(key);
     const std::string record = "v=DKIM1; p=" + key;
     CHECK(read_key_record(record, "rsa-sha256").record == record);

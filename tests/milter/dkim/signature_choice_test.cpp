@@ -90,6 +90,7 @@ TEST_CASE("the reason why a signature is not verified is reported") {
       {"an identity outside", kGood + "; i=@attacker.example", Outcome::foreign_identity},
       {"an identity above", with("d", "news.example.org") + "; i=@example.org", Outcome::foreign_identity},
       {"an identity without a domain", kGood + "; i=joe", Outcome::foreign_identity},
+      {"an identity without an at sign", kGood + "; i=example.org", Outcome::foreign_identity},
       {"an identity of two", kGood + "; i=a@example.org@attacker.example", Outcome::foreign_identity},
       {"an identity with an escaped NUL", kGood + "; i=@example.org=00@x.example", Outcome::malformed_signature},
       {"an identity with a quote", kGood + "; i=\"x\"@example.org", Outcome::malformed_signature},

@@ -158,7 +158,7 @@ TEST_CASE("a signature with white space before its equals sign is verified") {
     header[1] = fields[0];
     header[3] = "Subject: test of it!";
     CHECK(outcome(*verifier, header, kBody) == "header-changed");
-    header[3] = "Subject: test of it";
+    header[3] = "Subject: test \t of it";
     CHECK(outcome(*verifier, header, kBody) == (signature == of_relaxed ? "pass" : "header-changed"));
   }
 }
