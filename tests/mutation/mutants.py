@@ -19,6 +19,7 @@ PROGRAMS = (
     ("milter/health", ("health_tests", "monitoring_tests", "milter_tests")),
     ("milter/monitoring", ("monitoring_tests", "milter_tests")),
     ("milter/why", ("why_tests", "milter_tests")),
+    ("milter/lists", ("milter_tests", "ctest: lists are edited with failing system calls")),
     ("milter", ("milter_tests",)),
     ("config", ("config_tests", "milter_tests")),
     ("filter/library", ("library_tests",)),
@@ -27,7 +28,7 @@ PROGRAMS = (
     ("filter/cli", ("filter_tests", "ctest: the program bloomgate|folders of layers")),
     ("filter", ("filter_tests",)),
 )
-BUILT_FOR_CTEST = ("bloomgate", "bloomgate-mpi")
+BUILT_FOR_CTEST = {"filter": ("bloomgate", "bloomgate-mpi"), "milter": ("bloomgate-milter", "faulty_calls")}
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,8 @@ def tests_of(file: str, root: Path) -> tuple:
     for folder, programs in PROGRAMS:
         if file.startswith(folder + "/"):
             first = (Test(programs[0], "", programs[:1], of_room),) if of_room else ()
-            return first + tuple(Test("", name.removeprefix("ctest: "), BUILT_FOR_CTEST) if name.startswith("ctest: ")
+            built = BUILT_FOR_CTEST.get(file.split("/")[0], ())
+            return first + tuple(Test("", name.removeprefix("ctest: "), built) if name.startswith("ctest: ")
                                  else Test(name, "", (name,)) for name in programs)
     raise ValueError(f"{file}: expected a file of config/, filter/ or milter/")
 

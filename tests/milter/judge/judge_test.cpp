@@ -232,7 +232,8 @@ TEST_CASE_METHOD(ConfirmedParts,
 TEST_CASE_METHOD(ConfirmedParts, "several stores are asked until one of them has the sender") {
   const PairFiles other({"eve@example.org"});
   ListParts lists = slot.get()->parts();
-  lists.whitelists.insert(lists.whitelists.begin(), {"other", other.load()});
+  lists.whitelists.insert(lists.whitelists.begin(),
+                          {{"missing", nullptr}, {"without a store", whitelist.load()}, {"other", other.load()}});
   set_lists(std::move(lists));
   CHECK(decide("<eve@example.org>").list.view() == "other");
   CHECK(decide("<user7@example.org>").list.view() == "whitelist");

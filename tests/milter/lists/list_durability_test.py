@@ -84,6 +84,7 @@ class ListDurabilityTest(TimelyTestCase):
             run, text, names = self.change(("add", "@new.example"), f"renameat2 1 {number}")
             self.assertEqual((run.status, text, names), (0, OLD + "@new.example\n", ["list"]), run.errors)
             self.assertEqual(len(run.of("rename")), 1)
+            self.assertIn("@new.example: is in the list", run.output)
 
     def test_a_list_that_is_saved_just_before_it_is_replaced_is_restored_and_edited_again(self):
         for words, want in COMMANDS.items():
