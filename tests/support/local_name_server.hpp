@@ -17,7 +17,7 @@
 namespace bloomgate::test {
 
 // Each name has the TXT record that `text` says, but for names of `hanging.example`, to which no answer comes, and
-// names of `missing.example` and of one label, which do not exist.
+// names of `missing.example` and of one label, which do not exist. No answer comes to an invalid question.
 class LocalNameServer {
  public:
   enum class Mode { answers, fails, hangs };
@@ -73,7 +73,8 @@ class LocalNameServer {
       at += length + 1;
     }
     const Mode mode = mode_;
-    if (mode == Mode::hangs || name.ends_with("hanging.example.")) return {};
+    const bool is_whole = at + 5 <= question.size();
+    if (!is_whole || mode == Mode::hangs || name.ends_with("hanging.example.")) return {};
     constexpr char kServerFailure = 2, kNoSuchName = 3;
     const bool is_missing = name.ends_with("missing.example.") || name.find('.') == name.size() - 1;
     const char rcode = mode == Mode::fails ? kServerFailure : is_missing ? kNoSuchName : '\0';

@@ -53,8 +53,10 @@ struct Watched {
 
   Parts parts;
   std::uint64_t lost = 0;
+  Learner::Status learning;
   Monitor monitor{{.lists = parts.slot,
                    .results_missing = [this] { return parts.results.missing(); },
+                   .learning = [this] { return learning; },
                    .lost_log_lines = [this] { return lost; }}};
   Record record{parts.log.logger(), &monitor};
   Judge judge{envelope_rules(), parts.slot, parts.results, record, {[] {}, [] {}}};
@@ -170,6 +172,26 @@ TEST_CASE_METHOD(Watched, "what became of signatures is counted by their outcome
   CHECK_THAT(text, !Contains("outcome=\"pass\""));
 }
 
+TEST_CASE_METHOD(Watched, "the figures say how many pairs were learned, renewed, and left out for which reason") {
+  learning = {.pairs = 1,
+              .bytes = 2,
+              .learned = 3,
+              .renewed = 4,
+              .over_rate = 5,
+              .over_exempt_rate = 6,
+              .no_room = 7,
+              .not_stored = 8};
+  const std::string text = metrics();
+  for (const char* const line :
+       {"bloomgate_learned_pairs 1\n", "bloomgate_learned_memory_bytes 2\n", "bloomgate_learned_total 3\n",
+        "bloomgate_learned_renewed_total 4\n", "bloomgate_not_learned_total{reason=\"rate\"} 5\n",
+        "bloomgate_not_learned_total{reason=\"exempt-rate\"} 6\n",
+        "bloomgate_not_learned_total{reason=\"no-room\"} 7\n",
+        "bloomgate_not_learned_total{reason=\"no-database\"} 8\n"}) {
+    CHECK_THAT(text, Contains(line));
+  }
+}
+
 TEST_CASE_METHOD(Watched, "a hit that a store is asked about counts under the store's answer") {
   const PairFiles pair(numbered_addresses(0, 4096));
   parts.set_only_whitelist({"pair", pair.load()});
@@ -211,7 +233,8 @@ TEST_CASE_METHOD(
   const std::string page = html();
   // Near 2.16 %, as the seed of the filter has it.
   CHECK(std::regex_search(page, std::regex("observed before the store is asked, expected [12]\\.[0-9]")));
-  CHECK_THAT(page, Contains("below 1 in 10^9"));
+  CHECK_THAT(
+      page, Contains("below 1 in 10^9") && Contains(">false positives, a look-up</span>") && Contains(" ago, loaded "));
 }
 
 TEST_CASE_METHOD(Watched,

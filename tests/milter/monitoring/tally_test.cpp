@@ -71,13 +71,18 @@ TEST_CASE_METHOD(Counted, "the look-ups of messages add up") {
 
 TEST_CASE_METHOD(Counted, "names of whitelists beyond the bound are counted together") {
   for (std::size_t i = 0; i < 3 * Tally::kMostNames; ++i) {
-    tally.note_message(decision(Verdict::deliver, Reason::listed, IdentityKind::envelope, "w" + std::to_string(i)), 0);
+    const std::string name = "w" + std::to_string(i);
+    tally.note_message(decision(Verdict::deliver, Reason::listed, IdentityKind::envelope, name), 0);
+    tally.note_confirmation(name, Confirmation::yes, 0);
   }
   const std::vector<Tally::Messages> all = tally.messages();
   CHECK(all.size() == Tally::kMostNames + 1);
   CHECK(all.back().list == Tally::kOtherNames);
   CHECK(all.back().count == 2 * Tally::kMostNames);
   CHECK(tally.messages(Outcome::deliver) == 3 * Tally::kMostNames);
+  REQUIRE(tally.confirmations().size() == Tally::kMostNames + 1);
+  CHECK(tally.confirmations().back().whitelist == Tally::kOtherNames);
+  CHECK(tally.confirmations().back().count == 2 * Tally::kMostNames);
 }
 
 TEST_CASE_METHOD(Counted, "a store's answers count under its whitelist, and a checker's under its action") {

@@ -28,5 +28,27 @@ TEST_CASE("sessions note unproven domains while the page shows them, and none ge
   CHECK(wrong == 0);
 }
 
+TEST_CASE("of many proven domains none is named as unproven") {
+  UnprovenDomains domains;
+  const auto note = [&](int number, const Decision& decision) {
+    const std::string sender = "joe@d" + std::to_string(number) + ".example";
+    domains.note({.envelope_sender = sender}, decision);
+  };
+  const Decision proven = {.verdict = Verdict::deliver,
+                           .reason = Reason::listed,
+                           .identity = IdentityKind::envelope,
+                           .method = AuthenticationMethod::spf};
+  Decision unproven = {
+      .verdict = Verdict::check, .reason = Reason::not_authenticated, .identity = IdentityKind::envelope};
+  unproven.list.append("wl");
+  constexpr int kMany = 10'000;
+  for (int number = 0; number < kMany; ++number) note(number, proven);
+  for (int number = 0; number <= kMany; ++number) {
+    for (std::uint64_t i = 0; i < UnprovenDomains::kFewest; ++i) note(number, unproven);
+  }
+  REQUIRE(domains.all().size() == 1);
+  CHECK(domains.all().front().domain == "d10000.example");
+}
+
 }  // namespace
 }  // namespace bloomgate
