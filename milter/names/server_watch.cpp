@@ -126,8 +126,8 @@ class Probe {
       std::vector<pollfd> ready = {{.fd = stop, .events = POLLIN, .revents = 0}};
       for (const FileDescriptor& each : sockets_) ready.push_back({.fd = each.get(), .events = POLLIN, .revents = 0});
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-      if (left <= 0 || poll(ready.data(), ready.size(), static_cast<int>(left)) <= 0 || ready[0].revents != 0)
-        return false;
+      if (left <= 0) return false;
+      if (poll(ready.data(), ready.size(), static_cast<int>(left)) <= 0 || ready[0].revents != 0) return false;
       for (std::size_t index = 0; index < sockets_.size(); ++index) {
         if (ready[index + 1].revents != 0 && reads_answer(sockets_[index])) return true;
       }
