@@ -307,6 +307,43 @@ TEST_CASE("actions come from the command line, and help and version need no conf
   CHECK(read_daemon_command({"--version", "--config", "/nonexistent"}).action == Action::version);
 }
 
+TEST_CASE("what the doctor looks at comes from the command line") {
+  const DoctorOptions defaults = read_daemon_command({"--config", "/dev/null", "--doctor"}).doctor;
+  CHECK(defaults.clamd.empty());
+  CHECK(defaults.fingerprints.empty());
+  CHECK(defaults.signed_message.empty());
+  CHECK(defaults.smtp == "127.0.0.1:25");
+  CHECK(defaults.logs.empty());
+  CHECK_FALSE(defaults.json);
+  const DoctorOptions given = read_daemon_command({"--config",
+                                                   "/dev/null",
+                                                   "--doctor",
+                                                   "--sendmail-config",
+                                                   "/s",
+                                                   "--clamd",
+                                                   "unix:/c",
+                                                   "--fingerprint",
+                                                   "0a",
+                                                   "--fingerprint",
+                                                   "0b",
+                                                   "--send",
+                                                   "--signed-message",
+                                                   "/m",
+                                                   "--smtp",
+                                                   "mx.example.org:25",
+                                                   "--log",
+                                                   "/a",
+                                                   "--log",
+                                                   "/b"})
+                                  .doctor;
+  CHECK(given.sendmail_config == "/s");
+  CHECK(given.clamd == "unix:/c");
+  CHECK(given.fingerprints == Words{"0a", "0b"});
+  CHECK(given.signed_message == "/m");
+  CHECK(given.smtp == "mx.example.org:25");
+  CHECK(given.logs == Words{"/a", "/b"});
+}
+
 TEST_CASE("a command that edits a list takes its entries before and after options") {
   using Action = DaemonCommand::Action;
   for (const Words& arguments : {Words{"revoke", "a@b.example", "--config", "/dev/null", "@c.example", "--json"},
