@@ -89,14 +89,17 @@ TEST_CASE_METHOD(Program, "a start that cannot succeed ends with a status of sys
 #ifdef BLOOMGATE_FAULTY_CALLS
 TEST_CASE_METHOD(Program, "if libmilter ends by itself, the daemon ends, with a failure if libmilter failed") {
   const std::string arguments =
-      "--config /dev/null --log-target stderr --whitelist " + whitelist.path() + " --socket unix:" + folder.file("s");
+      "--config /dev/null --whitelist " + whitelist.path() + " --socket unix:" + folder.file("s") + " --log-target ";
   const std::string preload = "LD_PRELOAD='" BLOOMGATE_FAULTY_CALLS "' FAULTY_CALLS_FAULT=";
-  const Ended failed = run(arguments, preload + "'smfi_main 1 5'");
+  const Ended failed = run(arguments + "stderr", preload + "'smfi_main 1 5'");
   CHECK(failed.status == EX_SOFTWARE);
   CHECK_THAT(failed.output, Contains("libmilter failed; its reason is in the system log") && Contains("stopped"));
-  const Ended ended = run(arguments, preload + "'smfi_main 1 end'");
+  const Ended ended = run(arguments + "stderr", preload + "'smfi_main 1 end'");
   CHECK(ended.status == EX_OK);
   CHECK_THAT(ended.output, !Contains("libmilter failed") && Contains("stopped"));
+  if (std::filesystem::exists("/dev/log")) return;
+  const Ended without_syslog = run(arguments + "syslog", preload + "'smfi_main 1 end'");
+  CHECK_THAT(without_syslog.output, Contains("there is no /dev/log: this log is on standard error"));
 }
 #endif
 

@@ -20,7 +20,7 @@ PROGRAMS = (
     ("milter/monitoring", ("monitoring_tests", "milter_tests")),
     ("milter/why", ("why_tests", "milter_tests")),
     ("milter/lists", ("milter_tests", "ctest: lists are edited with failing system calls")),
-    ("milter", ("milter_tests",)),
+    ("milter", ("milter_tests", "ctest: ^miltertest: (listed|exempt|opt_out|reload|stop)$")),
     ("config", ("config_tests", "milter_tests")),
     ("filter/library", ("library_tests",)),
     ("filter/mpi", ("mpi_tests", "ctest: the ranks of a job")),
@@ -28,7 +28,7 @@ PROGRAMS = (
     ("filter/cli", ("filter_tests", "ctest: the program bloomgate|folders of layers")),
     ("filter", ("filter_tests",)),
 )
-BUILT_FOR_CTEST = {"filter": ("bloomgate", "bloomgate-mpi"), "milter": ("bloomgate-milter", "faulty_calls")}
+BUILT_FOR_CTEST = {"filter": ("bloomgate", "bloomgate-mpi"), "milter": ("bloomgate", "bloomgate-milter", "faulty_calls")}
 
 
 @dataclass(frozen=True)
