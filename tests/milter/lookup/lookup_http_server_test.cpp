@@ -78,6 +78,12 @@ TEST_CASE_METHOD(Server, "a body of the most bytes is answered, and a longer one
     CHECK_THAT(answer_to(std::string("POST /senders HTTP/1.1\r\nContent-Length: ") + length + "\r\n\r\n"),
                StartsWith("HTTP/1.1 413 "));
   }
+  // More than a socket holds: a client may read the answer only when all of its body is sent.
+  const std::string large(4'000'000, 'x');
+  const FileDescriptor client = connect();
+  send_text(client, "POST /senders HTTP/1.1\r\nContent-Length: 4000000\r\n\r\n");
+  CHECK(send(client.get(), large.data(), large.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(large.size()));
+  CHECK(receive(client, 13) == "HTTP/1.1 413 ");
 }
 
 TEST_CASE_METHOD(Server, "requests by HTTP that cannot be answered are refused") {
