@@ -80,10 +80,11 @@ TEST_CASE_METHOD(Server, "a body of the most bytes is answered, and a longer one
   }
   // More than a socket holds: a client may read the answer only when all of its body is sent.
   const std::string large(4'000'000, 'x');
-  const FileDescriptor client = connect();
+  const Server patient({.answer = 60s});
+  const FileDescriptor client = patient.connect();
   send_text(client, "POST /senders HTTP/1.1\r\nContent-Length: 4000000\r\n\r\n");
   CHECK(send(client.get(), large.data(), large.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(large.size()));
-  CHECK(receive(client, 13) == "HTTP/1.1 413 ");
+  CHECK_THAT(receive_all(client), StartsWith("HTTP/1.1 413 ") && !Contains("has not hung up"));
 }
 
 TEST_CASE_METHOD(Server, "requests by HTTP that cannot be answered are refused") {

@@ -198,6 +198,15 @@ TEST_CASE_METHOD(InFolder, "only addresses of this machine are local") {
   CHECK_FALSE(is_local("126.255.255.255"));
   CHECK_FALSE(is_local("128.0.0.1"));
   CHECK_FALSE(is_local_socket(-1));
+  for (const auto& [host, want] : {std::pair(in6addr_loopback, true), std::pair(in6addr_any, false)}) {
+    sockaddr_in6 address = {};
+    address.sin6_family = AF_INET6;
+    address.sin6_addr = host;
+    const FileDescriptor bound(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    // Not every machine has IPv6.
+    if (bind(bound.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) continue;
+    CHECK(is_local_socket(bound.get()) == want);
+  }
 }
 
 TEST_CASE("a request is for this machine if its host is a number or localhost") {
