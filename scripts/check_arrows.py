@@ -52,6 +52,7 @@ ARROWS = {
                       "milter/fields"],
     "milter/learning": ["filter/base", "filter/address", "filter/hash", "filter/mail", "filter/system", "config",
                         "filter/learned", "milter/policy"],
+    "milter/brake": ["filter/base", "filter/hash", "filter/system", "milter/policy", "milter/learning"],
     "milter/lists": ["filter/base", "filter/address", "filter/layout", "filter/system", "config", "filter/file",
                      "filter/store", "filter/keep", "milter/policy"],
     "milter/health": ["filter/base", "config", "filter/file", "filter/keep", "milter/fields", "milter/lists"],

@@ -1,0 +1,179 @@
+#include "milter/brake/brake.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "filter/base/error.hpp"
+#include "filter/base/printable.hpp"
+#include "filter/system/held_signals.hpp"
+#include "milter/learning/logger.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kBetweenSaves = 1h;
+constexpr HalfHours kHalfHoursOfDay = 48;
+// As long as a habit lasts.
+constexpr HalfHours kKept = 6 * kHalfHoursOfWeek;
+constexpr std::size_t kMostHashes = 128;
+
+HalfHours half_hours_of(std::chrono::system_clock::time_point time) noexcept {
+  const auto minutes = std::chrono::floor<std::chrono::minutes>(time).time_since_epoch().count();
+  return static_cast<HalfHours>(std::clamp<std::int64_t>(minutes / 30, 0, UINT32_MAX));
+}
+
+// 0 stands for no sender.
+KeyHash hash_of(std::string_view text, std::uint64_t seed) noexcept {
+  return std::max<KeyHash>(hash_key(text, seed), 1);
+}
+
+}  // namespace
+
+Brake::Brake(BrakeRules rules, std::shared_ptr<spdlog::logger> log, Now now)
+    : log_(std::move(log)), now_(now ? std::move(now) : Now(SystemClock::now)), path_(rules.path) {
+  set_rules(std::move(rules));
+}
+
+Brake::~Brake() {
+  stop();
+}
+
+void Brake::set_rules(BrakeRules rules) {
+  most_messages_ = rules.floor.messages;
+  most_recipients_ = rules.floor.recipients;
+  observed_days_ = static_cast<std::uint32_t>(rules.observe.count());
+  is_on_ = rules.is_on();
+}
+
+void Brake::start() {
+  origin_ = {.seed = random_seed(), .began = now()};
+  load();
+  const HeldSignals held;
+  thread_ = std::thread([this] { run(); });
+}
+
+void Brake::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  wakeup_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+HalfHours Brake::now() const {
+  return half_hours_of(now_());
+}
+
+void Brake::note_fault(const std::string& what) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (fault_ == what) return;
+    fault_ = what;
+  }
+  if (what.empty()) {
+    log_->info("burst-file: '{}' is kept again", printable(path_));
+  } else {
+    log_->warn("burst-file: {}: what senders usually send is not kept beyond this process", printable(what));
+  }
+}
+
+// A file that is damaged stays as it is: a person may want to look at it. Without habits each sender is held to the
+// floor, which is the safe side.
+void Brake::load() {
+  try {
+    if (const std::optional<CountsOrigin> origin = read_counts(path_, senders_, origin_.began)) origin_ = *origin;
+  } catch (const std::exception& error) {
+    is_damaged_ = true;
+    note_fault(error.what());
+    log_->warn("burst-file: no sender has a habit, so each is held to burst-limit; remove '{}' to observe anew",
+               printable(path_));
+  }
+}
+
+void Brake::save() {
+  if (!is_on() || is_damaged_) return;
+  try {
+    const HalfHours then = now();
+    write_counts(path_, origin_, senders_, then > kKept ? then - kKept : 0);
+    note_fault("");
+  } catch (const std::exception& error) {
+    note_fault(error.what());
+  }
+}
+
+// The first time at once, so that a file that cannot be written shows.
+void Brake::run() {
+  bool is_stopping = false;
+  while (!is_stopping) {
+    save();
+    std::unique_lock lock(mutex_);
+    is_stopping = wakeup_.wait_for(lock, kBetweenSaves, [this] { return is_stopping_; });
+  }
+  save();
+}
+
+bool Brake::is_observing(HalfHours now) const noexcept {
+  return !is_damaged_ && now - std::min(now, origin_.began) < observed_days_ * kHalfHoursOfDay;
+}
+
+SenderCounts::Rules Brake::rules_of(bool is_shared, HalfHours now) const {
+  return {.floor = {most_messages_, most_recipients_}, .has_floor = !is_shared, .is_observing = is_observing(now)};
+}
+
+Hold Brake::count(const CountedMessage& message) {
+  if (!is_on()) return Hold::none;
+  const HalfHours at = now();
+  const SenderCounts::Rules rules = rules_of(message.is_shared, at);
+  const KeyHash key = hash_of(message.sender, origin_.seed);
+  std::uint32_t copies = 0;
+  if (!message.message_id.empty()) {
+    const KeyHash copied = hash_of(message.message_id, key);
+    const std::lock_guard lock(mutex_);
+    copies = replays_.count(copied, at);
+  }
+  std::vector<std::uint64_t> recipients(std::min(message.recipients.size(), kMostHashes));
+  std::ranges::transform(message.recipients.first(recipients.size()), recipients.begin(),
+                         [this](std::string_view path) { return hash_key(path, origin_.seed); });
+  const Hold hold = senders_.visit(key, at, [&](SenderCounts& counts) {
+    const bool is_replay = copies > counts.most_copies(at, rules);
+    // What others send again is nothing that the sender does.
+    if (is_replay && !rules.is_observing) return Hold::replay;
+    const bool is_burst = counts.count(at, recipients, rules);
+    return is_replay ? Hold::replay : is_burst ? Hold::burst : Hold::none;
+  });
+  if (hold == Hold::none) return hold;
+  ++(rules.is_observing ? noticed_ : held_);
+  return rules.is_observing ? Hold::none : hold;
+}
+
+Hold Brake::state_of(std::string_view sender, bool is_shared) const {
+  if (!is_on()) return Hold::none;
+  const HalfHours at = now();
+  const SenderCounts::Rules rules = rules_of(is_shared, at);
+  if (rules.is_observing) return Hold::none;
+  const bool is_over = senders_.visit_known(hash_of(sender, origin_.seed),
+                                            [&](const SenderCounts& counts) { return counts.is_over(at, rules); });
+  return is_over ? Hold::burst : Hold::none;
+}
+
+Brake::Status Brake::status() const {
+  Status status = {.is_on = is_on(),
+                   .senders = senders_.size(),
+                   .bytes = senders_.memory_bytes(),
+                   .held = held_,
+                   .noticed = noticed_};
+  if (status.is_on && is_observing(now())) {
+    const std::chrono::minutes until(30 * (std::int64_t{origin_.began} + observed_days_ * kHalfHoursOfDay));
+    status.observes_until = SystemClock::time_point(until);
+  }
+  const std::lock_guard lock(mutex_);
+  status.fault = fault_;
+  return status;
+}
+
+}  // namespace bloomgate

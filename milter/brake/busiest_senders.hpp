@@ -1,0 +1,78 @@
+// The counts of the senders that send most, in bounded memory: of 10^6 senders at most 256 MiB, of fewer as much less.
+// Where there is no room for another sender, it takes the place of the lightest one of eight, with that one's counts:
+// they may be too high, and are never too low (the space-saving of Metwally, Agrawal and El Abbadi, 2005, in groups).
+//
+// Safe from any thread: each sender is in one of many shards, each with its lock. A visit takes some 0.2 µs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "filter/hash/hash.hpp"
+#include "milter/brake/sender_counts.hpp"
+
+namespace bloomgate {
+
+class BusiestSenders {
+ public:
+  static constexpr std::size_t kShards = 256;
+  static constexpr std::size_t kGroup = 8;
+  static constexpr std::size_t kMostSenders = std::size_t{1} << 20;
+
+  // `most` is a power of two, and at least kShards * kGroup.
+  explicit BusiestSenders(std::size_t most = kMostSenders) noexcept : most_groups_(most / kShards / kGroup) {}
+
+  // Calls `visit(SenderCounts&)` for that sender, which is there from then on, and returns what it does. No other
+  // thread visits the sender meanwhile. Throws std::bad_alloc.
+  template <typename Visit>
+  auto visit(KeyHash key, HalfHours now, Visit visit) {
+    Shard& shard = shard_of(key);
+    const std::lock_guard lock(shard.mutex);
+    return visit(find_or_add(shard, key, now));
+  }
+
+  // The same for a sender that is known already; a default-constructed result for another one.
+  template <typename Visit>
+  auto visit_known(KeyHash key, Visit visit) const {
+    const Shard& shard = shard_of(key);
+    const std::lock_guard lock(shard.mutex);
+    const SenderCounts* const found = find(shard, key);
+    return found != nullptr ? visit(*found) : decltype(visit(*found)){};
+  }
+
+  // Calls `visit(const SenderCounts&)` for each, with the lock of its shard.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (const Shard& shard : *shards_) {
+      const std::lock_guard lock(shard.mutex);
+      for (const SenderCounts& each : shard.senders) {
+        if (each.key() != 0) visit(each);
+      }
+    }
+  }
+
+  std::size_t size() const noexcept;
+  std::size_t memory_bytes() const noexcept;
+
+ private:
+  struct Shard {
+    mutable std::mutex mutex;
+    std::vector<SenderCounts> senders;  // in groups; one without a key is free
+    std::size_t size = 0;
+  };
+
+  // The low bits have the shard, the high ones the group.
+  Shard& shard_of(KeyHash key) const noexcept { return (*shards_)[key % kShards]; }
+  static std::size_t group_of(const Shard& shard, KeyHash key) noexcept;
+  static const SenderCounts* find(const Shard& shard, KeyHash key) noexcept;
+  SenderCounts& find_or_add(Shard& shard, KeyHash key, HalfHours now) const;
+  static void grow(Shard& shard);
+
+  const std::size_t most_groups_;  // of a shard
+  std::unique_ptr<std::array<Shard, kShards>> shards_ = std::make_unique<std::array<Shard, kShards>>();
+};
+
+}  // namespace bloomgate

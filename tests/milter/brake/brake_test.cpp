@@ -1,0 +1,199 @@
+#include "milter/brake/brake.hpp"
+
+#include <spdlog/logger.h>
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/at_once.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::days;
+
+constexpr std::string_view kJoe = "joe@example.org";
+
+class Fixture {
+ public:
+  explicit Fixture(BrakeRules rules = {.observe = days(0)}) : rules_(std::move(rules)) {
+    rules_.path = path();
+    log_->set_pattern("%l %v");
+    begin();
+  }
+
+  void begin() {
+    brake_ = std::make_unique<Brake>(rules_, log_, [this] { return std::chrono::sys_seconds(seconds_.load() * 1s); });
+    brake_->start();
+  }
+  void end() { brake_.reset(); }
+  void begin_again() {
+    end();
+    begin();
+  }
+
+  Brake& brake() { return *brake_; }
+  std::string path() const { return folder_.file("counts"); }
+  const test::TemporaryFolder& folder() const { return folder_; }
+  void pass(std::chrono::seconds time) { seconds_ += time.count(); }
+  // Once the brake has ended.
+  std::string log() const { return text_.str(); }
+
+  // How many of so many messages are held; each has another recipient of twenty, and a Message-ID of its own.
+  int held(int messages, std::string_view sender = kJoe, bool is_shared = false) {
+    int held = 0;
+    for (int i = 0; i < messages; ++i) {
+      const std::string to = "user" + std::to_string(i % 20) + "@ours.example";
+      const std::vector<std::string_view> recipients = {to};
+      const std::string id = "<" + std::to_string(++messages_) + "@example.org>";
+      held += brake_->count({sender, is_shared, id, recipients}) == Hold::none ? 0 : 1;
+    }
+    return held;
+  }
+  int held_copies(int messages, std::string_view id) {
+    int held = 0;
+    for (int i = 0; i < messages; ++i) {
+      const Hold hold = brake_->count({.sender = kJoe, .message_id = id});
+      if (hold != Hold::none) CHECK(hold == Hold::replay);
+      held += hold == Hold::none ? 0 : 1;
+    }
+    return held;
+  }
+
+ private:
+  const test::TemporaryFolder folder_;
+  BrakeRules rules_;
+  std::ostringstream text_;
+  const std::shared_ptr<spdlog::logger> log_ =
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_));
+  std::atomic<std::int64_t> seconds_{1'784'000'000};
+  std::unique_ptr<Brake> brake_;
+  int messages_ = 0;
+};
+
+TEST_CASE("of a sender that sends 10,000 at once, 60 pass") {
+  Fixture fixture;
+  CHECK(fixture.held(10'000) == 9'940);
+  CHECK(fixture.brake().state_of(kJoe, false) == Hold::burst);
+  CHECK(fixture.brake().state_of("ann@example.org", false) == Hold::none);
+  CHECK(fixture.held(10, "ann@example.org") == 0);
+  CHECK(fixture.brake().status().held == 9'940);
+  CHECK(fixture.brake().status().senders == 2);
+  fixture.pass(90min);
+  CHECK(fixture.brake().state_of(kJoe, false) == Hold::burst);  // for the day
+  fixture.pass(32h);
+  CHECK(fixture.brake().state_of(kJoe, false) == Hold::none);
+  CHECK(fixture.held(60) == 0);
+}
+
+TEST_CASE("for the first weeks nothing is held, and what would have been is counted") {
+  Fixture fixture({.observe = days(28)});
+  CHECK(fixture.held(1'000) == 0);
+  CHECK(fixture.brake().state_of(kJoe, false) == Hold::none);
+  CHECK(fixture.brake().status().noticed == 940);
+  CHECK(fixture.brake().status().held == 0);
+  REQUIRE(fixture.brake().status().observes_until);
+  fixture.pass(27 * 24h);
+  CHECK(fixture.held(1'000) == 0);
+  fixture.pass(25h);
+  CHECK_FALSE(fixture.brake().status().observes_until);
+  CHECK(fixture.held(1'000) == 0);  // a habit by now
+  CHECK(fixture.held(1'000, "ann@example.org") == 940);
+}
+
+TEST_CASE("a domain, a list or a signer has no limit before it has a habit") {
+  Fixture fixture;
+  CHECK(fixture.held(5'000, "@example.org", true) == 0);
+  fixture.pass(7 * 24h);
+  CHECK(fixture.held(20'000, "@example.org", true) >= 5'000);
+}
+
+TEST_CASE("a message that comes again and again is held, and does not hold up its sender") {
+  Fixture fixture;
+  CHECK(fixture.held_copies(1'000, "<genuine@example.org>") == 990);
+  CHECK(fixture.brake().state_of(kJoe, false) == Hold::none);
+  CHECK(fixture.held(50) == 0);
+  CHECK(fixture.held(10) == 10);
+  CHECK(fixture.brake().count({.sender = "ann@example.org", .message_id = "<genuine@example.org>"}) == Hold::none);
+}
+
+TEST_CASE("messages without a Message-ID are no copies of one another") {
+  Fixture fixture;
+  CHECK(fixture.held_copies(60, "") == 0);
+}
+
+TEST_CASE("what a sender has sent, and its habit, outlive the daemon") {
+  Fixture fixture({.observe = days(7)});
+  fixture.held(1'000);
+  fixture.begin_again();
+  CHECK(fixture.brake().status().senders == 1);
+  fixture.pass(8 * 24h);
+  fixture.begin_again();
+  CHECK_FALSE(fixture.brake().status().observes_until);
+  CHECK(fixture.held(2'800) == 0);
+  CHECK(fixture.held(70, "ann@example.org") == 10);
+  fixture.begin_again();
+  CHECK(fixture.held(1, "ann@example.org") == 1);
+  fixture.end();
+  CHECK(fixture.log() == "");
+}
+
+TEST_CASE("a damaged file stays as it is, and each sender is held to the floor") {
+  Fixture fixture({.observe = days(28)});
+  fixture.end();
+  std::ofstream(fixture.path()) << "something else, which is longer than the header of a file";
+  fixture.begin();
+  CHECK_FALSE(fixture.brake().status().observes_until);
+  CHECK(fixture.brake().status().fault == "'" + fixture.path() + "' is no file of counts");
+  CHECK(fixture.held(100) == 40);
+  fixture.end();
+  std::string text;
+  std::getline(std::ifstream(fixture.path()), text);
+  CHECK(text.starts_with("something else"));
+  CHECK(fixture.log().find("remove '" + fixture.path() + "' to observe anew") != std::string::npos);
+}
+
+TEST_CASE("a file that cannot be written is told, and it works without") {
+  Fixture fixture;
+  fixture.end();
+  std::filesystem::remove_all(fixture.folder().path());
+  fixture.begin();
+  CHECK(fixture.held(100) == 40);
+  fixture.end();
+  CHECK(fixture.log().find("warning burst-file: ") != std::string::npos);
+}
+
+TEST_CASE("without a limit nothing is counted, and another limit holds from the next message on") {
+  Fixture fixture({.floor = {.messages = 0}, .observe = days(0)});
+  CHECK_FALSE(fixture.brake().is_on());
+  CHECK(fixture.held(1'000) == 0);
+  CHECK(fixture.brake().status().senders == 0);
+  fixture.brake().set_rules({.floor = {.messages = 5}, .observe = days(0)});
+  CHECK(fixture.brake().is_on());
+  CHECK(fixture.held(10) == 5);
+}
+
+TEST_CASE("sessions count at once, and lose no message") {
+  Fixture fixture({.floor = {.messages = 400, .recipients = 400}, .observe = days(0)});
+  std::atomic<int> held = 0;
+  test::at_once(4, [&](int thread) {
+    for (int i = 0; i < 200; ++i) {
+      const std::string id = std::to_string(thread) + "." + std::to_string(i);
+      if (fixture.brake().count({.sender = kJoe, .message_id = id}) != Hold::none) ++held;
+      (void)fixture.brake().state_of(kJoe, false);
+      if (i % 50 == 0) (void)fixture.brake().status();
+    }
+  });
+  CHECK(held == 400);
+}
+
+}  // namespace
+}  // namespace bloomgate

@@ -1,0 +1,122 @@
+#include "milter/brake/counts_file.hpp"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/flip_byte.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr HalfHours kNow = 2950 * kHalfHoursOfWeek;
+constexpr SenderCounts::Rules kRules = {};
+constexpr CountsOrigin kOrigin = {.seed = 99, .began = kNow - 5};
+
+KeyHash spread(std::uint64_t number) {
+  return hash_key(std::to_string(number), 3);
+}
+
+void send(BusiestSenders& senders, KeyHash key, int messages, HalfHours now = kNow) {
+  for (int i = 0; i < messages; ++i) {
+    senders.visit(key, now, [now](SenderCounts& counts) { return counts.count(now, {}, kRules); });
+  }
+}
+
+bool is_over(const BusiestSenders& senders, KeyHash key) {
+  return senders.visit_known(key, [](const SenderCounts& counts) { return counts.is_over(kNow, kRules); });
+}
+
+TEST_CASE("what was written is read again: counts, seed and beginning") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("counts");
+  BusiestSenders senders;
+  for (KeyHash key = 1; key <= 3000; ++key) send(senders, spread(key), key % 100 == 0 ? 61 : 1);
+  write_counts(path, kOrigin, senders, 0);
+  CHECK(std::filesystem::file_size(path) == 48 + 3000 * sizeof(SenderCounts));
+
+  BusiestSenders read;
+  const std::optional<CountsOrigin> origin = read_counts(path, read, kNow);
+  REQUIRE(origin);
+  CHECK(origin->seed == kOrigin.seed);
+  CHECK(origin->began == kOrigin.began);
+  CHECK(read.size() == 3000);
+  for (KeyHash key = 1; key <= 3000; ++key) {
+    if (is_over(read, spread(key)) != (key % 100 == 0)) FAIL("sender " << key);
+  }
+}
+
+TEST_CASE("a file without senders is read, and one that is not there is none") {
+  const test::TemporaryFolder folder;
+  BusiestSenders senders;
+  CHECK_FALSE(read_counts(folder.file("counts"), senders, kNow));
+  write_counts(folder.file("counts"), kOrigin, senders, 0);
+  CHECK(read_counts(folder.file("counts"), senders, kNow));
+  CHECK(senders.size() == 0);
+}
+
+TEST_CASE("senders who have sent nothing for long are not written, and those of a later time are not read") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("counts");
+  BusiestSenders senders;
+  send(senders, 1, 1, kNow - 10);
+  send(senders, 2, 1, kNow);
+  send(senders, 3, 1, kNow + 10);
+  write_counts(path, kOrigin, senders, kNow - 9);
+  BusiestSenders read;
+  REQUIRE(read_counts(path, read, kNow + 9));
+  CHECK(read.size() == 1);
+  CHECK(read.visit_known(2, [](const SenderCounts& counts) { return counts.last(); }) == kNow);
+}
+
+TEST_CASE("each byte of the file that is damaged shows, and nothing of it is taken") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("counts");
+  BusiestSenders senders;
+  for (KeyHash key = 1; key <= 3; ++key) send(senders, key, 5);
+  write_counts(path, kOrigin, senders, 0);
+  const std::uint64_t bytes = std::filesystem::file_size(path);
+  for (std::uint64_t at = 0; at < bytes; ++at) {
+    CAPTURE(at);
+    test::flip_byte(path, at);
+    BusiestSenders read;
+    CHECK_THROWS_AS(read_counts(path, read, kNow), BloomgateError);
+    CHECK(read.size() == 0);
+    test::flip_byte(path, at);
+  }
+  BusiestSenders read;
+  CHECK(read_counts(path, read, kNow));
+}
+
+TEST_CASE("what is no such file is refused with its kind") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("counts");
+  BusiestSenders senders;
+  const auto code = [&] { return test::error_code_of([&] { read_counts(path, senders, kNow); }); };
+  std::filesystem::create_directory(path);
+  CHECK(code() == ErrorCode::not_a_regular_file);
+  std::filesystem::remove(path);
+  std::ofstream(path) << "short";
+  CHECK(code() == ErrorCode::too_short);
+  std::ofstream(path) << std::string(100, 'x');
+  CHECK(code() == ErrorCode::bad_magic);
+  write_counts(path, kOrigin, senders, 0);
+  std::ofstream(path, std::ios::app) << "more";
+  CHECK(code() == ErrorCode::wrong_size);
+}
+
+TEST_CASE("others do not read it") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("counts");
+  write_counts(path, kOrigin, BusiestSenders(), 0);
+  CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::others_all) ==
+        std::filesystem::perms::none);
+}
+
+}  // namespace
+}  // namespace bloomgate
