@@ -201,6 +201,10 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("learn-rate", options.learn_rate);
   merger.set("learn-from-exempt", options.learn_from_exempt);
   merger.set("learn-exempt-rate", options.learn_exempt_rate);
+  merger.set("burst-limit", options.burst_limit);
+  merger.set("burst-recipients", options.burst_recipients);
+  merger.set("burst-observe", options.burst_observe);
+  merger.set("burst-file", options.burst_file);
   set_deep_check(merger, options.deep_check);
   merger.set("mode", options.mode);
   merger.set("mark-tells-why", options.mark_tells_why);

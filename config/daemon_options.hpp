@@ -94,6 +94,10 @@ struct DaemonOptions {
   std::size_t learn_rate;  // entries an hour, for each login
   bool learn_from_exempt;
   std::size_t learn_exempt_rate;  // for each client of exempt_networks
+  std::size_t burst_limit;  // messages an hour; 0: the brake is off
+  std::size_t burst_recipients;
+  std::chrono::days burst_observe;
+  std::string burst_file;  // a path
   DeepCheckOptions deep_check;
   Mode mode;
   bool mark_tells_why;

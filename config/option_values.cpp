@@ -122,6 +122,8 @@ constexpr NumberLimits kNumberLimits[] = {
     {"learn-max-recipients", 1, 1'000},
     {"learn-rate", 1, 1'000'000},
     {"learn-exempt-rate", 1, 1'000'000},
+    {"burst-limit", 0, 1'000'000},
+    {"burst-recipients", 1, 1'000'000},
     {"reload", 2, 1 << 22},  // process IDs of Linux
 };
 constexpr std::size_t kMaxSeconds = 3600;
@@ -268,14 +270,15 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::milli
 void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::days& out) {
   const std::string_view text = given.text;
   const auto days = number_of(text.substr(0, text.size() - (text.ends_with('d') ? 1 : 0)));
-  if (!days || *days == 0 || *days > kMaxDays) {
-    reject(spec, given, "a number of days from 1d to " + std::to_string(kMaxDays) + "d");
+  const std::size_t least = spec.name == "burst-observe" ? 0 : 1;
+  if (!days || *days < least || *days > kMaxDays) {
+    reject(spec, given, "a number of days from " + std::to_string(least) + "d to " + std::to_string(kMaxDays) + "d");
   }
   out = std::chrono::days(*days);
 }
 
 void convert(const OptionSpec& spec, const GivenValue& given, std::string& out) {
-  if (spec.name == "learn-file" && !given.text.starts_with('/')) reject(spec, given, "the path of a file");
+  if ((spec.name == "learn-file" || spec.name == "burst-file") && !given.text.starts_with('/')) reject(spec, given, "the path of a file");
   if (spec.name == "host-name" && !given.text.empty() && !is_host_name(given.text)) reject(spec, given, "a host name");
   if (spec.name == "deep-check-folder" && !given.text.starts_with('/')) reject(spec, given, "the path of a folder");
   if (spec.argument == "FILE") require_absolute(spec, given, given.text);

@@ -76,6 +76,7 @@ class Daemon {
   ResultsWatch results_;
   MessagesInProgress in_progress_;
   Learner learner_;
+  Brake brake_;
   const std::unique_ptr<Monitor> monitor_;  // null: nobody watches
   ConnectionWatch watch_;
   const PoolWaker waker_{watch_.connections()};
@@ -95,6 +96,7 @@ Daemon::Daemon(std::vector<std::string> arguments, const DaemonCommand& command,
       started_with_(command.options),
       log_(std::move(log)),
       learner_(learn_rules(started_with_), log_),
+      brake_(brake_rules(started_with_), log_),
       monitor_(make_monitor(command)),
       watch_(connection_limits(started_with_), log_, monitor_ ? &monitor_->tally() : nullptr),
       record_(log_, monitor_.get()),
@@ -102,7 +104,7 @@ Daemon::Daemon(std::vector<std::string> arguments, const DaemonCommand& command,
              {.on_damage = [this] { wakeup_.post(Wakeup::kDamage); },
               .on_results = [this] { wakeup_.post(Wakeup::kResults); },
               .before_waiting = waker_.before_waiting()},
-             &learner_),
+             &learner_, &brake_),
       learned_look_ups_(started_with_, log_),
       common_(common_parts()),
       supervisor_(started_with_, slot_, wakeup_, results_, log_, [this] { return read_settings(); }, monitor_.get()) {
@@ -114,6 +116,7 @@ std::unique_ptr<Monitor> Daemon::make_monitor(const DaemonCommand& command) {
   auto made = std::make_unique<Monitor>(Monitor::Sources{.lists = slot_,
                                                          .results_missing = [this] { return results_.missing(); },
                                                          .learning = [this] { return learner_.status(); },
+                                                         .brake = [this] { return brake_.status(); },
                                                          .lost_log_lines = [this] { return lost_lines(*log_); }});
   made->set_settings(monitored(command));
   return made;
@@ -149,6 +152,7 @@ int Daemon::serve() {
   hold_signals();
   listen(*socket);
   learner_.start([this] { wakeup_.post(Wakeup::kLearning); });
+  brake_.start();
   begin_to_serve();
   const auto shown = begin_to_show();
   const auto answered = begin_to_answer();
@@ -164,6 +168,7 @@ int Daemon::serve() {
   if (told_to_stop) say_farewell();
   if (served_->sampler) served_->sampler->stop();
   learner_.stop();
+  brake_.stop();
   if (libmilter_failed_) log_->error("libmilter failed; its reason is in the system log");
   log_->info("stopped");
   return libmilter_failed_ ? EX_SOFTWARE : EX_OK;
@@ -226,6 +231,7 @@ NewSettings Daemon::read_settings() {
     parts_.set(next);
     judge_.set_rules(rules);
     learner_.set_rules(learn_rules(next->options));
+    brake_.set_rules(brake_rules(next->options));
     watch_.set_limits(connection_limits(next->options));
     results_.begin_again();  // what was missing may be asked for no more
     served_ = next;

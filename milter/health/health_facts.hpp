@@ -62,6 +62,7 @@ struct RunningFacts {
   bool is_learning = false;
   std::optional<std::uint64_t> learned_in_week = {};  // nothing: it has not run for a week
   std::string learning_fault = {};
+  std::string brake_fault = {};
   std::string refused_reload = {};
   std::string waits_for_restart = {};
   bool results_are_missing = false;

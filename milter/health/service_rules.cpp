@@ -196,6 +196,11 @@ void learning_has_stopped(const HealthFacts& facts, FoundOnes& found) {
   found.push_back({"nothing is learned: " + facts.running->learning_fault});
 }
 
+void habits_are_lost(const HealthFacts& facts, FoundOnes& found) {
+  if (facts.running->brake_fault.empty()) return;
+  found.push_back({"the habits of senders are not kept: " + facts.running->brake_fault});
+}
+
 void nothing_is_learned(const HealthFacts& facts, FoundOnes& found) {
   if (!facts.running->is_learning || facts.running->learned_in_week.value_or(1) != 0) return;
   found.push_back({"learn = outbound, and nothing was learned for a week"});
@@ -258,6 +263,10 @@ constexpr std::array kServiceRules = {
     Rule{"learning-stopped", Severity::ticket, "learns nothing more from outgoing mail: its database cannot be used",
          "mail continues, and what is known stays listed; the daemon tries again every few seconds", 10min, true,
          learning_has_stopped},
+    Rule{"habits-not-kept", Severity::ticket, "does not keep the habits of listed senders beyond its end",
+         "name a file that the daemon may write in burst-file; a damaged one can be removed, and habits are then learned "
+         "anew",
+         10min, true, habits_are_lost},
     Rule{"nothing-learned", Severity::ticket, "has learned nothing for a week",
          "see whether outgoing mail of users who have logged in goes through the daemon, and whether own-domains has "
          "their domains",

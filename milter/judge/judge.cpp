@@ -4,6 +4,7 @@
 #include <exception>
 #include <string>
 
+#include "milter/brake/counted_sender.hpp"
 #include "milter/learning/outgoing.hpp"
 #include "milter/policy/senders.hpp"
 
@@ -34,6 +35,7 @@ Judgement Judge::judge(MessageRecorder& message, std::string_view mta_name) cons
   made.facts = message.facts(trusted_ids(*made.rules, mta_name), made.rules->trusted_fields, made.rules->cover);
   if (!message.failed()) {
     decide_message(made, {*lists, all_of(*lists), start + made.rules->confirm_timeout, reports_.before_waiting});
+    brake(made, all_of(*lists));
   }
   made.microseconds = microseconds_since(start);
   if (!message.exception_at().empty()) record_.internal_error(message.exception_at());
@@ -60,6 +62,18 @@ void Judge::decide_message(Judgement& made, const Asked& asked) const {
     made.decision = decide(made.facts, asked.lists, made.rules->policy);
   } while (made.decision.question);
   made.confirm_microseconds += microseconds_since(start);
+}
+
+// The message is delivered unless its sender is held. So it is counted, and once: after a decision to deliver there is no
+// other one.
+void Judge::brake(Judgement& made, const Lists& lists) const {
+  if (!brakes() || made.decision.verdict != Verdict::deliver || is_exempt(made.decision.reason)) return;
+  const CountedSender sender = counted_sender(made.facts, made.decision, lists, made.rules->policy);
+  made.facts.hold = brake_->count({.sender = sender.key.view(),
+                                   .is_shared = sender.is_shared,
+                                   .message_id = made.facts.message_id,
+                                   .recipients = made.facts.recipients.paths});
+  if (made.facts.hold != Hold::none) made.decision = decide(made.facts, lists, made.rules->policy);
 }
 
 // A look-up comes without a message, so nothing in it can be proven or denied. The identity is the sender that the
@@ -89,6 +103,11 @@ Decision Judge::look_up(std::string_view sender, std::string_view recipient, Clo
   made.facts.header_from = {HeaderFromKind::one_mailbox, std::string(sender)};
   if (!recipient.empty()) made.facts.recipients = {Recipients::State::all, {&recipient, 1}};
   decide_message(made, {*loaded, lists, deadline, {}});
+  if (brakes() && made.decision.verdict == Verdict::deliver) {
+    const CountedSender counted = counted_sender(made.facts, made.decision, lists, made.rules->policy);
+    made.facts.hold = brake_->state_of(counted.key.view(), counted.is_shared);
+    if (made.facts.hold != Hold::none) made.decision = decide(made.facts, lists, made.rules->policy);
+  }
   report_damage(loaded->parts());
   return made.decision;
 }
@@ -139,6 +158,7 @@ void Judge::judge_again(Judgement& made, Signatures signatures) const {
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   made.facts.signatures = std::move(signatures);
   decide_message(made, {*lists, all_of(*lists), start + made.rules->confirm_timeout, reports_.before_waiting});
+  brake(made, all_of(*lists));
   made.microseconds += microseconds_since(start);
   report_damage(lists->parts());
 }

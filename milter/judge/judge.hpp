@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "milter/brake/brake.hpp"
 #include "milter/judge/results_watch.hpp"
 #include "milter/learning/learner.hpp"
 #include "milter/lists/loaded_lists.hpp"
@@ -51,16 +52,18 @@ struct Judgement : DecidedMessage {
 
 class Judge {
  public:
-  // The references must outlive the judge, as must `learner` (null: nothing is learned).
+  // The references must outlive the judge, as must `learner` (null: nothing is learned) and `brake` (null: nobody is
+  // held).
   Judge(JudgeRules rules, const ListSlot& slot, ResultsWatch& results, const Record& record, JudgeReports reports,
-        Learner* learner = nullptr)
+        Learner* learner = nullptr, Brake* brake = nullptr)
       : rules_(std::make_shared<const JudgeRules>(std::move(rules))),
         look_up_rules_(look_up_rules(*rules_.get())),
         slot_(slot),
         results_(results),
         record_(record),
         reports_(std::move(reports)),
-        learner_(learner) {}
+        learner_(learner),
+        brake_(brake) {}
 
   // From the next message on.
   void set_rules(std::shared_ptr<const JudgeRules> rules) {
@@ -69,9 +72,9 @@ class Judge {
   }
 
   // Whether the recipients of messages make a difference: a list in use holds pairs, or something is learned, or
-  // somebody may have opted out. If that becomes so while a connection is open, the recipients of its messages stay
+  // a recipient may have opted out, or the brake counts them. If that becomes so while a connection is open, the recipients of its messages stay
   // unknown.
-  bool wants_recipients() const { return is_learning() || slot_.get()->lists().ask_for_recipients(); }
+  bool wants_recipients() const { return is_learning() || brakes() || slot_.get()->lists().ask_for_recipients(); }
 
   // Whether something is learned; the first bytes of a message that teaches are looked at, then.
   bool is_learning() const noexcept { return learner_ != nullptr && learner_->is_on(); }
@@ -119,6 +122,8 @@ class Judge {
   Lists all_of(const LoadedLists& loaded) const noexcept;
   void renew(const Judgement& made) const;
   void decide_message(Judgement& made, const Asked& asked) const;
+  bool brakes() const noexcept { return brake_ != nullptr && brake_->is_on(); }
+  void brake(Judgement& made, const Lists& lists) const;
   Confirmation ask_store(const StoreQuestion& question, const Asked& asked) const;
   void report_damage(const ListParts& parts) const;
   void report_results(const Judgement& made) const;
@@ -132,6 +137,7 @@ class Judge {
   const Record& record_;
   JudgeReports reports_;
   Learner* learner_;
+  Brake* brake_;
 };
 
 }  // namespace bloomgate

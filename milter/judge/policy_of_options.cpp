@@ -64,6 +64,13 @@ LearnRules learn_rules(const DaemonOptions& options) {
           .exempt_per_hour = options.learn_exempt_rate};
 }
 
+BrakeRules brake_rules(const DaemonOptions& options) {
+  return {.floor = {.messages = static_cast<std::uint32_t>(options.burst_limit),
+                    .recipients = static_cast<std::uint32_t>(options.burst_recipients)},
+          .observe = options.burst_observe,
+          .path = options.burst_file};
+}
+
 std::string who_teaches_text(const DaemonOptions& options) {
   if (options.learn == Options::Learn::none) return {};
   const std::string begin = "learn: users who have logged in teach";

@@ -21,6 +21,9 @@ LearnRules learn_rules(const DaemonOptions& options);
 // Whose mail that is, for an operator, one line. Empty if nothing is learned.
 std::string who_teaches_text(const DaemonOptions& options);
 
+// What listed senders may send.
+BrakeRules brake_rules(const DaemonOptions& options);
+
 // What signatures must be.
 VerifyRules verify_rules(const DaemonOptions& options);
 

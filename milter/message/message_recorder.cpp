@@ -149,6 +149,7 @@ bool MessageRecorder::keep(std::string_view name, std::string_view value) {
   is_automatic_ = is_automatic_ || says_automatic(name, value);
   is_report_ = is_report_ || says_report(name, value);
   if (content_type_.empty() && is_header(name, "Content-Type")) content_type_ = value.substr(0, kMaxContentTypeBytes);
+  if (message_id_.empty() && is_header(name, "Message-ID")) message_id_ = value.substr(0, kMaxMessageIdBytes);
   // The kept fields show whether there were too many.
   if (is_header(name, "From")) from_fields_.add(value);
   return true;
@@ -215,6 +216,7 @@ void MessageRecorder::reset() noexcept {
   recipients_.clear();
   has_all_recipients_ = true;
   content_type_.clear();
+  message_id_.clear();
   is_automatic_ = false;
   is_report_ = false;
   is_header_ambiguous_ = false;
@@ -244,6 +246,7 @@ Facts MessageRecorder::facts(std::span<const std::string> trusted_ids, std::size
   } else if (knows_recipients_) {
     facts.recipients.state = Recipients::State::too_many;
   }
+  facts.message_id = message_id_;
   facts.is_automatic = is_automatic_;
   facts.is_header_ambiguous = is_header_ambiguous_;
   facts.header_from = parse_header_from(from_fields_.views());

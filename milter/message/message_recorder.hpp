@@ -144,6 +144,8 @@ class MessageRecorder {
   bool knows_recipients_ = false;
   static constexpr std::size_t kMaxContentTypeBytes = 4096;
   std::string content_type_;
+  static constexpr std::size_t kMaxMessageIdBytes = 998;  // a line of mail
+  std::string message_id_;
   bool is_automatic_ = false;
   bool is_report_ = false;
   bool is_header_ambiguous_ = false;

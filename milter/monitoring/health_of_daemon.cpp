@@ -95,6 +95,7 @@ HealthFacts health_facts(const Monitor& monitor) {
                           .day = recent.last_day(counts),
                           .is_learning = learning.is_on,
                           .learning_fault = learning.fault,
+                          .brake_fault = monitor.brake().fault,
                           .refused_reload = standing->refused_reload,
                           .waits_for_restart = standing->waits_for_restart,
                           .results_are_missing = monitor.results_missing(),

@@ -360,6 +360,15 @@ void add_learning(Families& families, const Learner::Status& learning) {
   Families::put(left_out, {label("reason", "no-database")}, number(learning.not_stored));
 }
 
+void add_brake(Families& families, const Brake::Status& brake) {
+  families.one_gauge("bloomgate_counted_senders", "Listed senders whose messages are counted.", number(brake.senders));
+  families.one_gauge("bloomgate_counted_senders_memory_bytes", "Memory that they take.", number(brake.bytes));
+  families.one_gauge("bloomgate_burst_observing", "1 while bursts are observed only, 0 from then on.",
+                     number(brake.observes_until ? 1U : 0U));
+  families.one_counter("bloomgate_burst_observed_total", "Messages that would have been held, while it observes.",
+                       number(brake.noticed));
+}
+
 // Each rule has its series, also while it finds nothing: an alert that asks for a rule that is not there would never
 // fire.
 void add_needs_action(Families& families, const Monitor& monitor) {
@@ -384,6 +393,7 @@ std::string metrics_text(const Monitor& monitor) {
   add_samples(families, monitor.tally());
   add_lists(families, monitor);
   add_learning(families, monitor.learning());
+  add_brake(families, monitor.brake());
   add_service(families, monitor);
   add_needs_action(families, monitor);
   return families.text();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "config/daemon_options.hpp"
+#include "milter/brake/brake.hpp"
 #include "milter/health/health_counts.hpp"
 #include "milter/learning/learner.hpp"
 #include "milter/lists/loaded_lists.hpp"
@@ -83,6 +84,7 @@ class Monitor {
     const ListSlot& lists;  // must outlive the monitor
     std::function<bool()> results_missing;
     std::function<Learner::Status()> learning = nullptr;  // empty: nothing is learned
+    std::function<Brake::Status()> brake = nullptr;       // empty: nobody is held
     std::function<std::uint64_t()> lost_log_lines;
   };
 
@@ -117,6 +119,7 @@ class Monitor {
   std::shared_ptr<const LoadedLists> lists() const { return sources_.lists.get(); }
   bool results_missing() const { return sources_.results_missing(); }
   Learner::Status learning() const { return sources_.learning ? sources_.learning() : Learner::Status{}; }
+  Brake::Status brake() const { return sources_.brake ? sources_.brake() : Brake::Status{}; }
   std::uint64_t lost_log_lines() const { return sources_.lost_log_lines(); }
   SystemClock::time_point started_at() const noexcept { return started_at_; }
   std::optional<SystemClock::time_point> reloaded_at() const noexcept;

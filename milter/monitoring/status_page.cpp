@@ -159,6 +159,24 @@ std::string samples_section(const Tally& tally) {
   return html + ".</p></section>\n";
 }
 
+// What listed senders were held for, or would have been.
+std::string bursts_section(const Monitor& monitor, SystemClock::time_point now) {
+  const Brake::Status brake = monitor.brake();
+  if (!brake.is_on) return {};
+  std::string html = "<section><h2>Listed senders who send much more than usual</h2>\n<div class=\"row\">\n";
+  if (brake.observes_until) {
+    html += fact(grouped(brake.noticed), "messages would have been checked");
+  } else {
+    html += fact(grouped(brake.held), "messages were checked");
+  }
+  html += fact(grouped(brake.senders), "senders are counted") + "</div>\n";
+  if (brake.observes_until) {
+    html += fmt::format("<p class=\"soft\">Their habits are learned for {} more; until then none is checked.</p>\n",
+                        age(*brake.observes_until - now));
+  }
+  return html + "</section>\n";
+}
+
 std::string whitelist_html(const NamedFilter& named, const RateProbes& probes, SystemClock::time_point now) {
   std::string html = "<h2>" + escaped(named.name) + "</h2>\n";
   if (!named.filter) return html + "<p class=\"refuse\">not loaded</p>\n";
@@ -247,6 +265,7 @@ std::string status_page(const Monitor& monitor, bool with_senders) {
   html += decisions_section(monitor);
   html += reasons_section(monitor.tally());
   html += samples_section(monitor.tally());
+  html += bursts_section(monitor, now);
   html += lists_section(monitor, now);
   html += last_section(monitor, with_senders);
   return html +

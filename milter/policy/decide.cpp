@@ -78,7 +78,14 @@ Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Tr
     decision.question = decider.question();
     return decision;
   }
-  if (decision.verdict == Verdict::deliver) return decision;
+  if (decision.verdict == Verdict::deliver) {
+    if (facts.hold == Hold::none) return decision;
+    decision.verdict = Verdict::check;
+    decision.reason = facts.hold == Hold::replay ? Reason::replay : Reason::burst;
+    note("brake", {}, reason_name(decision.reason));
+    note_public_reason(decision, facts, lists, policy);
+    return decision;
+  }
   note_public_reason(decision, facts, lists, policy);
   if (decider.lacks_proof()) note_child_signer(decision, decider, facts, lists, policy);
   if (const ChildSigner& child = decision.child_signer; trace != nullptr && !child.is_none()) {

@@ -37,6 +37,8 @@ std::string_view reason_name(Reason reason) noexcept {
                                                      {distrusted_results, "distrusted-results"},
                                                      {own_domain, "own-domain"},
                                                      {revoked, "revoked"},
+                                                     {burst, "burst"},
+                                                     {replay, "replay"},
                                                      {opted_out, "opted-out"},
                                                      {exempt_network, "exempt-network"},
                                                      {exempt_authenticated, "exempt-authenticated"},

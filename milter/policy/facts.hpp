@@ -16,6 +16,7 @@
 #include "milter/fields/header_from.hpp"
 #include "milter/fields/signatures.hpp"
 #include "milter/policy/confirmation.hpp"
+#include "milter/policy/hold.hpp"
 
 namespace bloomgate {
 
@@ -69,8 +70,12 @@ struct Facts {
   // What the stores have answered. At most one for each sender and whitelist, and with pairs one more for each
   // recipient.
   std::vector<StoreReply> replies = {};
-  // For pairs, and for recipients who have opted out.
+  // For pairs, for recipients who have opted out, and for the brake.
   Recipients recipients = {};
+  // Of the first Message-ID field, without the space at its start; empty: there is none. Must outlive the decision.
+  std::string_view message_id = {};
+  // What the brake says, once a decision to deliver has told it whom to count.
+  Hold hold = Hold::none;
 
   // Nothing if that was not asked.
   std::optional<Confirmation> reply_to(const StoreQuestion& question) const noexcept {

@@ -390,6 +390,13 @@ Why why_of(const KnownDecision& known) {
       return own_domain(known);
     case Reason::revoked:
       return revoked(known);
+    case Reason::burst:
+      return {who(known) + " sends much more than usual: its account may have been taken over",
+              "It is delivered again once it has been calm for an hour, or for a day if the whole day was too much; a "
+              "higher burst-limit would change that."};
+    case Reason::replay:
+      return {"the same message of " + who(known) + " has come too often within an hour: an outsider may send it again",
+              "A message with a Message-ID of its own would be delivered."};
     case Reason::opted_out:
       return {"the list opt-out has a recipient of it", "bloomgate-milter opt-in RECIPIENT would change that."};
     case Reason::exempt_network:

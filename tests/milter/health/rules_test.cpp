@@ -162,6 +162,8 @@ const std::vector<Case>& cases() {
        "of 99 samples of delivered mail in the last day, 50 got no answer"},
       {"learning-stopped", [](HealthFacts& f) { f.running->learning_fault = "/l.db: full"; },
        "nothing is learned: /l.db: full"},
+      {"habits-not-kept", [](HealthFacts& f) { f.running->brake_fault = "/h: full"; },
+       "the habits of senders are not kept: /h: full"},
       {"nothing-learned", [](HealthFacts& f) { f.running->learned_in_week = 0; }, "nothing was learned for a week"},
       {"learn-rate-met", [](HealthFacts& f) { f.running->hour.over_rate = 1; }, "a login has written"},
       {"learn-exempt-rate-met", [](HealthFacts& f) { f.running->hour.over_exempt_rate = 1; }, "a client of exempt-"},
