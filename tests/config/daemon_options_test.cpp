@@ -86,6 +86,10 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "learn-rate = 7\n"
       "learn-from-exempt = yes\n"
       "learn-exempt-rate = 8\n"
+      "burst-limit = 100\n"
+      "burst-recipients = 40\n"
+      "burst-observe = 0d\n"
+      "burst-file = /srv/habits\n"
       "deep-check = rspamd:http://[::1]:11333/\n"
       "deep-check = spamd:unix:/run/spamd.sock\n"
       "deep-check-timeout = 7\n"
@@ -122,6 +126,10 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(options.learn_keep == std::chrono::days(30));
   CHECK(options.learn_max_recipients == 5);
   CHECK(options.learn_rate == 7);
+  CHECK(options.burst_limit == 100);
+  CHECK(options.burst_recipients == 40);
+  CHECK(options.burst_observe == std::chrono::days(0));
+  CHECK(options.burst_file == "/srv/habits");
   CHECK(options.learn_from_exempt);
   CHECK(options.learn_exempt_rate == 8);
   CHECK(options.revoked == "/etc/bloomgate/revoked.txt");
@@ -449,6 +457,10 @@ TEST_CASE("an invalid line of the file is refused with its place, its option, wh
       {"nothing an hour", "learn-rate = 0\n", 1, "learn-rate", "from 1 to 1000000", "'0'"},
       {"nothing an hour of a client", "learn-exempt-rate = 0\n", 1, "learn-exempt-rate", "from 1 to 1000000", "'0'"},
       {"no recipient", "learn-max-recipients = 0\n", 1, "learn-max-recipients", "from 1 to 1000", "'0'"},
+      {"more than are counted", "burst-limit = 1000001\n", 1, "burst-limit", "from 0 to 1000000", "'1000001'"},
+      {"no recipient of many", "burst-recipients = 0\n", 1, "burst-recipients", "from 1 to 1000000", "'0'"},
+      {"observed for hours", "burst-observe = 7h\n", 1, "burst-observe", "0d to 36500d", "'7h'"},
+      {"habits in no path", "burst-file = habits\n", 1, "burst-file", "the path of a file", "'habits'"},
       {"no connection", "max-connections = 0\n", 1, "max-connections", "from 1 to 100000", "'0'"},
       {"no time", "connection-timeout = 0\n", 1, "connection-timeout", "from 1 to 7200", "'0'"},
       {"longer than libmilter's", "connection-timeout = 7201\n", 1, "connection-timeout", "from 1 to 7200", "'7201'"},

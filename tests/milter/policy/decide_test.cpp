@@ -192,6 +192,8 @@ TEST_CASE("names of verdicts and reasons are what operators match on") {
       {Reason::distrusted_results, "distrusted-results"},
       {Reason::own_domain, "own-domain"},
       {Reason::revoked, "revoked"},
+      {Reason::burst, "burst"},
+      {Reason::replay, "replay"},
       {Reason::opted_out, "opted-out"},
       {Reason::exempt_network, "exempt-network"},
       {Reason::exempt_authenticated, "exempt-authenticated"},

@@ -211,6 +211,13 @@ const Case kCases[] = {
     {Reason::revoked, "check", kFrom,
      "Checked, because the list revoked has joe@example.org. If the entry is the address: bloomgate-milter unrevoke "
      "joe@example.org. If it is for a recipient: bloomgate-milter unrevoke 'SENDER > RECIPIENT'."},
+    {Reason::burst, "check", kListed,
+     "Checked, because joe@example.org sends much more than usual: its account may have been taken over. It is "
+     "delivered again once it has been calm for an hour, or for a day if the whole day was too much; a higher "
+     "burst-limit would change that."},
+    {Reason::replay, "check", kListed,
+     "Checked, because the same message of joe@example.org has come too often within an hour: an outsider may send it "
+     "again. A message with a Message-ID of its own would be delivered."},
     {Reason::opted_out, "check", kNobody,
      "Checked, because the list opt-out has a recipient of it. bloomgate-milter opt-in RECIPIENT would change that."},
     {Reason::exempt_network, "check", kNobody,

@@ -1,0 +1,74 @@
+// The brake among the daemon's parts.
+#include "milter/brake/brake.hpp"
+#include "tests/milter/judge/hearing_parts.hpp"
+#include "tests/support/catch.hpp"
+
+namespace bloomgate::test {
+namespace {
+
+class Braked : public Parts {
+ public:
+  explicit Braked(JudgeRules rules = envelope_rules())
+      : brake(
+            {.floor = {.messages = 5, .recipients = 5}, .observe = std::chrono::days(0), .path = folder.file("counts")},
+            log.logger()),
+        braking(std::move(rules), slot, results, record, {}, nullptr, &brake) {
+    brake.start();
+  }
+
+  Decision hear(std::string_view sender, std::string_view message_id = "",
+                const std::vector<std::string_view>& recipients = {"ann@ours.example"}) {
+    MessageRecorder message;
+    message.expect_recipients(braking.wants_recipients());
+    message.begin_message(sender);
+    for (const std::string_view path : recipients) message.add_recipient(path);
+    if (!message_id.empty()) message.add_header("Message-Id", message_id);
+    return braking.judge(message, "").decision;
+  }
+
+  Decision look_up(std::string_view sender) { return braking.look_up(sender, "", {}, Judge::AskLearned::no); }
+
+  TemporaryFolder folder;
+  Brake brake;
+  Judge braking;
+};
+
+TEST_CASE_METHOD(Braked, "a listed sender who sends much at once is checked, and who asks for it is told so") {
+  for (int i = 0; i < 5; ++i) CHECK(hear("<joe@example.org>").reason == Reason::listed);
+  CHECK(look_up("joe@example.org").reason == Reason::listed);
+  const Decision held = hear("<joe+tag@example.org>");
+  CHECK(held.reason == Reason::not_listed);
+  CHECK(hear("<joe@example.org>").reason == Reason::burst);
+  CHECK(look_up("joe@example.org").reason == Reason::burst);
+  CHECK(look_up("joe@example.org").verdict == Verdict::check);
+  CHECK(look_up("anybody@corp.example").reason == Reason::listed_domain);
+  CHECK(brake.status().held == 1);
+}
+
+TEST_CASE_METHOD(Braked, "mail of senders who are not listed is not counted") {
+  for (int i = 0; i < 20; ++i) CHECK(hear("<stranger@example.org>").reason == Reason::not_listed);
+  CHECK(brake.status().senders == 0);
+}
+
+TEST_CASE_METHOD(Braked, "the recipients of the mail are counted, too") {
+  CHECK(braking.wants_recipients());
+  CHECK(hear("<joe@example.org>", "", {"a@o.example", "b@o.example", "c@o.example"}).reason == Reason::listed);
+  std::vector<std::string> paths;
+  for (int i = 0; i < 40; ++i) paths.push_back("user" + std::to_string(i) + "@o.example");
+  CHECK(hear("<joe@example.org>", "", {paths.begin(), paths.end()}).reason == Reason::burst);
+}
+
+TEST_CASE_METHOD(Braked, "a message that comes again is checked by itself, by the first of its Message-IDs") {
+  CHECK(hear("<joe@example.org>", "<1@example.org>").reason == Reason::listed);
+  CHECK(hear("<joe@example.org>", "<1@example.org>").reason == Reason::replay);
+  CHECK(hear("<joe@example.org>", "<2@example.org>").reason == Reason::listed);
+}
+
+TEST_CASE_METHOD(Braked, "without a limit the recipients are not asked for, and nothing is held") {
+  brake.set_rules({.floor = {.messages = 0}});
+  CHECK_FALSE(braking.wants_recipients());
+  for (int i = 0; i < 20; ++i) CHECK(hear("<joe@example.org>").reason == Reason::listed);
+}
+
+}  // namespace
+}  // namespace bloomgate::test
