@@ -363,7 +363,7 @@ void add_learning(Families& families, const Learner::Status& learning) {
 void add_brake(Families& families, const Brake::Status& brake) {
   families.one_gauge("bloomgate_counted_senders", "Listed senders whose messages are counted.", number(brake.senders));
   families.one_gauge("bloomgate_counted_senders_memory_bytes", "Memory that they take.", number(brake.bytes));
-  families.one_gauge("bloomgate_burst_observing", "1 while bursts are observed only, 0 from then on.",
+  families.one_gauge("bloomgate_burst_observing", "Whether bursts are observed only (1), or senders are held (0).",
                      number(brake.observes_until ? 1U : 0U));
   families.one_counter("bloomgate_burst_observed_total", "Messages that would have been held, while it observes.",
                        number(brake.noticed));
