@@ -228,7 +228,16 @@ class Daemon:
         if any(self.is_ours(each) and not self.proves_domain(each)
                for each in (message.came, message.behind, message.sender)):
             return "check", "own-domain"
-        return "deliver" if self.policy.delivers(message) else "check", None
+        if not self.policy.delivers(message):
+            return "check", None
+        return ("check", "burst") if self.is_held() else ("deliver", None)
+
+    def is_held(self):
+        """Whether the sender that delivers the message sends too much: single addresses do, and domains have no limit."""
+        policy, message = self.policy, self.message
+        is_by_envelope = policy.identity == "envelope" or policy.identity == "either" and policy.envelope_counts(message)
+        found = policy.lists.entry(message.envelope if is_by_envelope else message.sender)
+        return self.case.brake == "burst" and found[0] == "mailbox"
 
     def goes_on(self, verdict):
         """Whether nothing speaks against the message when its recipients get it."""

@@ -44,6 +44,7 @@ COLUMNS = {
     "opt_out": ("none", "empty", "user", "other", "domain", "lost"),
     "mode": ("enforce", "observe"),
     "learning": ("off", "on", "knows"),
+    "brake": ("calm", "burst"),
     "checker": ("none", "ham", "spam", "fails"),
 }
 # What a message needs to teach; it comes with all of that in every fourth case.

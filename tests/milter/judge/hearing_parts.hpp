@@ -41,8 +41,9 @@ class Teaching : public Parts {
   explicit Teaching(JudgeRules rules = rules_for(IdentityRule::envelope))
       : learner({.path = folder.file("learned.db"), .keep = std::chrono::days(10)}, log.logger(), 7,
                 [this] { return today; }),
+        brake({.observe = std::chrono::days(0), .path = folder.file("counts")}, log.logger()),
         learning(std::move(rules), slot, results, record, {[this] { ++damage_reports; }, [this] { ++results_reports; }},
-                 &learner) {
+                 &learner, &brake) {
     parts.judge = &learning;
     parts.record = &record;
     parts.check_mark = CheckMark::tells_why;
@@ -93,6 +94,7 @@ class Teaching : public Parts {
   TemporaryFolder folder;
   LearnedDay today{std::chrono::days(20'780)};
   Learner learner;
+  Brake brake;  // not started: its file stays as it is
   Judge learning;
   HearingParts parts;
   MessageRecorder message;
