@@ -32,6 +32,17 @@ void note_public_reason(Decision& decision, const Facts& facts, const Lists& lis
   decision.public_reason = {other.reason, other.identity, other.signature};
 }
 
+Reason reason_of(Hold hold) noexcept {
+  switch (hold) {
+    case Hold::replay:
+      return Reason::replay;
+    case Hold::suspended:
+      return Reason::suspended;
+    default:
+      return Reason::burst;
+  }
+}
+
 // The exemption of mail that is not incoming.
 std::optional<Reason> find_exemption(const Origin& origin, const Policy& policy) noexcept {
   if (policy.exempt_logged_in && origin.logged_in) return Reason::exempt_authenticated;
@@ -81,7 +92,7 @@ Decision decide(const Facts& facts, const Lists& lists, const Policy& policy, Tr
   if (decision.verdict == Verdict::deliver) {
     if (facts.hold == Hold::none) return decision;
     decision.verdict = Verdict::check;
-    decision.reason = facts.hold == Hold::replay ? Reason::replay : Reason::burst;
+    decision.reason = reason_of(facts.hold);
     note("brake", {}, reason_name(decision.reason));
     note_public_reason(decision, facts, lists, policy);
     return decision;

@@ -40,7 +40,7 @@ class Trace;
 //     listed, or else that of the envelope sender.
 //  9. Where steps 6 to 8 do not deliver the message: an entry that names its signer, or a mailing list
 //     (signed_route.hpp). None of these delivers what step 7 forbids.
-// 10. burst, replay: the message would be delivered by a list, and the brake holds its sender (Facts::hold).
+// 10. suspended, burst, replay: the message would be delivered by a list, and the brake holds its sender (Facts::hold).
 //
 // Neither the null sender is ever delivered nor a malformed one, which a mail server may take for it.
 //

@@ -39,6 +39,7 @@ std::string_view reason_name(Reason reason) noexcept {
                                                      {revoked, "revoked"},
                                                      {burst, "burst"},
                                                      {replay, "replay"},
+                                                     {suspended, "suspended"},
                                                      {opted_out, "opted-out"},
                                                      {exempt_network, "exempt-network"},
                                                      {exempt_authenticated, "exempt-authenticated"},

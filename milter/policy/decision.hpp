@@ -58,6 +58,7 @@ enum class Reason : std::uint8_t {
   // The brake: listed and proven, and
   burst,   // sends much more than it usually does
   replay,  // the same message has come too often
+  suspended,  // mail that was proven to be its own was spam
 
   // The operator's list `opt-out` has a recipient. It does not depend on the sender, so mark and bounce may tell it.
   // They then tell the sender that a recipient of his message has opted out.
@@ -80,7 +81,7 @@ enum class Reason : std::uint8_t {
   confirm_unreadable,  // … and its store cannot be read, or was not asked
   internal_error,      // an exception on the way; never decided here
 };
-inline constexpr std::size_t kReasonCount = 43;
+inline constexpr std::size_t kReasonCount = 44;
 
 // "deliver", "check". Never fails.
 std::string_view verdict_name(Verdict verdict) noexcept;

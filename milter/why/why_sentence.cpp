@@ -312,6 +312,15 @@ Why revoked(const KnownDecision& known) {
   return why;
 }
 
+Why suspended(const KnownDecision& known) {
+  const std::string entry = is_mailing_list(known) ? known.entry : address_of(known);
+  Why why = {.because = who(known) + " is suspended: proven mail of it was spam",
+             .change = command("suspended clear", entry)};
+  if (!known.entry.empty() && known.entry != entry) why.change += ", or " + command("suspended clear", known.entry);
+  why.change += " would change that.";
+  return why;
+}
+
 Why confirmation_fault(const KnownDecision& known, const std::string& fault, std::string change) {
   return {.because = of_list(known) + " has " + who(known) + ", but " + fault, .change = std::move(change)};
 }
@@ -390,6 +399,8 @@ Why why_of(const KnownDecision& known) {
       return own_domain(known);
     case Reason::revoked:
       return revoked(known);
+    case Reason::suspended:
+      return suspended(known);
     case Reason::burst:
       return {who(known) + " sends much more than usual: its account may have been taken over",
               "It is delivered again once it has been calm for an hour, or for a day if the whole day was too much; a "

@@ -19,6 +19,7 @@ TEST_CASE("a message that would be delivered is checked while its sender is held
   CHECK(test::summary(decide_held("<joe@example.org>", Hold::none)) == "deliver listed envelope @main");
   CHECK(test::summary(decide_held("<joe@example.org>", Hold::burst)) == "check burst envelope @main");
   CHECK(test::summary(decide_held("<joe@example.org>", Hold::replay)) == "check replay envelope @main");
+  CHECK(test::summary(decide_held("<joe@example.org>", Hold::suspended)) == "check suspended envelope @main");
   CHECK(test::summary(decide_held("<ann@corp.example>", Hold::burst)) == "check burst envelope @main by @corp.example");
 }
 

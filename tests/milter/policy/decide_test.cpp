@@ -194,6 +194,7 @@ TEST_CASE("names of verdicts and reasons are what operators match on") {
       {Reason::revoked, "revoked"},
       {Reason::burst, "burst"},
       {Reason::replay, "replay"},
+      {Reason::suspended, "suspended"},
       {Reason::opted_out, "opted-out"},
       {Reason::exempt_network, "exempt-network"},
       {Reason::exempt_authenticated, "exempt-authenticated"},

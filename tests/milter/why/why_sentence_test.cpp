@@ -211,6 +211,13 @@ const Case kCases[] = {
     {Reason::revoked, "check", kFrom,
      "Checked, because the list revoked has joe@example.org. If the entry is the address: bloomgate-milter unrevoke "
      "joe@example.org. If it is for a recipient: bloomgate-milter unrevoke 'SENDER > RECIPIENT'."},
+    {Reason::suspended, "check", kListed,
+     "Checked, because joe@example.org is suspended: proven mail of it was spam. bloomgate-milter suspended clear "
+     "joe@example.org would change that."},
+    {Reason::suspended, "check", kFrom,
+     "Checked, because joe@example.org is suspended: proven mail of it was spam. bloomgate-milter suspended clear "
+     "joe@example.org, or bloomgate-milter suspended clear @example.org would change that.",
+     "entry=@example.org"},
     {Reason::burst, "check", kListed,
      "Checked, because joe@example.org sends much more than usual: its account may have been taken over. It is "
      "delivered again once it has been calm for an hour, or for a day if the whole day was too much; a higher "

@@ -1,0 +1,173 @@
+#include "milter/brake/suspensions.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include "filter/base/error.hpp"
+#include "filter/base/printable.hpp"
+#include "filter/system/file_descriptor.hpp"
+#include "filter/system/file_io.hpp"
+#include "filter/system/file_paths.hpp"
+#include "filter/system/replacement.hpp"
+
+namespace bloomgate {
+namespace {
+
+using std::chrono::sys_seconds;
+
+constexpr std::chrono::days kRemembered{7};
+constexpr std::size_t kTimesUntilCleared = 2;
+constexpr std::string_view kHeading =
+    "# Senders whose mail is checked for a while. Edit it by bloomgate-milter suspended list|add|clear.\n";
+
+// The text up to the separator, which goes, too.
+std::string_view take_field(std::string_view& text, char separator) noexcept {
+  const std::size_t end = std::min(text.find(separator), text.size());
+  const std::string_view field = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return field;
+}
+
+std::optional<sys_seconds> time_of(std::string_view text) noexcept {
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  // Until the year 9999, so that no sum of times wraps.
+  if (error != std::errc() || end != text.data() + text.size() || seconds < 0 || seconds > 253'402'300'799) return {};
+  return sys_seconds(std::chrono::seconds(seconds));
+}
+
+std::optional<Suspension> suspension_of(std::string_view line) {
+  Suspension made;
+  made.entry = take_field(line, '\t');
+  const std::optional<sys_seconds> until = time_of(take_field(line, '\t'));
+  if (made.entry.find('@') == std::string::npos && !made.entry.starts_with("list:")) return {};
+  if (!until) return {};
+  if (until->time_since_epoch().count() != 0) made.until = until;
+  while (!line.empty()) {
+    const std::optional<sys_seconds> time = time_of(take_field(line, ','));
+    if (!time) return {};
+    made.times.push_back(*time);
+  }
+  return made;
+}
+
+Suspensions suspensions_of(std::string_view text, const std::string& path) {
+  Suspensions all;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = take_field(text, '\n');
+    if (line.empty() || line.starts_with('#')) continue;
+    std::optional<Suspension> one = suspension_of(line);
+    if (!one) {
+      throw BloomgateError(ErrorCode::bad_input,
+                           "'" + printable(path) + "', line " + std::to_string(number) +
+                               " is no suspension; remove the line, and add the sender again",
+                           {.path = path});
+    }
+    all.push_back(*std::move(one));
+  }
+  return all;
+}
+
+std::string text_of(const Suspensions& all) {
+  std::string text(kHeading);
+  for (const Suspension& each : all) {
+    text.append(each.entry).append("\t");
+    text.append(std::to_string(each.until ? each.until->time_since_epoch().count() : 0)).append("\t");
+    for (const sys_seconds time : each.times) {
+      text.append(time == each.times.front() ? "" : ",").append(std::to_string(time.time_since_epoch().count()));
+    }
+    text.append("\n");
+  }
+  return text;
+}
+
+// Whether a domain entry lists that address.
+bool lists(std::string_view entry, std::string_view address) noexcept {
+  const std::size_t at = address.rfind('@');
+  if (at == 0 || at == std::string_view::npos) return false;
+  const std::string_view domain = address.substr(at + 1);
+  if (!entry.starts_with("@.")) return address.substr(at) == entry;
+  entry.remove_prefix(2);
+  return domain == entry || (domain.ends_with(entry) && domain[domain.size() - entry.size() - 1] == '.');
+}
+
+// Returns whether it was not suspended before.
+bool suspend_one(Suspensions& all, const std::string& entry, sys_seconds now) {
+  auto found = std::ranges::find(all, entry, &Suspension::entry);
+  const bool is_new = found == all.end() || !found->holds(now);
+  if (found == all.end()) found = all.insert(found, {.entry = entry, .until = now});
+  std::erase_if(found->times, [now](sys_seconds time) { return time + kRemembered <= now; });
+  // One that holds already is not the second one.
+  if (!is_new) return false;
+  found->times.push_back(now);
+  found->until = now + kSuspendedFor;
+  if (found->times.size() >= kTimesUntilCleared) found->until.reset();
+  return true;
+}
+
+FileDescriptor lock_of(const std::string& folder) {
+  FileDescriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file.is_open()) throw replacement_error("open the folder", folder, errno);
+  while (flock(file.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) throw replacement_error("lock the folder", folder, errno);
+  }
+  return file;
+}
+
+// A file that root makes belongs to the daemon, as its folder does.
+void give_to_owner(const FileDescriptor& folder, const std::string& path) {
+  struct stat status = {};
+  if (geteuid() != 0 || fstat(folder.get(), &status) != 0) return;
+  if (chown(path.c_str(), status.st_uid, status.st_gid) != 0) throw replacement_error("give away", path, errno);
+}
+
+}  // namespace
+
+const Suspension* find_suspension(const Suspensions& all, std::string_view entry) noexcept {
+  const auto found = std::ranges::find(all, entry, &Suspension::entry);
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> suspend(Suspensions& all, const std::string& entry, const std::string& listed_by,
+                                 sys_seconds now) {
+  std::vector<std::string> suspended;
+  if (suspend_one(all, entry, now)) suspended.push_back(entry);
+  if (listed_by.empty() || listed_by == entry) return suspended;
+  const auto of_entry = std::ranges::count_if(
+      all, [&](const Suspension& each) { return each.holds(now) && lists(listed_by, each.entry); });
+  if (static_cast<std::size_t>(of_entry) >= kAddressesOfEntry && suspend_one(all, listed_by, now)) {
+    suspended.push_back(listed_by);
+  }
+  return suspended;
+}
+
+Suspensions read_suspensions(const std::string& path) {
+  try {
+    return suspensions_of(read_text(path), path);
+  } catch (const BloomgateError& error) {
+    if (error.code() == ErrorCode::cannot_open && access(path.c_str(), F_OK) != 0 && errno == ENOENT) return {};
+    throw;
+  }
+}
+
+void edit_suspensions(const std::string& path, sys_seconds now, const std::function<void(Suspensions&)>& change) {
+  const FileDescriptor lock = lock_of(folder_of(path));
+  Suspensions all = read_suspensions(path);
+  const Suspensions before = all;
+  change(all);
+  if (all == before) return;
+  std::erase_if(all, [now](const Suspension& each) {
+    return !each.holds(now) && (each.times.empty() || each.times.back() + kRemembered <= now);
+  });
+  const bool is_new = access(path.c_str(), F_OK) != 0;
+  replace_file(path, text_of(all), 0640);
+  if (is_new) give_to_owner(lock, path);
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,51 @@
+// Senders who are checked for a while, since mail that they have proven to be theirs was spam. Kept in a text file, which
+// the daemon and `bloomgate-milter suspended` edit: each change is made to the file, under a lock of its folder, so all
+// who share the file share what it says.
+//
+// A line for each: the entry, the time until which it holds (seconds of Unix time; 0: until a person clears it), and the
+// times of the last week at which it was suspended, with commas. Fields are parted by tabs.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomgate {
+
+struct Suspension {
+  std::string entry;  // the canonical key of an address, a domain entry or a mailing list
+  std::optional<std::chrono::sys_seconds> until = {};  // nothing: until a person clears it
+  std::vector<std::chrono::sys_seconds> times = {};    // of the last week, the newest last
+
+  bool holds(std::chrono::sys_seconds now) const noexcept { return !until || now < *until; }
+  friend bool operator==(const Suspension&, const Suspension&) = default;
+};
+
+using Suspensions = std::vector<Suspension>;
+
+// How long the first suspension holds. The second one within a week holds until a person clears it.
+inline constexpr std::chrono::hours kSuspendedFor{24};
+// So many addresses of one domain that are suspended at once suspend the entry that lists them.
+inline constexpr std::size_t kAddressesOfEntry = 3;
+
+// Null: it is not there.
+const Suspension* find_suspension(const Suspensions& all, std::string_view entry) noexcept;
+
+// Suspends the entry anew. Returns the entries that are suspended now and were not before: none, it, or also `listed_by`
+// (a domain entry; may be empty) where enough of its addresses are.
+std::vector<std::string> suspend(Suspensions& all, const std::string& entry, const std::string& listed_by,
+                                 std::chrono::sys_seconds now);
+
+// An empty file where there is none. Throws BloomgateError{cannot_open, cannot_read, bad_input}; the message names the
+// line.
+Suspensions read_suspensions(const std::string& path);
+
+// Reads the file, has `change` change what it says, and puts the result in its place; what holds no more and is of
+// longer ago than a week goes. Throws as read_suspensions(), and BloomgateError{cannot_write, not_permitted}.
+void edit_suspensions(const std::string& path, std::chrono::sys_seconds now,
+                      const std::function<void(Suspensions&)>& change);
+
+}  // namespace bloomgate

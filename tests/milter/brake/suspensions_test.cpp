@@ -1,0 +1,109 @@
+#include "milter/brake/suspensions.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/at_once.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
+
+constexpr std::chrono::sys_seconds kNow{1'790'000'000s};
+const std::string kJoe = "joe@example.org";
+
+bool holds(const Suspensions& all, std::string_view entry, std::chrono::sys_seconds now) {
+  const Suspension* const found = find_suspension(all, entry);
+  return found != nullptr && found->holds(now);
+}
+
+TEST_CASE("a sender is suspended for a day, and the second time within a week until a person clears it") {
+  Suspensions all;
+  CHECK(suspend(all, kJoe, "", kNow) == std::vector{kJoe});
+  CHECK(suspend(all, kJoe, "", kNow + 1h).empty());  // it holds already
+  CHECK(holds(all, kJoe, kNow + 24h - 1s));
+  CHECK_FALSE(holds(all, kJoe, kNow + 24h));
+  CHECK(suspend(all, kJoe, "", kNow + 7 * 24h - 1s) == std::vector{kJoe});
+  CHECK(holds(all, kJoe, kNow + 10'000h));
+}
+
+TEST_CASE("what was longer ago than a week does not count") {
+  Suspensions all;
+  suspend(all, kJoe, "", kNow);
+  suspend(all, kJoe, "", kNow + 7 * 24h);
+  CHECK_FALSE(holds(all, kJoe, kNow + 8 * 24h));
+}
+
+TEST_CASE("three addresses of a domain that are suspended at once suspend the entry that lists them") {
+  Suspensions all;
+  const std::string entry = GENERATE("@example.org", "@.org", "@.example.org");
+  CHECK(suspend(all, "a@example.org", entry, kNow) == std::vector<std::string>{"a@example.org"});
+  CHECK(suspend(all, "x@other.example", "", kNow).size() == 1);
+  CHECK(suspend(all, "b@example.org", entry, kNow).size() == 1);
+  CHECK(suspend(all, "c@example.org", entry, kNow) == std::vector<std::string>{"c@example.org", entry});
+  CHECK(holds(all, entry, kNow));
+  CHECK(suspend(all, "d@example.org", "@ample.org", kNow).size() == 1);
+}
+
+TEST_CASE("what is written to the file is read again, and what holds no more and is a week old goes") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("suspended");
+  CHECK(read_suspensions(path).empty());
+  edit_suspensions(path, kNow, [](Suspensions& all) {
+    suspend(all, kJoe, "", kNow);
+    suspend(all, "list:news.lists.example", "", kNow - 1h);
+    suspend(all, "ann@example.org", "", kNow - 48h);
+    suspend(all, "ann@example.org", "", kNow);
+  });
+  Suspensions all = read_suspensions(path);
+  REQUIRE(all.size() == 3);
+  CHECK(all[0] == Suspension{kJoe, kNow + 24h, {kNow}});
+  CHECK(all[2] == Suspension{"ann@example.org", std::nullopt, {kNow - 48h, kNow}});
+  CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::others_all) ==
+        std::filesystem::perms::none);
+  edit_suspensions(path, kNow + 7 * 24h, [](Suspensions& some) { suspend(some, "new@example.org", "", kNow + 7 * 24h); });
+  all = read_suspensions(path);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].entry == "ann@example.org");
+  CHECK(all[1].entry == "new@example.org");
+}
+
+TEST_CASE("a line that is no suspension is named, and the file stays as it is") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("suspended");
+  const std::string line = GENERATE("joe@example.org", "joe@example.org\t", "joe@example.org\tnever\t",
+                                    "joe@example.org\t-1\t", "joe@example.org\t1\t2,x", "joe\t1\t2",
+                                    "joe@example.org\t99999999999999\t", "\t1\t2", "joe@example.org 1 2");
+  std::ofstream(path) << "# a comment\n\nann@example.org\t0\t1\n" << line << "\n";
+  const auto error = test::error_of([&] { edit_suspensions(path, kNow, [](Suspensions& all) { all.clear(); }); });
+  CHECK(error.code() == ErrorCode::bad_input);
+  CHECK_THAT(error.what(), Contains("line 4 is no suspension"));
+  CHECK(std::filesystem::file_size(path) > 20);
+}
+
+TEST_CASE("a file that cannot be read is an error, and not an empty one") {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directory(folder.file("suspended"));
+  CHECK_THROWS_AS(read_suspensions(folder.file("suspended")), BloomgateError);
+  CHECK_THROWS_AS(edit_suspensions(folder.file("none/suspended"), kNow, [](Suspensions&) {}), BloomgateError);
+}
+
+TEST_CASE("edits at once lose nothing") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("suspended");
+  test::at_once(4, [&](int thread) {
+    for (int i = 0; i < 10; ++i) {
+      const std::string entry = std::to_string(thread) + "." + std::to_string(i) + "@example.org";
+      edit_suspensions(path, kNow, [&](Suspensions& all) { suspend(all, entry, "", kNow); });
+    }
+  });
+  CHECK(read_suspensions(path).size() == 40);
+}
+
+}  // namespace
+}  // namespace bloomgate
