@@ -205,6 +205,8 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("burst-recipients", options.burst_recipients);
   merger.set("burst-observe", options.burst_observe);
   merger.set("burst-file", options.burst_file);
+  merger.set("suspend", options.suspend);
+  merger.set("suspend-file", options.suspend_file);
   set_deep_check(merger, options.deep_check);
   merger.set("mode", options.mode);
   merger.set("mark-tells-why", options.mark_tells_why);

@@ -98,6 +98,8 @@ struct DaemonOptions {
   std::size_t burst_recipients;
   std::chrono::days burst_observe;
   std::string burst_file;  // a path
+  bool suspend;
+  std::string suspend_file;  // a path
   DeepCheckOptions deep_check;
   Mode mode;
   bool mark_tells_why;

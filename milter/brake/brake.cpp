@@ -16,6 +16,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kBetweenSaves = 1h;
+constexpr auto kBetweenLooks = 1s;
+constexpr std::size_t kMostWaiting = 1000;
+constexpr std::size_t kSendersOfSuspension = 1000;
 constexpr HalfHours kHalfHoursOfDay = 48;
 // As long as a habit lasts.
 constexpr HalfHours kKept = 6 * kHalfHoursOfWeek;
@@ -34,7 +37,7 @@ KeyHash hash_of(std::string_view text, std::uint64_t seed) noexcept {
 }  // namespace
 
 Brake::Brake(BrakeRules rules, std::shared_ptr<spdlog::logger> log, Now now)
-    : log_(std::move(log)), now_(now ? std::move(now) : Now(SystemClock::now)), path_(rules.path) {
+    : log_(std::move(log)), now_(now ? std::move(now) : Now(SystemClock::now)), path_(rules.path), suspensions_path_(rules.suspensions_path) {
   set_rules(std::move(rules));
 }
 
@@ -47,11 +50,13 @@ void Brake::set_rules(BrakeRules rules) {
   most_recipients_ = rules.floor.recipients;
   observed_days_ = static_cast<std::uint32_t>(rules.observe.count());
   is_on_ = rules.is_on();
+  may_suspend_ = rules.suspends;
 }
 
 void Brake::start() {
   origin_ = {.seed = random_seed(), .began = now()};
   load();
+  look_for_suspensions();
   const HeldSignals held;
   thread_ = std::thread([this] { run(); });
 }
@@ -108,13 +113,137 @@ void Brake::save() {
 
 // The first time at once, so that a file that cannot be written shows.
 void Brake::run() {
-  bool is_stopping = false;
-  while (!is_stopping) {
-    save();
+  auto save_at = std::chrono::steady_clock::now();
+  for (bool is_stopping = false; !is_stopping;) {
+    if (std::chrono::steady_clock::now() >= save_at) {
+      save();
+      save_at = std::chrono::steady_clock::now() + kBetweenSaves;
+    }
+    look_for_suspensions();
+    suspend_waiting();
     std::unique_lock lock(mutex_);
-    is_stopping = wakeup_.wait_for(lock, kBetweenSaves, [this] { return is_stopping_; });
+    wakeup_.wait_for(lock, kBetweenLooks, [this] { return is_stopping_ || !spam_.empty(); });
+    is_stopping = is_stopping_;
   }
+  suspend_waiting();
   save();
+}
+
+std::chrono::sys_seconds Brake::seconds() const {
+  return std::chrono::floor<std::chrono::seconds>(now_());
+}
+
+void Brake::note_suspensions_fault(const std::string& what) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (suspensions_fault_ == what) return;
+    suspensions_fault_ = what;
+  }
+  if (!what.empty()) log_->warn("suspend-file: {}: suspensions are not kept beyond this process", printable(what));
+}
+
+void Brake::put_suspensions(const Suspensions& all) {
+  std::map<std::string, std::optional<std::chrono::sys_seconds>, std::less<>> suspended;
+  for (const Suspension& each : all) suspended.emplace(each.entry, each.until);
+  const std::lock_guard lock(mutex_);
+  suspended_ = std::move(suspended);
+}
+
+// What is in memory holds as long as the file cannot be read.
+void Brake::look_for_suspensions() {
+  if (!may_suspend()) return;
+  const std::optional<FileStamp> there = FileStamp::of_path(suspensions_path_);
+  if (there == suspensions_seen_) return;
+  try {
+    put_suspensions(read_suspensions(suspensions_path_));
+    suspensions_seen_ = there;
+    note_suspensions_fault("");
+  } catch (const std::exception& error) {
+    note_suspensions_fault(error.what());
+  }
+}
+
+void Brake::suspend(CountedNames names, std::string message) {
+  if (!may_suspend() || names.sender.empty()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (spam_.size() < kMostWaiting) spam_.push_back({std::move(names), std::move(message)});
+  }
+  wakeup_.notify_one();
+}
+
+void Brake::suspend_waiting() {
+  std::vector<Spam> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting.swap(spam_);
+  }
+  for (const Spam& each : waiting) suspend_one(each);
+}
+
+bool Brake::may_suspend_another() {
+  const std::chrono::sys_seconds now = seconds();
+  if (now >= hour_began_ + 1h || now < hour_began_) {
+    hour_began_ = now;
+    suspended_in_hour_ = 0;
+  }
+  const std::uint64_t most = std::max<std::uint64_t>(kMostAnHour, senders_.size() / kSendersOfSuspension);
+  const bool is_full = suspended_in_hour_ >= most;
+  const std::lock_guard lock(mutex_);
+  if (is_full && !suspends_no_more_) {
+    log_->warn(
+        "suspend: {} senders were suspended within an hour, and no other one is until it is over: see whether the "
+        "checker is wrong; bloomgate-milter suspended list names them",
+        suspended_in_hour_);
+  }
+  suspends_no_more_ = is_full;
+  return !is_full;
+}
+
+// The address is suspended, and not at once all that the entry lists with it.
+void Brake::suspend_one(const Spam& spam) {
+  const auto& [sender, address] = spam.names;
+  const std::string& first = address.empty() ? sender : address;
+  const std::chrono::sys_seconds now = seconds();
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_suspended(first, now)) return;
+  }
+  if (!may_suspend_another()) return;
+  std::vector<std::string> suspended;
+  try {
+    Suspensions all;
+    edit_suspensions(suspensions_path_, now, [&](Suspensions& some) {
+      suspended = bloomgate::suspend(some, first, sender, now);
+      all = some;
+    });
+    put_suspensions(all);
+    note_suspensions_fault("");
+  } catch (const std::exception& error) {
+    note_suspensions_fault(error.what());
+    suspended = {first};
+    const std::lock_guard lock(mutex_);
+    suspended_[first] = now + kSuspendedFor;
+  }
+  for (const std::string& entry : suspended) {
+    log_->warn("suspended={} {}: bloomgate-milter suspended list says until when, and suspended clear ends it",
+               printable(entry), spam.message);
+  }
+  suspended_in_hour_ += suspended.size();
+  const std::lock_guard lock(mutex_);
+  suspensions_ += suspended.size();
+}
+
+bool Brake::is_suspended(std::string_view entry, std::chrono::sys_seconds now) const {
+  const auto found = suspended_.find(entry);
+  return found != suspended_.end() && (!found->second || now < *found->second);
+}
+
+bool Brake::is_suspended(const CountedMessage& message) const {
+  if (!may_suspend()) return false;
+  const std::chrono::sys_seconds now = seconds();
+  const std::lock_guard lock(mutex_);
+  return is_suspended(message.sender, now) || is_suspended(message.address, now);
 }
 
 bool Brake::is_observing(HalfHours now) const noexcept {
@@ -126,6 +255,7 @@ SenderCounts::Rules Brake::rules_of(bool is_shared, HalfHours now) const {
 }
 
 Hold Brake::count(const CountedMessage& message) {
+  if (is_suspended(message)) return Hold::suspended;
   if (!is_on()) return Hold::none;
   const HalfHours at = now();
   const SenderCounts::Rules rules = rules_of(message.is_shared, at);
@@ -151,12 +281,13 @@ Hold Brake::count(const CountedMessage& message) {
   return rules.is_observing ? Hold::none : hold;
 }
 
-Hold Brake::state_of(std::string_view sender, bool is_shared) const {
+Hold Brake::state_of(const CountedMessage& message) const {
+  if (is_suspended(message)) return Hold::suspended;
   if (!is_on()) return Hold::none;
   const HalfHours at = now();
-  const SenderCounts::Rules rules = rules_of(is_shared, at);
+  const SenderCounts::Rules rules = rules_of(message.is_shared, at);
   if (rules.is_observing) return Hold::none;
-  const bool is_over = senders_.visit_known(hash_of(sender, origin_.seed),
+  const bool is_over = senders_.visit_known(hash_of(message.sender, origin_.seed),
                                             [&](const SenderCounts& counts) { return counts.is_over(at, rules); });
   return is_over ? Hold::burst : Hold::none;
 }
@@ -171,8 +302,14 @@ Brake::Status Brake::status() const {
     const std::chrono::minutes until(30 * (std::int64_t{origin_.began} + observed_days_ * kHalfHoursOfDay));
     status.observes_until = SystemClock::time_point(until);
   }
+  const std::chrono::sys_seconds time = seconds();
   const std::lock_guard lock(mutex_);
   status.fault = fault_;
+  status.suspended = static_cast<std::uint64_t>(std::ranges::count_if(
+      suspended_, [time](const auto& each) { return !each.second || time < *each.second; }));
+  status.suspensions = suspensions_;
+  status.suspends_no_more = suspends_no_more_;
+  status.suspensions_fault = suspensions_fault_;
   return status;
 }
 

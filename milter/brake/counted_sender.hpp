@@ -12,6 +12,7 @@ namespace bloomgate {
 
 struct CountedSender {
   FixedText<kMaxKeyBytes> key = {};
+  FixedText<kMaxKeyBytes> address = {};  // of the sender, where another key lists it; empty of a mailing list
   bool is_shared = false;  // see CountedMessage
 };
 

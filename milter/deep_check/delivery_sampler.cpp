@@ -129,6 +129,7 @@ class DeliverySampler::Queue {
         const DeepResult result = ask_(sample.envelope, sample.text);
         line = line_of(sample, &result, start);
         answer = answer_of(result.verdict);
+        if (answer == SampleAnswer::spam && sample.on_spam) sample.on_spam();
       } catch (const std::exception& error) {
         line = line_of(sample, nullptr, start) + " : " + printable(error.what());
       }

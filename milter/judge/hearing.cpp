@@ -45,6 +45,11 @@ Answer Hearing::end_of_message(const EndOfMessage& end) {
   parts_.record->message(*judgement_, end.queue_id, message_.forged_fields().marks(),
                          is_asked ? &deep_outcome_ : nullptr);
 
+  const bool is_called_spam = is_asked && (deep_outcome_.verdict == DeepVerdict::spam ||
+                                           deep_outcome_.verdict == DeepVerdict::reject);
+  if (is_called_spam) {
+    if (const auto suspend = suspension(end.queue_id)) suspend();
+  }
   const SpamAction action = deep_outcome_.action;
   const bool is_spam = is_asked && deep_outcome_.verdict != DeepVerdict::ham;
   if (!is_spam && !message_.failed()) {
@@ -124,13 +129,23 @@ void Hearing::take_sample(const EndOfMessage& end) noexcept {
       sample_ = {.envelope = message_.envelope(end),
                  .text = message_.take_text(),
                  .who = sampled_message(*judgement_, end.queue_id),
-                 .why = why_delivered(*judgement_)};
+                 .why = why_delivered(*judgement_),
+                 .on_spam = suspension(end.queue_id)};
       return;
     } catch (const std::bad_alloc&) {
       // The message is delivered all the same.
     }
   }
   parts_.sampler->drop();
+}
+
+// What suspends the message's sender once it is called spam. The judge lives as long as the process.
+std::function<void()> Hearing::suspension(std::string_view queue_id) const {
+  CountedNames sender = parts_.judge->proven_sender(*judgement_);
+  if (sender.sender.empty()) return nullptr;
+  return [judge = parts_.judge, sender = std::move(sender), message = sampled_message(*judgement_, queue_id)] {
+    judge->suspend(sender, message);
+  };
 }
 
 Edits Hearing::edits(std::string_view mta_name, bool exempt) {

@@ -19,6 +19,14 @@ double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
+CountedMessage counted_message(const CountedSender& sender, const Facts& facts) {
+  return {.sender = sender.key.view(),
+          .is_shared = sender.is_shared,
+          .address = sender.address.view(),
+          .message_id = facts.message_id,
+          .recipients = facts.recipients.paths};
+}
+
 }  // namespace
 
 std::vector<std::string> trusted_ids(const JudgeRules& rules, std::string_view mta_name) {
@@ -69,11 +77,27 @@ void Judge::decide_message(Judgement& made, const Asked& asked) const {
 void Judge::brake(Judgement& made, const Lists& lists) const {
   if (!brakes() || made.decision.verdict != Verdict::deliver || is_exempt(made.decision.reason)) return;
   const CountedSender sender = counted_sender(made.facts, made.decision, lists, made.rules->policy);
-  made.facts.hold = brake_->count({.sender = sender.key.view(),
-                                   .is_shared = sender.is_shared,
-                                   .message_id = made.facts.message_id,
-                                   .recipients = made.facts.recipients.paths});
+  made.facts.hold = brake_->count(counted_message(sender, made.facts));
   if (made.facts.hold != Hold::none) made.decision = decide(made.facts, lists, made.rules->policy);
+}
+
+// Of a message that is held, the decision has the sender that would have delivered it.
+CountedNames Judge::proven_sender(const Judgement& made) const {
+  const Decision& decision = made.decision;
+  const bool is_delivered = decision.verdict == Verdict::deliver && !is_exempt(decision.reason);
+  if (brake_ == nullptr || !brake_->may_suspend() || !decision.method) return {};
+  if (!is_delivered && made.facts.hold == Hold::none) return {};
+  const std::shared_ptr<const LoadedLists> lists = slot_.get();
+  const CountedSender sender = counted_sender(made.facts, decision, lists->lists(), made.rules->policy);
+  return {std::string(sender.key.view()), std::string(sender.address.view())};
+}
+
+void Judge::suspend(const CountedNames& sender, std::string message) const noexcept {
+  try {
+    if (brake_ != nullptr) brake_->suspend(sender, std::move(message));
+  } catch (const std::exception& error) {
+    record_.suspension_error(error.what());
+  }
 }
 
 // A look-up comes without a message, so nothing in it can be proven or denied. The identity is the sender that the
@@ -105,7 +129,7 @@ Decision Judge::look_up(std::string_view sender, std::string_view recipient, Clo
   decide_message(made, {*loaded, lists, deadline, {}});
   if (brakes() && made.decision.verdict == Verdict::deliver) {
     const CountedSender counted = counted_sender(made.facts, made.decision, lists, made.rules->policy);
-    made.facts.hold = brake_->state_of(counted.key.view(), counted.is_shared);
+    made.facts.hold = brake_->state_of(counted_message(counted, made.facts));
     if (made.facts.hold != Hold::none) made.decision = decide(made.facts, lists, made.rules->policy);
   }
   report_damage(loaded->parts());

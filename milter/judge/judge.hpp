@@ -74,7 +74,7 @@ class Judge {
   // Whether the recipients of messages make a difference: a list in use holds pairs, or something is learned, or
   // a recipient may have opted out, or the brake counts them. If that becomes so while a connection is open, the recipients of its messages stay
   // unknown.
-  bool wants_recipients() const { return is_learning() || brakes() || slot_.get()->lists().ask_for_recipients(); }
+  bool wants_recipients() const { return is_learning() || counts() || slot_.get()->lists().ask_for_recipients(); }
 
   // Whether something is learned; the first bytes of a message that teaches are looked at, then.
   bool is_learning() const noexcept { return learner_ != nullptr && learner_->is_on(); }
@@ -105,6 +105,13 @@ class Judge {
   // else.
   Lesson lesson_of(const Judgement& made) const noexcept;
 
+  // Whose mail it is that the lists would deliver, if that is proven; empty if it is not, and if no sender may be
+  // suspended. Throws std::bad_alloc.
+  CountedNames proven_sender(const Judgement& made) const;
+
+  // A checker calls such mail spam. A failure is logged.
+  void suspend(const CountedNames& sender, std::string message) const noexcept;
+
   // The message goes on: learns that, and keeps what was learned and has delivered it. A failure is logged.
   void learn_from(const MessageRecorder& message, const Judgement& made, const Lesson& lesson,
                   const LearnedBegin& began, std::string_view queue_id) const noexcept;
@@ -122,7 +129,8 @@ class Judge {
   Lists all_of(const LoadedLists& loaded) const noexcept;
   void renew(const Judgement& made) const;
   void decide_message(Judgement& made, const Asked& asked) const;
-  bool brakes() const noexcept { return brake_ != nullptr && brake_->is_on(); }
+  bool counts() const noexcept { return brake_ != nullptr && brake_->is_on(); }
+  bool brakes() const noexcept { return brake_ != nullptr && brake_->may_hold(); }
   void brake(Judgement& made, const Lists& lists) const;
   Confirmation ask_store(const StoreQuestion& question, const Asked& asked) const;
   void report_damage(const ListParts& parts) const;

@@ -68,7 +68,9 @@ BrakeRules brake_rules(const DaemonOptions& options) {
   return {.floor = {.messages = static_cast<std::uint32_t>(options.burst_limit),
                     .recipients = static_cast<std::uint32_t>(options.burst_recipients)},
           .observe = options.burst_observe,
-          .path = options.burst_file};
+          .path = options.burst_file,
+          .suspends = options.suspend,
+          .suspensions_path = options.suspend_file};
 }
 
 std::string who_teaches_text(const DaemonOptions& options) {

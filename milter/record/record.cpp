@@ -128,6 +128,10 @@ void Record::learning_error(std::string_view what) const noexcept {
   log_->error("internal error while learning: {}; the message goes on", printable(what));
 }
 
+void Record::suspension_error(std::string_view what) const noexcept {
+  log_->error("internal error while suspending a sender: {}", printable(what));
+}
+
 std::string sampled_message(const DecidedMessage& made, std::string_view queue_id) {
   std::string words;
   add_word(words, "queue_id", logged_queue_id(queue_id));

@@ -66,6 +66,7 @@ class Record {
   // memory but the log's.
   void internal_error(std::string_view where) const;
   void learning_error(std::string_view what) const noexcept;
+  void suspension_error(std::string_view what) const noexcept;
 
  private:
   const std::shared_ptr<spdlog::logger> log_;

@@ -54,7 +54,7 @@ class Fixture {
       const std::string to = "user" + std::to_string(i % 20) + "@ours.example";
       const std::vector<std::string_view> recipients = {to};
       const std::string id = "<" + std::to_string(++messages_) + "@example.org>";
-      held += brake_->count({sender, is_shared, id, recipients}) == Hold::none ? 0 : 1;
+      held += brake_->count({.sender = sender, .is_shared = is_shared, .message_id = id, .recipients = recipients}) == Hold::none ? 0 : 1;
     }
     return held;
   }
@@ -82,22 +82,22 @@ class Fixture {
 TEST_CASE("of a sender that sends 10,000 at once, 60 pass") {
   Fixture fixture;
   CHECK(fixture.held(10'000) == 9'940);
-  CHECK(fixture.brake().state_of(kJoe, false) == Hold::burst);
-  CHECK(fixture.brake().state_of("ann@example.org", false) == Hold::none);
+  CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::burst);
+  CHECK(fixture.brake().state_of({.sender = "ann@example.org"}) == Hold::none);
   CHECK(fixture.held(10, "ann@example.org") == 0);
   CHECK(fixture.brake().status().held == 9'940);
   CHECK(fixture.brake().status().senders == 2);
   fixture.pass(90min);
-  CHECK(fixture.brake().state_of(kJoe, false) == Hold::burst);  // for the day
+  CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::burst);  // for the day
   fixture.pass(32h);
-  CHECK(fixture.brake().state_of(kJoe, false) == Hold::none);
+  CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::none);
   CHECK(fixture.held(60) == 0);
 }
 
 TEST_CASE("for the first weeks nothing is held, and what would have been is counted") {
   Fixture fixture({.observe = days(28)});
   CHECK(fixture.held(1'000) == 0);
-  CHECK(fixture.brake().state_of(kJoe, false) == Hold::none);
+  CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::none);
   CHECK(fixture.brake().status().noticed == 940);
   CHECK(fixture.brake().status().held == 0);
   REQUIRE(fixture.brake().status().observes_until);
@@ -119,7 +119,7 @@ TEST_CASE("a domain, a list or a signer has no limit before it has a habit") {
 TEST_CASE("a message that comes again and again is held, and does not hold up its sender") {
   Fixture fixture;
   CHECK(fixture.held_copies(1'000, "<genuine@example.org>") == 990);
-  CHECK(fixture.brake().state_of(kJoe, false) == Hold::none);
+  CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::none);
   CHECK(fixture.held(50) == 0);
   CHECK(fixture.held(10) == 10);
   CHECK(fixture.brake().count({.sender = "ann@example.org", .message_id = "<genuine@example.org>"}) == Hold::none);
@@ -188,7 +188,7 @@ TEST_CASE("sessions count at once, and lose no message") {
     for (int i = 0; i < 200; ++i) {
       const std::string id = std::to_string(thread) + "." + std::to_string(i);
       if (fixture.brake().count({.sender = kJoe, .message_id = id}) != Hold::none) ++held;
-      (void)fixture.brake().state_of(kJoe, false);
+      (void)fixture.brake().state_of({.sender = kJoe});
       if (i % 50 == 0) (void)fixture.brake().status();
     }
   });

@@ -8,7 +8,7 @@
 namespace bloomgate {
 namespace {
 
-// "joe@example.org", or "@corp.example shared"; `list` counts as listed, without authentication.
+// "joe@example.org", or "@corp.example shared by ann@corp.example"; `list` counts as listed, without authentication.
 std::string counted(std::string_view list, std::string_view envelope, std::string_view from,
                     IdentityRule identity = IdentityRule::either) {
   const ExactList extra = read_exact_list(list).list;
@@ -21,7 +21,7 @@ std::string counted(std::string_view list, std::string_view envelope, std::strin
   const Decision decision = decide(facts, lists, policy);
   REQUIRE(decision.verdict == Verdict::deliver);
   const CountedSender sender = counted_sender(facts, decision, lists, policy);
-  return std::string(sender.key.view()) + (sender.is_shared ? " shared" : "");
+  return std::string(sender.key.view()) + (sender.is_shared ? " shared by " + std::string(sender.address.view()) : "");
 }
 
 TEST_CASE("an address counts for itself, in one spelling, and without a tag") {
@@ -31,8 +31,8 @@ TEST_CASE("an address counts for itself, in one spelling, and without a tag") {
 }
 
 TEST_CASE("who is listed by a domain counts for the domain's entry, which many share") {
-  CHECK(counted("@corp.example\n", "<ann@corp.example>", "a@b.example") == "@corp.example shared");
-  CHECK(counted("@.corp.example\n", "<a@b.example>", "ann@mail.corp.example") == "@.corp.example shared");
+  CHECK(counted("@corp.example\n", "<ann@corp.example>", "a@b.example") == "@corp.example shared by ann@corp.example");
+  CHECK(counted("@.corp.example\n", "<a@b.example>", "ann@mail.corp.example") == "@.corp.example shared by ann@mail.corp.example");
 }
 
 TEST_CASE("where both senders count, it is the From mailbox") {
