@@ -281,6 +281,7 @@ std::string word_hint(const std::string& word, const GivenOptions& command_line)
   std::vector<std::string> commands;
   for (const ListCommandSpec& spec : list_command_table()) commands.emplace_back(spec.name);
   commands.emplace_back(kWhyCommand);
+  commands.emplace_back(kSuspendedCommand);
   return nearest_word_hint(word, commands);
 }
 
@@ -302,6 +303,24 @@ std::optional<WhyCommand> why_command(const GivenCommandLine& given) {
   const GivenOptions no_file;
   WhyCommand command = {.subject = given.words.back(), .logs = {}, .json = given.options.contains("json")};
   if (given.options.contains("log")) Merger(no_file, given.options).set("log", command.logs);
+  return command;
+}
+
+// `suspended list`, or `suspended add|clear ENTRY...`.
+std::optional<SuspendedCommand> suspended_command(const GivenCommandLine& given) {
+  if (given.words.empty() || given.words.front() != kSuspendedCommand) return std::nullopt;
+  SuspendedCommand command = {.json = given.options.contains("json")};
+  const auto& words = kWordsOf<SuspendedCommand::Action>;
+  const auto action = given.words.size() < 2 ? words.end() : std::ranges::find(words, std::string_view(given.words[1]));
+  if (action == words.end()) throw config_error({}, "", "suspended: expected list, add ENTRY... or clear ENTRY...");
+  command.action = static_cast<SuspendedCommand::Action>(action - words.begin());
+  command.entries.assign(given.words.begin() + 2, given.words.end());
+  const bool is_list = command.action == SuspendedCommand::Action::list;
+  if (is_list && !command.entries.empty())
+    throw config_error({}, "", "suspended list: it shows all, and takes no entry");
+  if (!is_list && command.entries.empty()) {
+    throw config_error({}, "", "suspended " + given.words[1] + ": name at least one address, @domain or mailing list");
+  }
   return command;
 }
 
@@ -370,6 +389,10 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
     command.action = Action::why;
     command.why = *std::move(why);
     refuse(command_line, kOtherActions, "a call without a command");
+  } else if (auto suspended = suspended_command(given)) {
+    command.action = Action::suspended;
+    command.suspended = *std::move(suspended);
+    refuse(command_line, kOtherActions, "a call without a command");
   } else if (auto list = list_command(given)) {
     command.action = Action::edit_list;
     command.list = *std::move(list);
@@ -396,7 +419,7 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
     refuse(command_line, kLogOption, "--doctor or the command why");
   }
   if (command.action != Action::explain && command.action != Action::doctor && command.action != Action::edit_list &&
-      command.action != Action::why) {
+      command.action != Action::why && command.action != Action::suspended) {
     refuse(command_line, kJsonOption, "--explain, --doctor or a command");
   }
   Merger({}, command_line).set("config", command.config_path);

@@ -94,7 +94,7 @@ struct DaemonOptions {
   std::size_t learn_rate;  // entries an hour, for each login
   bool learn_from_exempt;
   std::size_t learn_exempt_rate;  // for each client of exempt_networks
-  std::size_t burst_limit;  // messages an hour; 0: the brake is off
+  std::size_t burst_limit;        // messages an hour; 0: the brake is off
   std::size_t burst_recipients;
   std::chrono::days burst_observe;
   std::string burst_file;  // a path
@@ -162,7 +162,7 @@ struct DoctorOptions {
 };
 
 struct DaemonCommand {
-  enum class Action { run, check_config, reload, doctor, edit_list, explain, why, help, version };
+  enum class Action { run, check_config, reload, doctor, edit_list, explain, why, suspended, help, version };
 
   Action action = Action::run;
   std::string config_path;     // the file that was read
@@ -173,6 +173,7 @@ struct DaemonCommand {
   DoctorOptions doctor = {};
   ListCommand list = {};
   WhyCommand why = {};
+  SuspendedCommand suspended = {};
   pid_t reload_process = 0;  // the daemon that --reload asks
 };
 

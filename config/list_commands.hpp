@@ -41,6 +41,23 @@ struct WhyCommand {
   std::string config_fault = {};  // why the configuration could not be read
 };
 
+// The command for senders who are suspended.
+inline constexpr std::string_view kSuspendedCommand = "suspended";
+inline constexpr std::string_view kSuspendedSummary =
+    "show the senders who are suspended, suspend one, or end that of some";
+
+struct SuspendedCommand {
+  enum class Action { list, add, clear };
+  Action action = Action::list;
+  std::vector<std::string> entries = {};  // as they were typed; of list none
+  bool json = false;
+};
+template <>
+inline constexpr auto kWordsOf<SuspendedCommand::Action> =
+    enum_words<SuspendedCommand::Action>({{SuspendedCommand::Action::list, "list"},
+                                          {SuspendedCommand::Action::add, "add"},
+                                          {SuspendedCommand::Action::clear, "clear"}});
+
 // The command of that name; null if there is none.
 const ListCommandSpec* find_list_command(std::string_view name) noexcept;
 

@@ -67,13 +67,14 @@ constexpr std::array kOptions = {
                "learn also from clients of exempt-networks that have not logged in", true},
     OptionSpec{"learn-exempt-rate", "NUMBER", "100", "how many new entries an hour one such client may have learned",
                true},
-    OptionSpec{"burst-limit", "NUMBER", "60", "how many messages an hour a listed sender may send whatever its habit; 0: any",
-               true},
+    OptionSpec{"burst-limit", "NUMBER", "60",
+               "how many messages an hour a listed sender may send whatever its habit; 0: any", true},
     OptionSpec{"burst-recipients", "NUMBER", "30", "and to how many different recipients", true},
-    OptionSpec{"burst-observe", "DAYS", "28d", "how long the habits of senders are learned before one is checked", true},
-    OptionSpec{"burst-file", "FILE", "/var/lib/bloomgate/learned/habits", "where the habits of senders are kept", true},
-    OptionSpec{"suspend", "yes|no", "yes", "check the mail of a listed sender for a day after the checker called some spam",
+    OptionSpec{"burst-observe", "DAYS", "28d", "how long the habits of senders are learned before one is checked",
                true},
+    OptionSpec{"burst-file", "FILE", "/var/lib/bloomgate/learned/habits", "where the habits of senders are kept", true},
+    OptionSpec{"suspend", "yes|no", "yes",
+               "check the mail of a listed sender for a day after the checker called some spam", true},
     OptionSpec{"suspend-file", "FILE", "/var/lib/bloomgate/learned/suspended", "where these senders are kept", true},
     OptionSpec{"deep-check", "none|rspamd:URL|rspamd:unix:PATH|spamd:ADDRESS", "none",
                "the spam checker that the daemon asks about mail whose decision is 'check'", true, true},
@@ -157,6 +158,8 @@ std::string daemon_help_text() {
   }
   out.append("\nAnother command reads the log:\n  ").append(kWhyCommand).append(" QUEUE-ID|ADDRESS\n      ");
   out.append(kWhySummary).append("\n");
+  out.append("\nAnother one is for senders whose mail is checked for a while:\n  ").append(kSuspendedCommand);
+  out.append(" list|add|clear [ENTRY...]\n      ").append(kSuspendedSummary).append("\n");
   out += "\nOptions (the command line overrides the configuration file):\n";
   for (const OptionSpec& option : kOptions) {
     out += "  " + usage_form(option) + "\n";
@@ -179,6 +182,7 @@ std::string daemon_option_list() {
   for (const ListCommandSpec& command : list_command_table()) {
     out.append("word\t").append(command.name).append("\t").append(command.summary).append("\n");
   }
+  out.append("word\t").append(kSuspendedCommand).append("\t").append(kSuspendedSummary).append("\n");
   out.append("word\t").append(kWhyCommand).append("\t").append(kWhySummary).append("\n");
   return out;
 }

@@ -76,8 +76,8 @@ ARROWS = {
                       "milter/monitoring", "milter/record", "milter/judge", "milter/glue"],
     "milter/why": ["filter/base", "filter/address", "filter/log", "milter/fields", "milter/policy"],
     "milter/commands": ["filter/base", "filter/address", "filter/mail", "config", "filter/log", "milter/fields",
-                        "milter/names", "milter/dkim", "milter/policy", "milter/learning", "milter/lists", "milter/health",
-                        "milter/message", "milter/serving", "milter/lookup", "milter/judge", "milter/glue", "milter/daemon",
+                        "milter/names", "milter/dkim", "milter/policy", "milter/learning", "milter/brake", "milter/lists",
+                        "milter/health", "milter/message", "milter/serving", "milter/lookup", "milter/judge", "milter/glue", "milter/daemon",
                         "milter/why"],
 }
 # main() stands above all of its program.

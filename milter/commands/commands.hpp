@@ -37,6 +37,11 @@ std::string explained_sentence(const DaemonCommand& command, const std::string& 
 // config_error() if the configuration names no such list, and what edit_list_file() and entries_of_words() throw.
 int edit_list(const DaemonCommand& command, std::ostream& out);
 
+// `suspended list|add|clear [ENTRY...]`: the senders whose mail is checked for a while, in the file of the
+// configuration. A running daemon has a change within a second. Returns the exit status: 1 if an entry to clear was not
+// suspended. Throws what edit_suspensions() and entries_of_words() throw.
+int suspended(const DaemonCommand& command, std::ostream& out);
+
 // `--reload`: has the daemon reload, and tells what became of it. Returns the exit status. A faulty configuration is
 // refused here, where the file and the line can be told, and the daemon is not asked. Throws BloomgateError.
 int reload(const DaemonCommand& command);

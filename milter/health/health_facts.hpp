@@ -63,6 +63,9 @@ struct RunningFacts {
   std::optional<std::uint64_t> learned_in_week = {};  // nothing: it has not run for a week
   std::string learning_fault = {};
   std::string brake_fault = {};
+  std::string suspensions_fault = {};
+  bool suspends_no_more = false;
+  std::uint64_t suspended = 0;
   std::string refused_reload = {};
   std::string waits_for_restart = {};
   bool results_are_missing = false;

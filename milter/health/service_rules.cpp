@@ -201,6 +201,22 @@ void habits_are_lost(const HealthFacts& facts, FoundOnes& found) {
   found.push_back({"the habits of senders are not kept: " + facts.running->brake_fault});
 }
 
+void suspensions_are_lost(const HealthFacts& facts, FoundOnes& found) {
+  if (facts.running->suspensions_fault.empty()) return;
+  found.push_back({"suspensions are not kept: " + facts.running->suspensions_fault});
+}
+
+void many_are_suspended(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running->suspends_no_more) return;
+  found.push_back({"so many senders were suspended within an hour that no other one is"});
+}
+
+void senders_are_suspended(const HealthFacts& facts, FoundOnes& found) {
+  if (facts.running->suspended == 0) return;
+  found.push_back(
+      {fmt::format("{} senders are suspended, since proven mail of them was spam", facts.running->suspended)});
+}
+
 void nothing_is_learned(const HealthFacts& facts, FoundOnes& found) {
   if (!facts.running->is_learning || facts.running->learned_in_week.value_or(1) != 0) return;
   found.push_back({"learn = outbound, and nothing was learned for a week"});
@@ -264,9 +280,21 @@ constexpr std::array kServiceRules = {
          "mail continues, and what is known stays listed; the daemon tries again every few seconds", 10min, true,
          learning_has_stopped},
     Rule{"habits-not-kept", Severity::ticket, "does not keep the habits of listed senders beyond its end",
-         "name a file that the daemon may write in burst-file; a damaged one can be removed, and habits are then learned "
+         "name a file that the daemon may write in burst-file; a damaged one can be removed, and habits are then "
+         "learned "
          "anew",
          10min, true, habits_are_lost},
+    Rule{"suspensions-not-kept", Severity::ticket, "does not keep its suspensions beyond its end",
+         "name a file that the daemon may write in suspend-file, or correct the line that is named", 10min, true,
+         suspensions_are_lost},
+    Rule{
+        "many-suspended", Severity::ticket, "has suspended as many senders as it may in an hour",
+        "see whether the checker is wrong; bloomgate-milter suspended list names the senders, and suspended clear ends "
+        "it for some",
+        0min, true, many_are_suspended},
+    Rule{"senders-suspended", Severity::notice, "has suspended senders whose mail was spam",
+         "bloomgate-milter suspended list names them; tell their owners, and clear them once they are safe", 0min, true,
+         senders_are_suspended},
     Rule{"nothing-learned", Severity::ticket, "has learned nothing for a week",
          "see whether outgoing mail of users who have logged in goes through the daemon, and whether own-domains has "
          "their domains",

@@ -91,11 +91,15 @@ HealthFacts health_facts(const Monitor& monitor) {
   const HealthCounts counts = counts_of(monitor);
   const RecentCounts& recent = monitor.recent();
   const Learner::Status learning = monitor.learning();
+  const Brake::Status brake = monitor.brake();
   RunningFacts running = {.hour = recent.last_hour(counts),
                           .day = recent.last_day(counts),
                           .is_learning = learning.is_on,
                           .learning_fault = learning.fault,
-                          .brake_fault = monitor.brake().fault,
+                          .brake_fault = brake.fault,
+                          .suspensions_fault = brake.suspensions_fault,
+                          .suspends_no_more = brake.suspends_no_more,
+                          .suspended = brake.suspended,
                           .refused_reload = standing->refused_reload,
                           .waits_for_restart = standing->waits_for_restart,
                           .results_are_missing = monitor.results_missing(),

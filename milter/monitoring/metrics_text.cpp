@@ -369,6 +369,12 @@ void add_brake(Families& families, const Brake::Status& brake) {
                        number(brake.noticed));
 }
 
+void add_suspensions(Families& families, const Brake::Status& brake) {
+  families.one_gauge("bloomgate_suspended_senders", "Entries of senders who are suspended.", number(brake.suspended));
+  families.one_counter("bloomgate_suspensions_total", "Entries that this daemon has suspended.",
+                       number(brake.suspensions));
+}
+
 // Each rule has its series, also while it finds nothing: an alert that asks for a rule that is not there would never
 // fire.
 void add_needs_action(Families& families, const Monitor& monitor) {
@@ -394,6 +400,7 @@ std::string metrics_text(const Monitor& monitor) {
   add_lists(families, monitor);
   add_learning(families, monitor.learning());
   add_brake(families, monitor.brake());
+  add_suspensions(families, monitor.brake());
   add_service(families, monitor);
   add_needs_action(families, monitor);
   return families.text();

@@ -90,6 +90,8 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "burst-recipients = 40\n"
       "burst-observe = 0d\n"
       "burst-file = /srv/habits\n"
+      "suspend = no\n"
+      "suspend-file = /srv/suspended\n"
       "deep-check = rspamd:http://[::1]:11333/\n"
       "deep-check = spamd:unix:/run/spamd.sock\n"
       "deep-check-timeout = 7\n"
@@ -130,6 +132,8 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(options.burst_recipients == 40);
   CHECK(options.burst_observe == std::chrono::days(0));
   CHECK(options.burst_file == "/srv/habits");
+  CHECK_FALSE(options.suspend);
+  CHECK(options.suspend_file == "/srv/suspended");
   CHECK(options.learn_from_exempt);
   CHECK(options.learn_exempt_rate == 8);
   CHECK(options.revoked == "/etc/bloomgate/revoked.txt");
@@ -461,6 +465,7 @@ TEST_CASE("an invalid line of the file is refused with its place, its option, wh
       {"no recipient of many", "burst-recipients = 0\n", 1, "burst-recipients", "from 1 to 1000000", "'0'"},
       {"observed for hours", "burst-observe = 7h\n", 1, "burst-observe", "0d to 36500d", "'7h'"},
       {"habits in no path", "burst-file = habits\n", 1, "burst-file", "the path of a file", "'habits'"},
+      {"suspensions in no path", "suspend-file = suspended\n", 1, "suspend-file", "the path of a file", "'suspended'"},
       {"no connection", "max-connections = 0\n", 1, "max-connections", "from 1 to 100000", "'0'"},
       {"no time", "connection-timeout = 0\n", 1, "connection-timeout", "from 1 to 7200", "'0'"},
       {"longer than libmilter's", "connection-timeout = 7201\n", 1, "connection-timeout", "from 1 to 7200", "'7201'"},

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/at_once.hpp"
@@ -26,6 +28,8 @@ class Fixture {
  public:
   explicit Fixture(BrakeRules rules = {.observe = days(0)}) : rules_(std::move(rules)) {
     rules_.path = path();
+    rules_.suspends = true;
+    rules_.suspensions_path = folder_.file("suspended");
     log_->set_pattern("%l %v");
     begin();
   }
@@ -54,7 +58,10 @@ class Fixture {
       const std::string to = "user" + std::to_string(i % 20) + "@ours.example";
       const std::vector<std::string_view> recipients = {to};
       const std::string id = "<" + std::to_string(++messages_) + "@example.org>";
-      held += brake_->count({.sender = sender, .is_shared = is_shared, .message_id = id, .recipients = recipients}) == Hold::none ? 0 : 1;
+      held += brake_->count({.sender = sender, .is_shared = is_shared, .message_id = id, .recipients = recipients}) ==
+                      Hold::none
+                  ? 0
+                  : 1;
     }
     return held;
   }
@@ -179,6 +186,101 @@ TEST_CASE("without a limit nothing is counted, and another limit holds from the 
   fixture.brake().set_rules({.floor = {.messages = 5}, .observe = days(0)});
   CHECK(fixture.brake().is_on());
   CHECK(fixture.held(10) == 5);
+}
+
+// Waits for what the brake's thread brings about; half a minute is for a busy machine with a sanitizer.
+bool comes_true(const std::function<bool()>& condition) {
+  for (int i = 0; i < 6'000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(5ms);
+  }
+  return false;
+}
+
+bool becomes(Fixture& fixture, Hold hold, const CountedMessage& message) {
+  return comes_true([&] { return fixture.brake().state_of(message) == hold; });
+}
+
+TEST_CASE("a sender whose proven mail is spam is suspended for a day, also after a restart") {
+  Fixture fixture({.observe = days(28)});  // suspensions do not wait for habits
+  fixture.brake().suspend({.sender = std::string(kJoe)}, "queue_id=Q1");
+  REQUIRE(becomes(fixture, Hold::suspended, {.sender = kJoe}));
+  CHECK(fixture.brake().count({.sender = kJoe}) == Hold::suspended);
+  CHECK(fixture.brake().status().suspended == 1);
+  CHECK(fixture.brake().status().suspensions == 1);
+  CHECK(fixture.brake().status().senders == 0);
+  fixture.begin_again();
+  CHECK(fixture.brake().count({.sender = kJoe}) == Hold::suspended);
+  fixture.pass(24h);
+  CHECK(fixture.brake().count({.sender = kJoe}) == Hold::none);
+  fixture.end();
+  CHECK(fixture.log() ==
+        "warning suspended=joe@example.org queue_id=Q1: bloomgate-milter suspended list says until when, and suspended "
+        "clear ends it\n");
+}
+
+TEST_CASE("where a domain lists a sender, its address is suspended first, and the domain with the third address") {
+  Fixture fixture;
+  for (const char* const name : {"a", "b", "c"}) {
+    const std::string address = std::string(name) + "@example.org";
+    CHECK(fixture.brake().state_of({.sender = "@example.org", .address = "d@example.org"}) == Hold::none);
+    fixture.brake().suspend({.sender = "@example.org", .address = address}, "queue_id=Q1");
+    REQUIRE(becomes(fixture, Hold::suspended, {.sender = "@example.org", .address = address}));
+  }
+  CHECK(becomes(fixture, Hold::suspended, {.sender = "@example.org", .address = "d@example.org"}));
+}
+
+TEST_CASE("a checker that is wrong suspends ten senders an hour, and the log says so once") {
+  Fixture fixture;
+  const auto suspend = [&](int from, int to) {
+    for (int i = from; i < to; ++i)
+      fixture.brake().suspend({.sender = std::to_string(i) + "@example.org"}, "queue_id=Q");
+  };
+  suspend(0, 30);
+  REQUIRE(comes_true([&] { return fixture.brake().status().suspends_no_more; }));
+  CHECK(fixture.brake().status().suspended == 10);
+  fixture.pass(1h);
+  suspend(30, 31);
+  CHECK(becomes(fixture, Hold::suspended, {.sender = "30@example.org"}));
+  CHECK_FALSE(fixture.brake().status().suspends_no_more);
+  fixture.end();
+  const std::string log = fixture.log();
+  const std::size_t said = log.find("10 senders were suspended within an hour");
+  CHECK(said != std::string::npos);
+  CHECK(log.find("within an hour", said + 40) == std::string::npos);
+}
+
+TEST_CASE("what a person or another daemon writes to the file holds within a second") {
+  Fixture fixture;
+  const std::string file = fixture.folder().file("suspended");
+  const auto edit = [&](const std::function<void(Suspensions&)>& change) {
+    edit_suspensions(file, std::chrono::sys_seconds(0s), change);
+  };
+  edit([](Suspensions& all) { all.push_back({.entry = std::string(kJoe)}); });
+  CHECK(becomes(fixture, Hold::suspended, {.sender = kJoe}));
+  edit([](Suspensions& all) { all.clear(); });
+  CHECK(becomes(fixture, Hold::none, {.sender = kJoe}));
+}
+
+TEST_CASE("with a damaged file of suspensions those in memory hold, and new ones, too") {
+  Fixture fixture;
+  fixture.brake().suspend({.sender = std::string(kJoe)}, "queue_id=Q1");
+  REQUIRE(becomes(fixture, Hold::suspended, {.sender = kJoe}));
+  std::ofstream(fixture.folder().file("suspended")) << "something else\n";
+  REQUIRE(comes_true([&] { return !fixture.brake().status().suspensions_fault.empty(); }));
+  fixture.brake().suspend({.sender = "ann@example.org"}, "queue_id=Q2");
+  CHECK(becomes(fixture, Hold::suspended, {.sender = "ann@example.org"}));
+  CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::suspended);
+}
+
+TEST_CASE("where senders are not suspended, the file does not count") {
+  Fixture fixture;
+  fixture.brake().suspend({.sender = std::string(kJoe)}, "queue_id=Q1");
+  REQUIRE(becomes(fixture, Hold::suspended, {.sender = kJoe}));
+  fixture.brake().set_rules({.observe = days(0)});
+  CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::none);
+  fixture.brake().suspend({.sender = "ann@example.org"}, "queue_id=Q2");
+  CHECK(fixture.brake().status().suspensions == 1);
 }
 
 TEST_CASE("sessions count at once, and lose no message") {

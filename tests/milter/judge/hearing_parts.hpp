@@ -41,7 +41,10 @@ class Teaching : public Parts {
   explicit Teaching(JudgeRules rules = rules_for(IdentityRule::envelope))
       : learner({.path = folder.file("learned.db"), .keep = std::chrono::days(10)}, log.logger(), 7,
                 [this] { return today; }),
-        brake({.observe = std::chrono::days(0), .path = folder.file("counts")}, log.logger()),
+        brake({.observe = std::chrono::days(0),
+               .path = folder.file("counts"),
+               .suspensions_path = folder.file("suspended")},
+              log.logger()),
         learning(std::move(rules), slot, results, record, {[this] { ++damage_reports; }, [this] { ++results_reports; }},
                  &learner, &brake) {
     parts.judge = &learning;

@@ -2,6 +2,7 @@
 #include "milter/brake/brake.hpp"
 #include "tests/milter/judge/hearing_parts.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/fresh_signature.hpp"
 
 namespace bloomgate::test {
 namespace {
@@ -68,6 +69,75 @@ TEST_CASE_METHOD(Braked, "without a limit the recipients are not asked for, and 
   brake.set_rules({.floor = {.messages = 0}});
   CHECK_FALSE(braking.wants_recipients());
   for (int i = 0; i < 20; ++i) CHECK(hear("<joe@example.org>").reason == Reason::listed);
+}
+
+// A message of zoe's that her domain has signed, as our mail server's milter says.
+Mail signed_mail(const std::string& signature) {
+  Mail mail = kFromZoe;
+  mail.fields.emplace_back("DKIM-Signature", signature);
+  mail.fields.emplace_back("Authentication-Results", "mx.example.net; dkim=pass header.d=example.org");
+  return mail;
+}
+
+class Suspending : public Teaching {
+ public:
+  explicit Suspending(AuthenticationRule rule = AuthenticationRule::required) : Teaching(rules_with(rule)) {
+    set_exact_lists("", "zoe@example.org\n");
+    brake.set_rules({.floor = {.messages = 2, .recipients = 9}, .observe = std::chrono::days(0), .suspends = true});
+    brake.start();
+  }
+
+  bool suspends_zoe() {
+    for (int i = 0; i < 6'000 && brake.status().suspended == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return brake.state_of({.sender = "zoe@example.org"}) == Hold::suspended;
+  }
+
+ private:
+  static JudgeRules rules_with(AuthenticationRule rule) {
+    JudgeRules rules = rules_for(IdentityRule::either);
+    rules.policy.authentication = rule;
+    rules.trusted_authserv_ids = {"mx.example.net"};
+    return rules;
+  }
+};
+
+TEST_CASE_METHOD(Suspending, "a delivered message that the checker calls spam suspends its sender, if it is proven") {
+  const std::string signature = fresh_signature("example.org");
+  parts.sampler = std::make_shared<DeliverySampler>(
+      1.0,
+      [](const auto&, const auto&) {
+        DeepResult result;
+        result.verdict = DeepVerdict::spam;
+        return result;
+      },
+      [](SampleAnswer, std::string_view) {}, DeliverySampler::Limits{});
+  ask(DeepVerdict::ham);
+  CHECK(hear(signed_mail(signature)).starts_with("deliver; reason=listed-extra"));
+  CHECK(suspends_zoe());
+  CHECK(hear(signed_mail(signature)).starts_with("check; reason=suspended"));
+}
+
+TEST_CASE_METHOD(Suspending,
+                 "so does one that was held and checked, and none that the checker calls ham or that is not proven") {
+  const std::string signature = fresh_signature("example.org");
+  for (int i = 0; i < 2; ++i) CHECK(hear(signed_mail(signature)).starts_with("deliver"));
+  ask(DeepVerdict::ham);
+  CHECK(hear(signed_mail(signature)).starts_with("check; reason=burst"));
+  ask(DeepVerdict::spam);
+  CHECK(hear(kFromZoe).starts_with("check; reason=not-authenticated"));
+  CHECK(brake.status().suspensions == 0);
+  CHECK(hear(signed_mail(signature)).starts_with("check; reason=burst"));
+  CHECK(suspends_zoe());
+}
+
+TEST_CASE("where nothing has to be proven, a forged message suspends no sender") {
+  Suspending parts(AuthenticationRule::off);
+  for (int i = 0; i < 2; ++i) CHECK(parts.hear(kFromZoe).starts_with("deliver"));
+  parts.ask(DeepVerdict::spam);
+  CHECK(parts.hear(kFromZoe).starts_with("check; reason=burst"));
+  parts.brake.stop();  // what waits is done
+  CHECK(parts.brake.status().suspensions == 0);
 }
 
 }  // namespace

@@ -1,0 +1,104 @@
+#include <sysexits.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "filter/base/json.hpp"
+#include "filter/base/number_text.hpp"
+#include "filter/base/printable.hpp"
+#include "milter/brake/suspensions.hpp"
+#include "milter/commands/commands.hpp"
+#include "milter/lists/list_file_edit.hpp"
+
+namespace bloomgate {
+namespace {
+
+using std::chrono::sys_seconds;
+using Action = SuspendedCommand::Action;
+
+std::string time_text(sys_seconds time) {
+  return format_time(std::chrono::system_clock::to_time_t(time));
+}
+
+std::string until_text(const Suspension& each) {
+  return each.until ? "until " + time_text(*each.until) : "until it is cleared";
+}
+
+Json json_of(const Suspension& each) {
+  Json times = Json::array();
+  for (const sys_seconds time : each.times) times.push_back(time_text(time));
+  return {{"entry", each.entry}, {"until", each.until ? Json(time_text(*each.until)) : Json()}, {"times", times}};
+}
+
+int show(const std::string& path, bool as_json, sys_seconds now, std::ostream& out) {
+  Suspensions all = read_suspensions(path);
+  std::erase_if(all, [now](const Suspension& each) { return !each.holds(now); });
+  if (as_json) {
+    Json entries = Json::array();
+    for (const Suspension& each : all) entries.push_back(json_of(each));
+    const Json shown = {{"command", kSuspendedCommand}, {"file", path}, {"suspended", entries}};
+    out << shown.dump(2) << '\n';
+    return EX_OK;
+  }
+  for (const Suspension& each : all) {
+    out << printable(each.entry) << ": " << until_text(each);
+    if (each.times.size() > 1) out << ", " << each.times.size() << " times within a week";
+    out << '\n';
+  }
+  out << printable(path) << ": " << all.size() << (all.size() == 1 ? " sender is" : " senders are") << " suspended\n";
+  return EX_OK;
+}
+
+// A person who suspends a sender decides until when, too.
+bool add(Suspensions& all, const std::string& entry, sys_seconds now) {
+  const Suspension* const found = find_suspension(all, entry);
+  if (found != nullptr && !found->until) return false;
+  std::erase_if(all, [&](const Suspension& each) { return each.entry == entry; });
+  all.push_back({.entry = entry, .times = {now}});
+  return true;
+}
+
+std::string sentence(const std::string& entry, Action action, bool has_changed) {
+  if (action == Action::add) {
+    return entry +
+           (has_changed ? ": is suspended now, until it is cleared" : ": was suspended until it is cleared already");
+  }
+  return entry + (has_changed ? ": is no longer suspended" : ": was not suspended");
+}
+
+}  // namespace
+
+int suspended(const DaemonCommand& command, std::ostream& out) {
+  const SuspendedCommand& asked = command.suspended;
+  const std::string& path = command.options.suspend_file;
+  const sys_seconds now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  if (asked.action == Action::list) return show(path, asked.json, now, out);
+  std::vector<std::string> entries;
+  for (const Entry& entry : entries_of_words(asked.entries)) entries.emplace_back(entry.key());
+  std::vector<bool> have_changed;
+  edit_suspensions(path, now, [&](Suspensions& all) {
+    for (const std::string& entry : entries) {
+      have_changed.push_back(asked.action == Action::add ? add(all, entry, now)
+                                                         : std::erase_if(all, [&](const Suspension& each) {
+                                                             return each.entry == entry;
+                                                           }) != 0);
+    }
+  });
+  if (asked.json) {
+    Json all = Json::array();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      all.push_back({{"entry", entries[i]}, {"changed", static_cast<bool>(have_changed[i])}});
+    }
+    const Json shown = {{"command", kSuspendedCommand}, {"file", path}, {"entries", all}};
+    out << shown.dump(2) << '\n';
+  } else {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      out << printable(sentence(entries[i], asked.action, have_changed[i])) << '\n';
+    }
+  }
+  const bool all_changed = std::ranges::all_of(have_changed, [](bool each) { return each; });
+  return asked.action == Action::clear && !all_changed ? 1 : EX_OK;
+}
+
+}  // namespace bloomgate
