@@ -18,7 +18,6 @@ using namespace std::chrono_literals;
 constexpr auto kBetweenSaves = 1h;
 constexpr auto kBetweenLooks = 1s;
 constexpr std::size_t kMostWaiting = 1000;
-constexpr std::size_t kSendersOfSuspension = 1000;
 constexpr HalfHours kHalfHoursOfDay = 48;
 // As long as a habit lasts.
 constexpr HalfHours kKept = 6 * kHalfHoursOfWeek;
@@ -37,7 +36,10 @@ KeyHash hash_of(std::string_view text, std::uint64_t seed) noexcept {
 }  // namespace
 
 Brake::Brake(BrakeRules rules, std::shared_ptr<spdlog::logger> log, Now now)
-    : log_(std::move(log)), now_(now ? std::move(now) : Now(SystemClock::now)), path_(rules.path), suspensions_path_(rules.suspensions_path) {
+    : log_(std::move(log)),
+      now_(now ? std::move(now) : Now(SystemClock::now)),
+      path_(rules.path),
+      suspended_(rules.suspensions_path, log_) {
   set_rules(std::move(rules));
 }
 
@@ -56,7 +58,7 @@ void Brake::set_rules(BrakeRules rules) {
 void Brake::start() {
   origin_ = {.seed = random_seed(), .began = now()};
   load();
-  look_for_suspensions();
+  work_off();
   const HeldSignals held;
   thread_ = std::thread([this] { run(); });
 }
@@ -119,13 +121,12 @@ void Brake::run() {
       save();
       save_at = std::chrono::steady_clock::now() + kBetweenSaves;
     }
-    look_for_suspensions();
-    suspend_waiting();
+    work_off();
     std::unique_lock lock(mutex_);
-    wakeup_.wait_for(lock, kBetweenLooks, [this] { return is_stopping_ || !spam_.empty(); });
+    wakeup_.wait_for(lock, kBetweenLooks, [this] { return is_stopping_ || !told_.empty(); });
     is_stopping = is_stopping_;
   }
-  suspend_waiting();
+  work_off();
   save();
 }
 
@@ -133,117 +134,29 @@ std::chrono::sys_seconds Brake::seconds() const {
   return std::chrono::floor<std::chrono::seconds>(now_());
 }
 
-void Brake::note_suspensions_fault(const std::string& what) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (suspensions_fault_ == what) return;
-    suspensions_fault_ = what;
-  }
-  if (!what.empty()) log_->warn("suspend-file: {}: suspensions are not kept beyond this process", printable(what));
-}
-
-void Brake::put_suspensions(const Suspensions& all) {
-  std::map<std::string, std::optional<std::chrono::sys_seconds>, std::less<>> suspended;
-  for (const Suspension& each : all) suspended.emplace(each.entry, each.until);
-  const std::lock_guard lock(mutex_);
-  suspended_ = std::move(suspended);
-}
-
-// What is in memory holds as long as the file cannot be read.
-void Brake::look_for_suspensions() {
+void Brake::tell(SuspendedSenders::Opinion opinion) {
   if (!may_suspend()) return;
-  const std::optional<FileStamp> there = FileStamp::of_path(suspensions_path_);
-  if (there == suspensions_seen_) return;
-  try {
-    put_suspensions(read_suspensions(suspensions_path_));
-    suspensions_seen_ = there;
-    note_suspensions_fault("");
-  } catch (const std::exception& error) {
-    note_suspensions_fault(error.what());
-  }
-}
-
-void Brake::suspend(CountedNames names, std::string message) {
-  if (!may_suspend() || names.sender.empty()) return;
   {
     const std::lock_guard lock(mutex_);
-    if (spam_.size() < kMostWaiting) spam_.push_back({std::move(names), std::move(message)});
+    if (told_.size() < kMostWaiting) told_.push_back(std::move(opinion));
   }
   wakeup_.notify_one();
 }
 
-void Brake::suspend_waiting() {
-  std::vector<Spam> waiting;
+void Brake::work_off() {
+  const std::lock_guard working(working_off_);
+  if (may_suspend()) suspended_.look();
+  std::vector<SuspendedSenders::Opinion> told;
   {
     const std::lock_guard lock(mutex_);
-    waiting.swap(spam_);
+    told.swap(told_);
   }
-  for (const Spam& each : waiting) suspend_one(each);
-}
-
-bool Brake::may_suspend_another() {
-  const std::chrono::sys_seconds now = seconds();
-  if (now >= hour_began_ + 1h || now < hour_began_) {
-    hour_began_ = now;
-    suspended_in_hour_ = 0;
+  for (const SuspendedSenders::Opinion& each : told) {
+    const HalfHours at = now();
+    const std::uint64_t a_day = senders_.visit_known(hash_of(each.names.sender, origin_.seed),
+                                                     [at](const SenderCounts& counts) { return counts.weight(at); });
+    suspended_.take(each, a_day, senders_.size(), seconds());
   }
-  const std::uint64_t most = std::max<std::uint64_t>(kMostAnHour, senders_.size() / kSendersOfSuspension);
-  const bool is_full = suspended_in_hour_ >= most;
-  const std::lock_guard lock(mutex_);
-  if (is_full && !suspends_no_more_) {
-    log_->warn(
-        "suspend: {} senders were suspended within an hour, and no other one is until it is over: see whether the "
-        "checker is wrong; bloomgate-milter suspended list names them",
-        suspended_in_hour_);
-  }
-  suspends_no_more_ = is_full;
-  return !is_full;
-}
-
-// The address is suspended, and not at once all that the entry lists with it.
-void Brake::suspend_one(const Spam& spam) {
-  const auto& [sender, address] = spam.names;
-  const std::string& first = address.empty() ? sender : address;
-  const std::chrono::sys_seconds now = seconds();
-  {
-    const std::lock_guard lock(mutex_);
-    if (is_suspended(first, now)) return;
-  }
-  if (!may_suspend_another()) return;
-  std::vector<std::string> suspended;
-  try {
-    Suspensions all;
-    edit_suspensions(suspensions_path_, now, [&](Suspensions& some) {
-      suspended = bloomgate::suspend(some, first, sender, now);
-      all = some;
-    });
-    put_suspensions(all);
-    note_suspensions_fault("");
-  } catch (const std::exception& error) {
-    note_suspensions_fault(error.what());
-    suspended = {first};
-    const std::lock_guard lock(mutex_);
-    suspended_[first] = now + kSuspendedFor;
-  }
-  for (const std::string& entry : suspended) {
-    log_->warn("suspended={} {}: bloomgate-milter suspended list says until when, and suspended clear ends it",
-               printable(entry), spam.message);
-  }
-  suspended_in_hour_ += suspended.size();
-  const std::lock_guard lock(mutex_);
-  suspensions_ += suspended.size();
-}
-
-bool Brake::is_suspended(std::string_view entry, std::chrono::sys_seconds now) const {
-  const auto found = suspended_.find(entry);
-  return found != suspended_.end() && (!found->second || now < *found->second);
-}
-
-bool Brake::is_suspended(const CountedMessage& message) const {
-  if (!may_suspend()) return false;
-  const std::chrono::sys_seconds now = seconds();
-  const std::lock_guard lock(mutex_);
-  return is_suspended(message.sender, now) || is_suspended(message.address, now);
 }
 
 bool Brake::is_observing(HalfHours now) const noexcept {
@@ -255,7 +168,7 @@ SenderCounts::Rules Brake::rules_of(bool is_shared, HalfHours now) const {
 }
 
 Hold Brake::count(const CountedMessage& message) {
-  if (is_suspended(message)) return Hold::suspended;
+  if (may_suspend() && suspended_.has(message.sender, message.address, seconds())) return Hold::suspended;
   if (!is_on()) return Hold::none;
   const HalfHours at = now();
   const SenderCounts::Rules rules = rules_of(message.is_shared, at);
@@ -282,7 +195,7 @@ Hold Brake::count(const CountedMessage& message) {
 }
 
 Hold Brake::state_of(const CountedMessage& message) const {
-  if (is_suspended(message)) return Hold::suspended;
+  if (may_suspend() && suspended_.has(message.sender, message.address, seconds())) return Hold::suspended;
   if (!is_on()) return Hold::none;
   const HalfHours at = now();
   const SenderCounts::Rules rules = rules_of(message.is_shared, at);
@@ -302,14 +215,9 @@ Brake::Status Brake::status() const {
     const std::chrono::minutes until(30 * (std::int64_t{origin_.began} + observed_days_ * kHalfHoursOfDay));
     status.observes_until = SystemClock::time_point(until);
   }
-  const std::chrono::sys_seconds time = seconds();
+  if (may_suspend()) status.suspended = suspended_.status(seconds());
   const std::lock_guard lock(mutex_);
   status.fault = fault_;
-  status.suspended = static_cast<std::uint64_t>(std::ranges::count_if(
-      suspended_, [time](const auto& each) { return !each.second || time < *each.second; }));
-  status.suspensions = suspensions_;
-  status.suspends_no_more = suspends_no_more_;
-  status.suspensions_fault = suspensions_fault_;
   return status;
 }
 

@@ -5,13 +5,11 @@
 // counts was begun. Where the file cannot be used, it observes for as long since the start of the daemon; where it is
 // there and damaged, it does not observe: no sender has a habit then, and each is held to the floor.
 //
-// A sender whose proven mail was spam is suspended: checked for a day, or until a person clears it (suspensions.hpp). A
-// checker that is wrong cannot suspend more than some senders an hour: kMostAnHour, or one of a thousand that are
-// counted.
+// A sender whose proven mail was spam is suspended (suspended_senders.hpp).
 //
-// Safe from any thread, but start(), stop() and set_rules(), which are the main thread's. No session waits for the disk:
-// a thread of its own writes the counts once an hour and at the end, writes suspensions, and looks for those of others
-// once a second. Counting a message takes some 0.5 µs.
+// Safe from any thread, but start(), stop() and set_rules(), which are the main thread's. No session waits for the
+// disk: a thread of its own writes the counts once an hour and at the end, writes suspensions, and looks for those of
+// others once a second. Counting a message takes some 0.5 µs.
 #pragma once
 
 #include <spdlog/fwd.h>
@@ -21,7 +19,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -31,11 +28,10 @@
 #include <thread>
 #include <vector>
 
-#include "filter/system/file_stamp.hpp"
 #include "milter/brake/busiest_senders.hpp"
 #include "milter/brake/counts_file.hpp"
 #include "milter/brake/replays.hpp"
-#include "milter/brake/suspensions.hpp"
+#include "milter/brake/suspended_senders.hpp"
 #include "milter/policy/hold.hpp"
 
 namespace bloomgate {
@@ -43,17 +39,11 @@ namespace bloomgate {
 struct BrakeRules {
   Floor floor = {};  // without messages, nothing is counted, and nothing held
   std::chrono::days observe{28};
-  std::string path = {};              // of the file of counts
+  std::string path = {};  // of the file of counts
   bool suspends = false;
   std::string suspensions_path = {};
 
   bool is_on() const noexcept { return floor.messages != 0; }
-};
-
-// Whose a message is, by the names of lists.
-struct CountedNames {
-  std::string sender = {};   // the key that lists it
-  std::string address = {};  // of the sender, where another key lists it; else empty
 };
 
 // What is counted: a message that is delivered unless its sender is held.
@@ -61,14 +51,13 @@ struct CountedMessage {
   std::string_view sender = {};  // the key that lists it
   // The key is a domain's, a mailing list's or a signer's. Who can send by it is not known, so it has no floor.
   bool is_shared = false;
-  std::string_view address = {};  // of the sender, where another key lists it; else empty
+  std::string_view address = {};                      // of the sender, where another key lists it; else empty
   std::string_view message_id = {};                   // empty: it has none
   std::span<const std::string_view> recipients = {};  // none: they are not known
 };
 
 class Brake {
  public:
-  static constexpr std::uint64_t kMostAnHour = 10;
   using Now = std::function<std::chrono::system_clock::time_point()>;
 
   // `now` is for tests, and is called from any thread.
@@ -97,9 +86,12 @@ class Brake {
   // Whether such a message would be held now, without counting it.
   Hold state_of(const CountedMessage& message) const;
 
-  // A message that its sender has proven was spam; `message` says in words of the log which one. The sender is suspended
-  // soon. Throws std::bad_alloc.
-  void suspend(CountedNames names, std::string message);
+  // A checker has looked at a message that its sender has proven. Who is to be suspended is so soon. Throws
+  // std::bad_alloc.
+  void tell(SuspendedSenders::Opinion opinion);
+  // Takes in what others have changed in the file of suspensions, and suspends by what was told until now. The thread
+  // does so by itself once a second.
+  void work_off();
 
   struct Status {
     bool is_on = false;
@@ -110,30 +102,15 @@ class Brake {
     std::uint64_t held = 0;     // messages, since the start
     std::uint64_t noticed = 0;  // messages that would have been held, while it observes
     std::string fault = {};     // of the file, in words for a person; empty: nothing is wrong
-    std::uint64_t suspended = 0;         // entries that are suspended now
-    std::uint64_t suspensions = 0;       // by this process, since its start
-    bool suspends_no_more = false;       // in this hour: it has suspended its most
-    std::string suspensions_fault = {};  // of their file
+    SuspendedSenders::Status suspended = {};
   };
   Status status() const;
 
  private:
   using SystemClock = std::chrono::system_clock;
-  struct Spam {
-    CountedNames names;
-    std::string message;
-  };
 
   void run();
-  void look_for_suspensions();
-  void suspend_waiting();
-  void suspend_one(const Spam& spam);
-  bool may_suspend_another();
-  void put_suspensions(const Suspensions& all);
-  bool is_suspended(const CountedMessage& message) const;
-  bool is_suspended(std::string_view entry, std::chrono::sys_seconds now) const;
   std::chrono::sys_seconds seconds() const;
-  void note_suspensions_fault(const std::string& what);
   void load();
   void save();
   void note_fault(const std::string& what);
@@ -144,7 +121,6 @@ class Brake {
   const std::shared_ptr<spdlog::logger> log_;
   const Now now_;
   const std::string path_;
-  const std::string suspensions_path_;
   std::atomic<bool> is_on_, may_suspend_;
   std::atomic<std::uint32_t> most_messages_, most_recipients_, observed_days_;
   std::atomic<std::uint64_t> held_{0}, noticed_{0};
@@ -153,23 +129,15 @@ class Brake {
   CountsOrigin origin_;
   bool is_damaged_ = false;
   BusiestSenders senders_;
+  SuspendedSenders suspended_;
+  std::mutex working_off_;
 
   mutable std::mutex mutex_;  // for what follows
   Replays replays_;
   std::string fault_;
-  std::map<std::string, std::optional<std::chrono::sys_seconds>, std::less<>> suspended_;  // until when
-  std::vector<Spam> spam_;  // whose senders are to be suspended
-  std::string suspensions_fault_;
-  std::uint64_t suspensions_ = 0;
-  bool suspends_no_more_ = false;
+  std::vector<SuspendedSenders::Opinion> told_;
   bool is_stopping_ = false;
   std::condition_variable wakeup_;
-
-  // The thread's own.
-  std::optional<FileStamp> suspensions_seen_;
-  std::chrono::sys_seconds hour_began_{};
-  std::uint64_t suspended_in_hour_ = 0;
-
   std::thread thread_;
 };
 

@@ -16,6 +16,11 @@ enum class DeepVerdict {
   reject,       // rspamd: to be rejected
 };
 
+// Whether the checker calls it spam. What it wants to be put off may be good.
+constexpr bool is_spam(DeepVerdict verdict) noexcept {
+  return verdict == DeepVerdict::spam || verdict == DeepVerdict::reject;
+}
+
 // "ham", "spam", "soft-reject", "reject". Never fails.
 std::string_view deep_verdict_name(DeepVerdict verdict) noexcept;
 

@@ -29,7 +29,7 @@ AskChecker ask_with_a_place_of_its_own(DeepCheckOptions options) {
 }
 
 SampleAnswer answer_of(DeepVerdict verdict) noexcept {
-  return verdict == DeepVerdict::spam || verdict == DeepVerdict::reject ? SampleAnswer::spam : SampleAnswer::ham;
+  return is_spam(verdict) ? SampleAnswer::spam : SampleAnswer::ham;
 }
 
 // The words of a sample's line in the log. `result` is null if no checker has answered.
@@ -129,7 +129,7 @@ class DeliverySampler::Queue {
         const DeepResult result = ask_(sample.envelope, sample.text);
         line = line_of(sample, &result, start);
         answer = answer_of(result.verdict);
-        if (answer == SampleAnswer::spam && sample.on_spam) sample.on_spam();
+        if (sample.on_answer) sample.on_answer(answer == SampleAnswer::spam);
       } catch (const std::exception& error) {
         line = line_of(sample, nullptr, start) + " : " + printable(error.what());
       }

@@ -39,7 +39,8 @@ struct DeliverySample {
   MessageText text;
   std::string who;  // of its line in the log: `queue_id=… sender=…`
   std::string why;  // it was delivered: `identity=… whitelist=… header_from=…`
-  std::function<void()> on_spam = nullptr;  // called before the report if it is spam; may be empty, must not throw
+  // Called before the report where a checker has answered; may be empty, must not throw.
+  std::function<void(bool is_spam)> on_answer = nullptr;
 };
 
 class DeliverySampler {

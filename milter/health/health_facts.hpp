@@ -64,7 +64,7 @@ struct RunningFacts {
   std::string learning_fault = {};
   std::string brake_fault = {};
   std::string suspensions_fault = {};
-  bool suspends_no_more = false;
+  bool suspensions_are_stopped = false;
   std::uint64_t suspended = 0;
   std::string refused_reload = {};
   std::string waits_for_restart = {};

@@ -206,9 +206,10 @@ void suspensions_are_lost(const HealthFacts& facts, FoundOnes& found) {
   found.push_back({"suspensions are not kept: " + facts.running->suspensions_fault});
 }
 
-void many_are_suspended(const HealthFacts& facts, FoundOnes& found) {
-  if (!facts.running->suspends_no_more) return;
-  found.push_back({"so many senders were suspended within an hour that no other one is"});
+void suspending_has_stopped(const HealthFacts& facts, FoundOnes& found) {
+  if (!facts.running->suspensions_are_stopped) return;
+  found.push_back(
+      {"the checker calls so many samples spam, or so many senders were suspended, that none is for an hour"});
 }
 
 void senders_are_suspended(const HealthFacts& facts, FoundOnes& found) {
@@ -288,10 +289,10 @@ constexpr std::array kServiceRules = {
          "name a file that the daemon may write in suspend-file, or correct the line that is named", 10min, true,
          suspensions_are_lost},
     Rule{
-        "many-suspended", Severity::ticket, "has suspended as many senders as it may in an hour",
+        "suspending-stopped", Severity::ticket, "suspends no sender for an hour: the checker may be wrong",
         "see whether the checker is wrong; bloomgate-milter suspended list names the senders, and suspended clear ends "
         "it for some",
-        0min, true, many_are_suspended},
+        0min, true, suspending_has_stopped},
     Rule{"senders-suspended", Severity::notice, "has suspended senders whose mail was spam",
          "bloomgate-milter suspended list names them; tell their owners, and clear them once they are safe", 0min, true,
          senders_are_suspended},

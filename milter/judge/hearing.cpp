@@ -45,14 +45,12 @@ Answer Hearing::end_of_message(const EndOfMessage& end) {
   parts_.record->message(*judgement_, end.queue_id, message_.forged_fields().marks(),
                          is_asked ? &deep_outcome_ : nullptr);
 
-  const bool is_called_spam = is_asked && (deep_outcome_.verdict == DeepVerdict::spam ||
-                                           deep_outcome_.verdict == DeepVerdict::reject);
-  if (is_called_spam) {
-    if (const auto suspend = suspension(end.queue_id)) suspend();
+  if (is_asked && deep_outcome_.verdict) {
+    if (const auto tell = opinion(end.queue_id)) tell(is_spam(*deep_outcome_.verdict));
   }
   const SpamAction action = deep_outcome_.action;
-  const bool is_spam = is_asked && deep_outcome_.verdict != DeepVerdict::ham;
-  if (!is_spam && !message_.failed()) {
+  const bool is_bad = is_asked && deep_outcome_.verdict != DeepVerdict::ham;
+  if (!is_bad && !message_.failed()) {
     parts_.judge->learn_from(message_, *judgement_, lesson_.take(), began_, end.queue_id);
   }
   if (is_refusal(action)) return Refusal{.for_good = action == SpamAction::reject, .reply = deep_outcome_.reply};
@@ -130,7 +128,7 @@ void Hearing::take_sample(const EndOfMessage& end) noexcept {
                  .text = message_.take_text(),
                  .who = sampled_message(*judgement_, end.queue_id),
                  .why = why_delivered(*judgement_),
-                 .on_spam = suspension(end.queue_id)};
+                 .on_answer = opinion(end.queue_id)};
       return;
     } catch (const std::bad_alloc&) {
       // The message is delivered all the same.
@@ -139,13 +137,13 @@ void Hearing::take_sample(const EndOfMessage& end) noexcept {
   parts_.sampler->drop();
 }
 
-// What suspends the message's sender once it is called spam. The judge lives as long as the process.
-std::function<void()> Hearing::suspension(std::string_view queue_id) const {
+// Takes what a checker says of a message that is proven: spam suspends its sender. The judge lives as long as the
+// process.
+std::function<void(bool)> Hearing::opinion(std::string_view queue_id) const {
   CountedNames sender = parts_.judge->proven_sender(*judgement_);
   if (sender.sender.empty()) return nullptr;
-  return [judge = parts_.judge, sender = std::move(sender), message = sampled_message(*judgement_, queue_id)] {
-    judge->suspend(sender, message);
-  };
+  return [judge = parts_.judge, sender = std::move(sender), message = sampled_message(*judgement_, queue_id)](
+             bool spam) { judge->tell({.names = sender, .is_spam = spam, .message = message}); };
 }
 
 Edits Hearing::edits(std::string_view mta_name, bool exempt) {

@@ -80,7 +80,7 @@ class Hearing {
   bool is_drawn() const noexcept;
   void take_sample(const EndOfMessage& end) noexcept;
   bool check_deeply(const EndOfMessage& end);
-  std::function<void()> suspension(std::string_view queue_id) const;
+  std::function<void(bool is_spam)> opinion(std::string_view queue_id) const;
   Edits edits(std::string_view mta_name, bool exempt);
   std::optional<Refusal> refusal_for_forged_fields(bool exempt) const noexcept;
   std::string_view host(std::string_view mta_name) const noexcept;

@@ -72,8 +72,8 @@ void Judge::decide_message(Judgement& made, const Asked& asked) const {
   made.confirm_microseconds += microseconds_since(start);
 }
 
-// The message is delivered unless its sender is held. So it is counted, and once: after a decision to deliver there is no
-// other one.
+// The message is delivered unless its sender is held. So it is counted, and once: after a decision to deliver there is
+// no other one.
 void Judge::brake(Judgement& made, const Lists& lists) const {
   if (!brakes() || made.decision.verdict != Verdict::deliver || is_exempt(made.decision.reason)) return;
   const CountedSender sender = counted_sender(made.facts, made.decision, lists, made.rules->policy);
@@ -92,9 +92,9 @@ CountedNames Judge::proven_sender(const Judgement& made) const {
   return {std::string(sender.key.view()), std::string(sender.address.view())};
 }
 
-void Judge::suspend(const CountedNames& sender, std::string message) const noexcept {
+void Judge::tell(SuspendedSenders::Opinion opinion) const noexcept {
   try {
-    if (brake_ != nullptr) brake_->suspend(sender, std::move(message));
+    if (brake_ != nullptr) brake_->tell(std::move(opinion));
   } catch (const std::exception& error) {
     record_.suspension_error(error.what());
   }

@@ -72,8 +72,8 @@ class Judge {
   }
 
   // Whether the recipients of messages make a difference: a list in use holds pairs, or something is learned, or
-  // a recipient may have opted out, or the brake counts them. If that becomes so while a connection is open, the recipients of its messages stay
-  // unknown.
+  // a recipient may have opted out, or the brake counts them. If that becomes so while a connection is open, the
+  // recipients of its messages stay unknown.
   bool wants_recipients() const { return is_learning() || counts() || slot_.get()->lists().ask_for_recipients(); }
 
   // Whether something is learned; the first bytes of a message that teaches are looked at, then.
@@ -109,8 +109,8 @@ class Judge {
   // suspended. Throws std::bad_alloc.
   CountedNames proven_sender(const Judgement& made) const;
 
-  // A checker calls such mail spam. A failure is logged.
-  void suspend(const CountedNames& sender, std::string message) const noexcept;
+  // What a checker says of such mail. A failure is logged.
+  void tell(SuspendedSenders::Opinion opinion) const noexcept;
 
   // The message goes on: learns that, and keeps what was learned and has delivered it. A failure is logged.
   void learn_from(const MessageRecorder& message, const Judgement& made, const Lesson& lesson,

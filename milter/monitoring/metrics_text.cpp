@@ -370,9 +370,10 @@ void add_brake(Families& families, const Brake::Status& brake) {
 }
 
 void add_suspensions(Families& families, const Brake::Status& brake) {
-  families.one_gauge("bloomgate_suspended_senders", "Entries of senders who are suspended.", number(brake.suspended));
+  families.one_gauge("bloomgate_suspended_senders", "Entries of senders who are suspended.",
+                     number(brake.suspended.suspended));
   families.one_counter("bloomgate_suspensions_total", "Entries that this daemon has suspended.",
-                       number(brake.suspensions));
+                       number(brake.suspended.suspensions));
 }
 
 // Each rule has its series, also while it finds nothing: an alert that asks for a rule that is not there would never

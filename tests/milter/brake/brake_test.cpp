@@ -6,7 +6,6 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -188,26 +187,26 @@ TEST_CASE("without a limit nothing is counted, and another limit holds from the 
   CHECK(fixture.held(10) == 5);
 }
 
+void tell_spam(Fixture& fixture, CountedNames names) {
+  fixture.brake().tell({.names = std::move(names), .is_spam = true, .message = "queue_id=Q1"});
+}
+
 // Waits for what the brake's thread brings about; half a minute is for a busy machine with a sanitizer.
-bool comes_true(const std::function<bool()>& condition) {
+bool becomes(Fixture& fixture, Hold hold, const CountedMessage& message) {
   for (int i = 0; i < 6'000; ++i) {
-    if (condition()) return true;
+    if (fixture.brake().state_of(message) == hold) return true;
     std::this_thread::sleep_for(5ms);
   }
   return false;
 }
 
-bool becomes(Fixture& fixture, Hold hold, const CountedMessage& message) {
-  return comes_true([&] { return fixture.brake().state_of(message) == hold; });
-}
-
 TEST_CASE("a sender whose proven mail is spam is suspended for a day, also after a restart") {
   Fixture fixture({.observe = days(28)});  // suspensions do not wait for habits
-  fixture.brake().suspend({.sender = std::string(kJoe)}, "queue_id=Q1");
+  tell_spam(fixture, {.sender = std::string(kJoe)});
   REQUIRE(becomes(fixture, Hold::suspended, {.sender = kJoe}));
   CHECK(fixture.brake().count({.sender = kJoe}) == Hold::suspended);
-  CHECK(fixture.brake().status().suspended == 1);
-  CHECK(fixture.brake().status().suspensions == 1);
+  CHECK(fixture.brake().status().suspended.suspended == 1);
+  CHECK(fixture.brake().status().suspended.suspensions == 1);
   CHECK(fixture.brake().status().senders == 0);
   fixture.begin_again();
   CHECK(fixture.brake().count({.sender = kJoe}) == Hold::suspended);
@@ -224,38 +223,16 @@ TEST_CASE("where a domain lists a sender, its address is suspended first, and th
   for (const char* const name : {"a", "b", "c"}) {
     const std::string address = std::string(name) + "@example.org";
     CHECK(fixture.brake().state_of({.sender = "@example.org", .address = "d@example.org"}) == Hold::none);
-    fixture.brake().suspend({.sender = "@example.org", .address = address}, "queue_id=Q1");
+    tell_spam(fixture, {.sender = "@example.org", .address = address});
     REQUIRE(becomes(fixture, Hold::suspended, {.sender = "@example.org", .address = address}));
   }
   CHECK(becomes(fixture, Hold::suspended, {.sender = "@example.org", .address = "d@example.org"}));
 }
 
-TEST_CASE("a checker that is wrong suspends ten senders an hour, and the log says so once") {
-  Fixture fixture;
-  const auto suspend = [&](int from, int to) {
-    for (int i = from; i < to; ++i)
-      fixture.brake().suspend({.sender = std::to_string(i) + "@example.org"}, "queue_id=Q");
-  };
-  suspend(0, 30);
-  REQUIRE(comes_true([&] { return fixture.brake().status().suspends_no_more; }));
-  CHECK(fixture.brake().status().suspended == 10);
-  fixture.pass(1h);
-  suspend(30, 31);
-  CHECK(becomes(fixture, Hold::suspended, {.sender = "30@example.org"}));
-  CHECK_FALSE(fixture.brake().status().suspends_no_more);
-  fixture.end();
-  const std::string log = fixture.log();
-  const std::size_t said = log.find("10 senders were suspended within an hour");
-  CHECK(said != std::string::npos);
-  CHECK(log.find("within an hour", said + 40) == std::string::npos);
-}
-
 TEST_CASE("what a person or another daemon writes to the file holds within a second") {
   Fixture fixture;
   const std::string file = fixture.folder().file("suspended");
-  const auto edit = [&](const std::function<void(Suspensions&)>& change) {
-    edit_suspensions(file, std::chrono::sys_seconds(0s), change);
-  };
+  const auto edit = [&](auto change) { edit_suspensions(file, std::chrono::sys_seconds(0s), change); };
   edit([](Suspensions& all) { all.push_back({.entry = std::string(kJoe)}); });
   CHECK(becomes(fixture, Hold::suspended, {.sender = kJoe}));
   edit([](Suspensions& all) { all.clear(); });
@@ -264,23 +241,26 @@ TEST_CASE("what a person or another daemon writes to the file holds within a sec
 
 TEST_CASE("with a damaged file of suspensions those in memory hold, and new ones, too") {
   Fixture fixture;
-  fixture.brake().suspend({.sender = std::string(kJoe)}, "queue_id=Q1");
+  tell_spam(fixture, {.sender = std::string(kJoe)});
   REQUIRE(becomes(fixture, Hold::suspended, {.sender = kJoe}));
   std::ofstream(fixture.folder().file("suspended")) << "something else\n";
-  REQUIRE(comes_true([&] { return !fixture.brake().status().suspensions_fault.empty(); }));
-  fixture.brake().suspend({.sender = "ann@example.org"}, "queue_id=Q2");
+  fixture.brake().work_off();
+  CHECK(!fixture.brake().status().suspended.fault.empty());
+  tell_spam(fixture, {.sender = "ann@example.org"});
   CHECK(becomes(fixture, Hold::suspended, {.sender = "ann@example.org"}));
   CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::suspended);
 }
 
 TEST_CASE("where senders are not suspended, the file does not count") {
   Fixture fixture;
-  fixture.brake().suspend({.sender = std::string(kJoe)}, "queue_id=Q1");
+  tell_spam(fixture, {.sender = std::string(kJoe)});
   REQUIRE(becomes(fixture, Hold::suspended, {.sender = kJoe}));
   fixture.brake().set_rules({.observe = days(0)});
   CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::none);
-  fixture.brake().suspend({.sender = "ann@example.org"}, "queue_id=Q2");
-  CHECK(fixture.brake().status().suspensions == 1);
+  tell_spam(fixture, {.sender = "ann@example.org"});
+  fixture.brake().work_off();
+  fixture.brake().set_rules({.observe = days(0), .suspends = true});
+  CHECK(fixture.brake().status().suspended.suspensions == 1);
 }
 
 TEST_CASE("sessions count at once, and lose no message") {

@@ -1,0 +1,150 @@
+#include "milter/brake/suspended_senders.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "filter/base/printable.hpp"
+#include "milter/learning/logger.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kMuch = 1'000, kVeryMuch = 10'000;  // messages a day
+constexpr std::uint64_t kCountedForEach = 1'000;
+constexpr std::size_t kMostRemembered = 10'000;
+constexpr auto kStopped = 1h;
+
+}  // namespace
+
+bool SuspendedSenders::is_suspended(std::string_view entry, Time now) const {
+  const auto found = until_.find(entry);
+  return found != until_.end() && (!found->second || now < *found->second);
+}
+
+bool SuspendedSenders::has(std::string_view sender, std::string_view address, Time now) const {
+  const std::lock_guard lock(mutex_);
+  return !until_.empty() && (is_suspended(sender, now) || is_suspended(address, now));
+}
+
+void SuspendedSenders::note_fault(const std::string& what) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (fault_ == what) return;
+    fault_ = what;
+  }
+  if (!what.empty()) log_->warn("suspend-file: {}: suspensions are not kept beyond this process", printable(what));
+}
+
+void SuspendedSenders::look() {
+  const std::optional<FileStamp> there = FileStamp::of_path(path_);
+  if (there == seen_) return;
+  try {
+    std::map<std::string, std::optional<Time>, std::less<>> until;
+    for (const Suspension& each : read_suspensions(path_)) until.emplace(each.entry, each.until);
+    {
+      const std::lock_guard lock(mutex_);
+      until_ = std::move(until);
+    }
+    seen_ = there;
+    note_fault("");
+  } catch (const std::exception& error) {
+    note_fault(error.what());
+  }
+}
+
+void SuspendedSenders::stop(const std::string& why, Time now) {
+  log_->warn(
+      "suspend: {}, so no sender is suspended for an hour: see whether the checker is wrong; bloomgate-milter "
+      "suspended "
+      "list names those who are",
+      why);
+  const std::lock_guard lock(mutex_);
+  stopped_until_ = now + kStopped;
+}
+
+bool SuspendedSenders::is_stopped(std::uint64_t counted, Time now) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_until_ && now < *stopped_until_ && now + kStopped >= *stopped_until_) return true;
+    stopped_until_.reset();
+  }
+  const auto spam = std::ranges::count_if(last_, &Opinion::is_spam);
+  if (static_cast<std::size_t>(spam) >= kSuspect) {
+    stop(fmt::format("the checker calls {} of the last {} samples spam", spam, kLast), now);
+    last_ = {};  // the next hour is judged by itself
+    return true;
+  }
+  if (now >= hour_began_ + 1h || now < hour_began_) {
+    hour_began_ = now;
+    in_hour_ = 0;
+  }
+  if (in_hour_ < std::max(kMostAnHour, counted / kCountedForEach)) return false;
+  stop(fmt::format("{} senders were suspended within an hour", in_hour_), now);
+  return true;
+}
+
+// Of who sends much, what was called spam before is remembered for a day.
+bool SuspendedSenders::is_enough(const std::string& who, std::uint64_t a_day, Time now) {
+  if (a_day < kMuch) return true;
+  const auto is_old = [now](Time time) { return time + 24h <= now || time > now; };
+  if (spam_of_.size() >= kMostRemembered) {
+    std::erase_if(spam_of_, [&](const auto& each) { return is_old(each.second.back()); });
+    if (spam_of_.size() >= kMostRemembered) return true;
+  }
+  std::vector<Time>& times = spam_of_[who];
+  std::erase_if(times, is_old);
+  times.push_back(now);
+  return times.size() >= (a_day < kVeryMuch ? 2 : 3);
+}
+
+void SuspendedSenders::take(const Opinion& opinion, std::uint64_t a_day, std::uint64_t counted, Time now) {
+  const std::string& who = opinion.names.who();
+  if (who.empty()) return;
+  // A sender of whom much is drawn is one of the last ones once.
+  const auto of_sender = std::ranges::find_if(last_, [&](const Opinion& each) { return each.names.who() == who; });
+  if (of_sender != last_.end()) {
+    of_sender->is_spam = opinion.is_spam;
+  } else {
+    last_[next_] = opinion;
+    next_ = (next_ + 1) % kLast;
+  }
+  if (!opinion.is_spam || has(who, {}, now) || is_stopped(counted, now) || !is_enough(who, a_day, now)) return;
+  spam_of_.erase(who);
+  suspend(opinion, now);
+}
+
+// The address is suspended, and not at once all that the entry lists with it.
+void SuspendedSenders::suspend(const Opinion& opinion, Time now) {
+  const std::string& who = opinion.names.who();
+  std::vector<std::string> suspended;
+  try {
+    edit_suspensions(path_, now,
+                     [&](Suspensions& all) { suspended = bloomgate::suspend(all, who, opinion.names.sender, now); });
+    look();
+  } catch (const std::exception& error) {
+    note_fault(error.what());
+    suspended = {who};
+    const std::lock_guard lock(mutex_);
+    until_[who] = now + kSuspendedFor;
+  }
+  for (const std::string& entry : suspended) {
+    log_->warn("suspended={} {}: bloomgate-milter suspended list says until when, and suspended clear ends it",
+               printable(entry), opinion.message);
+  }
+  in_hour_ += suspended.size();
+  const std::lock_guard lock(mutex_);
+  suspensions_ += suspended.size();
+}
+
+SuspendedSenders::Status SuspendedSenders::status(Time now) const {
+  const std::lock_guard lock(mutex_);
+  const auto holds = [now](const auto& each) { return !each.second || now < *each.second; };
+  return {.suspended = static_cast<std::uint64_t>(std::ranges::count_if(until_, holds)),
+          .suspensions = suspensions_,
+          .is_stopped = stopped_until_ && now < *stopped_until_,
+          .fault = fault_};
+}
+
+}  // namespace bloomgate

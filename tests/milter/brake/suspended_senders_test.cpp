@@ -1,0 +1,114 @@
+#include "milter/brake/suspended_senders.hpp"
+
+#include <spdlog/logger.h>
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <sstream>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+using Catch::Matchers::Contains;
+
+class Fixture {
+ public:
+  // The checker's opinion of a message; `a_day` is what its sender sends.
+  void take(const std::string& sender, bool is_spam, std::uint64_t a_day = 10, std::uint64_t counted = 100) {
+    senders_.take({.names = {.sender = sender}, .is_spam = is_spam, .message = "queue_id=Q"}, a_day, counted, now);
+  }
+  bool has(std::string_view sender) const { return senders_.has(sender, {}, now); }
+  SuspendedSenders::Status status() const { return senders_.status(now); }
+  // Samples of other senders that are good, after which the last ones say nothing of the checker.
+  void take_good_ones() {
+    for (std::size_t i = 0; i < SuspendedSenders::kLast; ++i)
+      take("good" + std::to_string(++good_) + "@x.example", false);
+  }
+  std::string log() const { return text_.str(); }
+
+  std::chrono::sys_seconds now{1'790'000'000s};
+
+ private:
+  const test::TemporaryFolder folder_;
+  std::ostringstream text_;
+  SuspendedSenders senders_{
+      folder_.file("suspended"),
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_))};
+  int good_ = 0;
+};
+
+TEST_CASE("one message that is spam suspends who sends little, two who sends much, three who sends very much") {
+  Fixture fixture;
+  struct Case {
+    std::uint64_t a_day;
+    int needed;
+  };
+  for (const auto& [a_day, needed] : {Case{0, 1}, Case{999, 1}, Case{1'000, 2}, Case{9'999, 2}, Case{10'000, 3}}) {
+    const std::string sender = std::to_string(a_day) + "@example.org";
+    CAPTURE(sender);
+    fixture.take_good_ones();
+    for (int told = 1; told <= needed; ++told) {
+      CHECK_FALSE(fixture.has(sender));
+      fixture.take(sender, false, a_day);
+      CHECK_FALSE(fixture.has(sender));
+      fixture.take(sender, true, a_day);
+    }
+    CHECK(fixture.has(sender));
+  }
+}
+
+TEST_CASE("what was spam a day ago does not count") {
+  Fixture fixture;
+  fixture.take("news@example.org", true, 5'000);
+  fixture.now += 24h;
+  fixture.take("news@example.org", true, 5'000);
+  CHECK_FALSE(fixture.has("news@example.org"));
+  fixture.now += 24h - 1s;
+  fixture.take("news@example.org", true, 5'000);
+  CHECK(fixture.has("news@example.org"));
+}
+
+TEST_CASE("a checker that calls much spam suspends few senders, and the next hour is judged anew") {
+  Fixture fixture;
+  fixture.take_good_ones();
+  for (int i = 0; i < 50; ++i) fixture.take(std::to_string(i) + "@example.org", true);
+  CHECK(fixture.status().suspended == 4);
+  CHECK(fixture.status().is_stopped);
+  fixture.now += 59min;
+  fixture.take("60@example.org", true);
+  CHECK(fixture.status().suspended == 4);
+  fixture.now += 1min;
+  CHECK_FALSE(fixture.status().is_stopped);
+  fixture.take_good_ones();
+  fixture.take("61@example.org", true);
+  CHECK(fixture.status().suspended == 5);
+  CHECK_THAT(fixture.log(), Contains("the checker calls 5 of the last 20 samples spam, so no sender is suspended"));
+}
+
+TEST_CASE("one sender of whom much is spam does not make the checker suspect") {
+  Fixture fixture;
+  for (int i = 0; i < 30; ++i) fixture.take("news@example.org", true, 5'000);
+  CHECK(fixture.has("news@example.org"));
+  fixture.take("joe@example.org", true);
+  CHECK(fixture.has("joe@example.org"));
+}
+
+TEST_CASE("in an hour ten senders are suspended, or one in a thousand of those that are counted") {
+  Fixture fixture;
+  const std::uint64_t counted = GENERATE(5'000U, 15'000U);
+  for (int i = 0; i < 30; ++i) {
+    fixture.take_good_ones();
+    fixture.take(std::to_string(i) + "@example.org", true, 10, counted);
+  }
+  CHECK(fixture.status().suspended == std::max<std::uint64_t>(10, counted / 1'000));
+  CHECK_THAT(fixture.log(), Contains(" senders were suspended within an hour, so no sender is suspended"));
+  fixture.now += 1h;
+  fixture.take("later@example.org", true, 10, counted);
+  CHECK(fixture.has("later@example.org"));
+}
+
+}  // namespace
+}  // namespace bloomgate
