@@ -55,10 +55,14 @@ void Brake::set_rules(BrakeRules rules) {
   may_suspend_ = rules.suspends;
 }
 
-void Brake::start() {
+void Brake::begin() {
   origin_ = {.seed = random_seed(), .began = now()};
   load();
   work_off();
+}
+
+void Brake::start() {
+  begin();
   const HeldSignals held;
   thread_ = std::thread([this] { run(); });
 }

@@ -66,7 +66,9 @@ class Brake {
   Brake(const Brake&) = delete;
   Brake& operator=(const Brake&) = delete;
 
-  // Reads the file, and begins to keep it. Until then nothing is held.
+  // Reads the files. Until then nothing is held.
+  void begin();
+  // The same, and keeps them from then on.
   void start();
   // Writes the file.
   void stop();

@@ -99,17 +99,22 @@ bool SuspendedSenders::is_enough(const std::string& who, std::uint64_t a_day, Ti
   return times.size() >= (a_day < kVeryMuch ? 2 : 3);
 }
 
+// A sender of whom much is drawn is one of the last ones once.
+void SuspendedSenders::remember(const Opinion& sample) {
+  const std::string& who = sample.names.who();
+  const auto of_sender = std::ranges::find_if(last_, [&](const Opinion& each) { return each.names.who() == who; });
+  if (of_sender != last_.end()) {
+    of_sender->is_spam = sample.is_spam;
+  } else {
+    last_[next_] = sample;
+    next_ = (next_ + 1) % kLast;
+  }
+}
+
 void SuspendedSenders::take(const Opinion& opinion, std::uint64_t a_day, std::uint64_t counted, Time now) {
   const std::string& who = opinion.names.who();
   if (who.empty()) return;
-  // A sender of whom much is drawn is one of the last ones once.
-  const auto of_sender = std::ranges::find_if(last_, [&](const Opinion& each) { return each.names.who() == who; });
-  if (of_sender != last_.end()) {
-    of_sender->is_spam = opinion.is_spam;
-  } else {
-    last_[next_] = opinion;
-    next_ = (next_ + 1) % kLast;
-  }
+  if (opinion.is_sample) remember(opinion);
   if (!opinion.is_spam || has(who, {}, now) || is_stopped(counted, now) || !is_enough(who, a_day, now)) return;
   spam_of_.erase(who);
   suspend(opinion, now);

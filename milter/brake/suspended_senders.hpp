@@ -60,6 +60,7 @@ class SuspendedSenders {
   struct Opinion {
     CountedNames names = {};
     bool is_spam = false;
+    bool is_sample = true;     // of what is delivered; false: it was held
     std::string message = {};  // which one, in words of the log
   };
   // `a_day` is how many messages that sender sends in a day, and `counted` how many senders there are.
@@ -74,6 +75,7 @@ class SuspendedSenders {
   Status status(Time now) const;
 
  private:
+  void remember(const Opinion& sample);
   bool is_suspended(std::string_view entry, Time now) const;
   bool is_stopped(std::uint64_t counted, Time now);
   void stop(const std::string& why, Time now);

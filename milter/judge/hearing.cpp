@@ -142,8 +142,10 @@ void Hearing::take_sample(const EndOfMessage& end) noexcept {
 std::function<void(bool)> Hearing::opinion(std::string_view queue_id) const {
   CountedNames sender = parts_.judge->proven_sender(*judgement_);
   if (sender.sender.empty()) return nullptr;
-  return [judge = parts_.judge, sender = std::move(sender), message = sampled_message(*judgement_, queue_id)](
-             bool spam) { judge->tell({.names = sender, .is_spam = spam, .message = message}); };
+  return [judge = parts_.judge, sender = std::move(sender), message = sampled_message(*judgement_, queue_id),
+          is_sample = judgement_->decision.verdict == Verdict::deliver](bool spam) {
+    judge->tell({.names = sender, .is_spam = spam, .is_sample = is_sample, .message = message});
+  };
 }
 
 Edits Hearing::edits(std::string_view mta_name, bool exempt) {

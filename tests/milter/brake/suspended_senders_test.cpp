@@ -20,6 +20,10 @@ class Fixture {
   void take(const std::string& sender, bool is_spam, std::uint64_t a_day = 10, std::uint64_t counted = 100) {
     senders_.take({.names = {.sender = sender}, .is_spam = is_spam, .message = "queue_id=Q"}, a_day, counted, now);
   }
+  void take_held(const std::string& sender) {
+    senders_.take({.names = {.sender = sender}, .is_spam = true, .is_sample = false, .message = "queue_id=Q"}, 10, 100,
+                  now);
+  }
   bool has(std::string_view sender) const { return senders_.has(sender, {}, now); }
   SuspendedSenders::Status status() const { return senders_.status(now); }
   // Samples of other senders that are good, after which the last ones say nothing of the checker.
@@ -94,6 +98,14 @@ TEST_CASE("one sender of whom much is spam does not make the checker suspect") {
   CHECK(fixture.has("news@example.org"));
   fixture.take("joe@example.org", true);
   CHECK(fixture.has("joe@example.org"));
+}
+
+TEST_CASE("what the checker says of held mail suspends, and says nothing of the checker") {
+  Fixture fixture;
+  fixture.take_good_ones();
+  for (int i = 0; i < 9; ++i) fixture.take_held(std::to_string(i) + "@example.org");
+  CHECK(fixture.status().suspended == 9);
+  CHECK_FALSE(fixture.status().is_stopped);
 }
 
 TEST_CASE("in an hour ten senders are suspended, or one in a thousand of those that are counted") {
