@@ -18,7 +18,7 @@ CONNECTION_STEPS = CLIENT + frame(b"H", b"client.example\x00")
 
 
 def sender(address):
-    return frame(b"M", b"<" + address + b">\x00")
+    return frame(b"M", b"<" + address + b">\x00") + frame(b"R", b"<user@example.net>\x00")
 
 
 SENDER = sender(LISTED)

@@ -137,6 +137,9 @@ def expressions_of_dashboard():
 NOT_ON_THE_DASHBOARD = {
     "bloomgate_build_info": "says which version runs, and changes with a restart only",
     "bloomgate_start_timestamp_seconds": "Prometheus sees a restart by the counters",
+    "bloomgate_burst_observing": "the status page says until when it observes",
+    "bloomgate_counted_senders": "grows once, to what there is; the status page has it",
+    "bloomgate_counted_senders_memory_bytes": "as above; at most 256 MiB",
     "bloomgate_key_lookups_total": "for a search: what became of signatures is on it, by outcome",
     "bloomgate_key_lookup_seconds": "for a search, as above",
     "bloomgate_last_reload_timestamp_seconds": "the dashboard counts reloads, and shows how old each whitelist is",

@@ -42,17 +42,17 @@ class Case:
     of_daemon: bool = False  # only the daemon knows
 
 
-def send(world, count, address=LISTED, *, recipients=(), login=""):
+def send(world, count, address=LISTED, *, recipients=("user@example.net",), login=""):
     """Messages that nothing proves."""
     macros = frame(b"D", b"M{auth_authen}\x00" + login.encode() + b"\x00") if login else b""
-    to = b"".join(frame(b"R", b"<" + each.encode() + b">\x00") for each in recipients) + (frame(b"T") if recipients else b"")
+    to = b"".join(frame(b"R", b"<" + each.encode() + b">\x00") for each in recipients) + frame(b"T")
     written_by = frame(b"L", b"From\x00" + address.encode() + b"\x00")
     with closing(MilterConnection(world.daemon.address)) as connection:
         connection.put(NEGOTIATION)
         assert connection.answer() == b"O"
         connection.put(CONNECTION_STEPS)
         for _ in range(count):
-            connection.put(macros + sender(address.encode()) + to + written_by + frame(b"N") + END)
+            connection.put(macros + frame(b"M", b"<" + address.encode() + b">\x00") + to + written_by + frame(b"N") + END)
         connection.put(QUIT)
         while connection.frame() is not None:
             pass
@@ -66,7 +66,7 @@ def send_raw(world, raw, count=1):
         assert connection.answer() == b"O"
         connection.put(CONNECTION_STEPS)
         for _ in range(count):
-            connection.put(sender(LISTED.encode()) + frame(b"R", b"<ann@example.net>\x00") + lines + frame(b"N") + frame(b"B", body) + END)
+            connection.put(sender(LISTED.encode()) + lines + frame(b"N") + frame(b"B", body) + END)
             connection.mark()
         connection.put(QUIT)
         while connection.frame() is not None:
@@ -120,6 +120,10 @@ def two_connections(world):
     for each in connections:
         each.put(NEGOTIATION)
     wait_until(lambda: figures(world.port)["bloomgate_sessions_turned_away_total", 'cause="limit"'] > 0, "a connection past the limit")
+
+
+def suspend_one(world):
+    subprocess.run([*world.daemon.command(), "suspended", "add", "joe@example.org"], check=True, stdout=subprocess.DEVNULL)
 
 
 def learn_from_a_folder_of_root(world):
@@ -195,6 +199,11 @@ CASES = [
     Case({"waits-for-restart": "options have changed that a reload cannot take in: socket-mode",
           "connections-turned-away": "were turned away in the last hour, since max-connections is 2"}, {"max-connections": "2"},
          after=lambda world: change_the_socket(world) or two_connections(world), of_daemon=True),
+    Case({"habits-not-kept": "the habits of senders are not kept: ", "suspensions-not-kept": "suspensions are not kept: "},
+         {"burst-file": "/nonexistent/habits"},
+         (lambda world: (world.folder / "damaged").write_text("joe@example.org\n"),
+          lambda world: {"suspend-file": world.folder / "damaged"}), of_daemon=True),
+    Case({"senders-suspended": "1 senders are suspended"}, of_daemon=True, after=suspend_one),
     Case({"learning-stopped": "nothing is learned: "}, LEARN, (learn_from_a_folder_of_root,), of_daemon=True),
     Case({"learn-rate-met": "a login has written to more new addresses",
           "learn-exempt-rate-met": "a client of exempt-networks has written to more new addresses",
