@@ -57,36 +57,6 @@ std::optional<Suspension> suspension_of(std::string_view line) {
   return made;
 }
 
-Suspensions suspensions_of(std::string_view text, const std::string& path) {
-  Suspensions all;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::string_view line = take_field(text, '\n');
-    if (line.empty() || line.starts_with('#')) continue;
-    std::optional<Suspension> one = suspension_of(line);
-    if (!one) {
-      throw BloomgateError(ErrorCode::bad_input,
-                           "'" + printable(path) + "', line " + std::to_string(number) +
-                               " is no suspension; remove the line, and add the sender again",
-                           {.path = path});
-    }
-    all.push_back(*std::move(one));
-  }
-  return all;
-}
-
-std::string text_of(const Suspensions& all) {
-  std::string text(kHeading);
-  for (const Suspension& each : all) {
-    text.append(each.entry).append("\t");
-    text.append(std::to_string(each.until ? each.until->time_since_epoch().count() : 0)).append("\t");
-    for (const sys_seconds time : each.times) {
-      text.append(time == each.times.front() ? "" : ",").append(std::to_string(time.time_since_epoch().count()));
-    }
-    text.append("\n");
-  }
-  return text;
-}
-
 // Whether a domain entry lists that address.
 bool lists(std::string_view entry, std::string_view address) noexcept {
   const std::size_t at = address.rfind('@');
@@ -129,6 +99,36 @@ void give_to_owner(const FileDescriptor& folder, const std::string& path) {
 
 }  // namespace
 
+Suspensions parse_suspensions(std::string_view text, const std::string& path) {
+  Suspensions all;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = take_field(text, '\n');
+    if (line.empty() || line.starts_with('#')) continue;
+    std::optional<Suspension> one = suspension_of(line);
+    if (!one) {
+      throw BloomgateError(ErrorCode::bad_input,
+                           "'" + printable(path) + "', line " + std::to_string(number) +
+                               " is no suspension; remove the line, and add the sender again",
+                           {.path = path});
+    }
+    all.push_back(*std::move(one));
+  }
+  return all;
+}
+
+std::string suspensions_text(const Suspensions& all) {
+  std::string text(kHeading);
+  for (const Suspension& each : all) {
+    text.append(each.entry).append("\t");
+    text.append(std::to_string(each.until ? each.until->time_since_epoch().count() : 0)).append("\t");
+    for (const sys_seconds time : each.times) {
+      text.append(time == each.times.front() ? "" : ",").append(std::to_string(time.time_since_epoch().count()));
+    }
+    text.append("\n");
+  }
+  return text;
+}
+
 const Suspension* find_suspension(const Suspensions& all, std::string_view entry) noexcept {
   const auto found = std::ranges::find(all, entry, &Suspension::entry);
   return found == all.end() ? nullptr : &*found;
@@ -149,7 +149,7 @@ std::vector<std::string> suspend(Suspensions& all, const std::string& entry, con
 
 Suspensions read_suspensions(const std::string& path) {
   try {
-    return suspensions_of(read_text(path), path);
+    return parse_suspensions(read_text(path), path);
   } catch (const BloomgateError& error) {
     if (error.code() == ErrorCode::cannot_open && access(path.c_str(), F_OK) != 0 && errno == ENOENT) return {};
     throw;
@@ -166,7 +166,7 @@ void edit_suspensions(const std::string& path, sys_seconds now, const std::funct
     return !each.holds(now) && (each.times.empty() || each.times.back() + kRemembered <= now);
   });
   const bool is_new = access(path.c_str(), F_OK) != 0;
-  replace_file(path, text_of(all), 0640);
+  replace_file(path, suspensions_text(all), 0640);
   if (is_new) give_to_owner(lock, path);
 }
 

@@ -39,7 +39,12 @@ const Suspension* find_suspension(const Suspensions& all, std::string_view entry
 std::vector<std::string> suspend(Suspensions& all, const std::string& entry, const std::string& listed_by,
                                  std::chrono::sys_seconds now);
 
-// An empty file where there is none. Throws BloomgateError{cannot_open, cannot_read, bad_input}; the message names the
+// Reads the text of such a file, and makes it. `path` is for the message. Throws BloomgateError{bad_input}, which names
+// the line.
+Suspensions parse_suspensions(std::string_view text, const std::string& path);
+std::string suspensions_text(const Suspensions& all);
+
+// None where there is no file. Throws BloomgateError{cannot_open, cannot_read, bad_input}; the message names the
 // line.
 Suspensions read_suspensions(const std::string& path);
 

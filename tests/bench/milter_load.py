@@ -36,7 +36,7 @@ class Milter:
 
 def write_config(path, milter, whitelist, lines):
     path.write_text(f"socket = {milter.socket}\nwhitelist = {whitelist}\nhost-name = mx.example.net\n"
-                    f"log-target = stderr\n{lines}")
+                    f"log-target = stderr\nburst-file = {path}.habits\nsuspend-file = {path}.suspended\n{lines}")
 
 
 def make_senders(build, folder, entries):
