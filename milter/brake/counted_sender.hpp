@@ -13,7 +13,7 @@ namespace bloomgate {
 struct CountedSender {
   FixedText<kMaxKeyBytes> key = {};
   FixedText<kMaxKeyBytes> address = {};  // of the sender, where another key lists it; empty of a mailing list
-  bool is_shared = false;  // see CountedMessage
+  bool is_shared = false;                // see CountedMessage
 };
 
 // Of a message that is delivered by the lists: its address without a tag, in any form that a whitelist could take for

@@ -1,9 +1,9 @@
-// Senders who are checked for a while, since mail that they have proven to be theirs was spam. Kept in a text file, which
-// the daemon and `bloomgate-milter suspended` edit: each change is made to the file, under a lock of its folder, so all
-// who share the file share what it says.
+// Senders who are checked for a while, since mail that they have proven to be theirs was spam. Kept in a text file,
+// which the daemon and `bloomgate-milter suspended` edit: each change is made to the file, under a lock of its folder,
+// so all who share the file share what it says.
 //
-// A line for each: the entry, the time until which it holds (seconds of Unix time; 0: until a person clears it), and the
-// times of the last week at which it was suspended, with commas. Fields are parted by tabs.
+// A line for each: the entry, the time until which it holds (seconds of Unix time; 0: until a person clears it), and
+// the times of the last week at which it was suspended, with commas. Fields are parted by tabs.
 #pragma once
 
 #include <chrono>
@@ -34,8 +34,8 @@ inline constexpr std::size_t kAddressesOfEntry = 3;
 // Null: it is not there.
 const Suspension* find_suspension(const Suspensions& all, std::string_view entry) noexcept;
 
-// Suspends the entry anew. Returns the entries that are suspended now and were not before: none, it, or also `listed_by`
-// (a domain entry; may be empty) where enough of its addresses are.
+// Suspends the entry anew. Returns the entries that are suspended now and were not before: none, it, or also
+// `listed_by` (a domain entry; may be empty) where enough of its addresses are.
 std::vector<std::string> suspend(Suspensions& all, const std::string& entry, const std::string& listed_by,
                                  std::chrono::sys_seconds now);
 

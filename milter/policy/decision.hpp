@@ -56,8 +56,8 @@ enum class Reason : std::uint8_t {
   revoked,  // the operator's list `revoked` has it
 
   // The brake: listed and proven, and
-  burst,   // sends much more than it usually does
-  replay,  // the same message has come too often
+  burst,      // sends much more than it usually does
+  replay,     // the same message has come too often
   suspended,  // mail that was proven to be its own was spam
 
   // The operator's list `opt-out` has a recipient. It does not depend on the sender, so mark and bounce may tell it.

@@ -8,8 +8,8 @@ namespace bloomgate {
 
 enum class Hold : std::uint8_t {
   none,
-  burst,   // the sender sends much more than it has until now
-  replay,  // the same message has come too often
+  burst,      // the sender sends much more than it has until now
+  replay,     // the same message has come too often
   suspended,  // mail of the sender was spam
 };
 

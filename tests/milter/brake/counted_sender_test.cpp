@@ -32,7 +32,8 @@ TEST_CASE("an address counts for itself, in one spelling, and without a tag") {
 
 TEST_CASE("who is listed by a domain counts for the domain's entry, which many share") {
   CHECK(counted("@corp.example\n", "<ann@corp.example>", "a@b.example") == "@corp.example shared by ann@corp.example");
-  CHECK(counted("@.corp.example\n", "<a@b.example>", "ann@mail.corp.example") == "@.corp.example shared by ann@mail.corp.example");
+  CHECK(counted("@.corp.example\n", "<a@b.example>", "ann@mail.corp.example") ==
+        "@.corp.example shared by ann@mail.corp.example");
 }
 
 TEST_CASE("where both senders count, it is the From mailbox") {

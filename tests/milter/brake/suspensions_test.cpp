@@ -66,7 +66,8 @@ TEST_CASE("what is written to the file is read again, and what holds no more and
   CHECK(all[2] == Suspension{"ann@example.org", std::nullopt, {kNow - 48h, kNow}});
   CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::others_all) ==
         std::filesystem::perms::none);
-  edit_suspensions(path, kNow + 7 * 24h, [](Suspensions& some) { suspend(some, "new@example.org", "", kNow + 7 * 24h); });
+  edit_suspensions(path, kNow + 7 * 24h,
+                   [](Suspensions& some) { suspend(some, "new@example.org", "", kNow + 7 * 24h); });
   all = read_suspensions(path);
   REQUIRE(all.size() == 2);
   CHECK(all[0].entry == "ann@example.org");
