@@ -1,5 +1,7 @@
 #include "milter/brake/counts_file.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -141,8 +143,8 @@ std::optional<CountsOrigin> read_counts(const std::string& path, BusiestSenders&
   FileDescriptor file;
   try {
     file = open_regular_file(path, "a file of counts", status);
-  } catch (const BloomgateError&) {
-    if (errno == ENOENT) return std::nullopt;
+  } catch (const BloomgateError& error) {
+    if (error.code() == ErrorCode::cannot_open && access(path.c_str(), F_OK) != 0 && errno == ENOENT) return {};
     throw;
   }
   const Header header = read_header(file.get(), static_cast<std::uint64_t>(status.st_size), path);

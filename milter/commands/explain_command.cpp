@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "filter/base/line_ends.hpp"
 #include "filter/base/shell_word.hpp"
 #include "filter/mail/mail_header.hpp"
+#include "milter/brake/counted_sender.hpp"
+#include "milter/brake/suspensions.hpp"
 #include "milter/commands/commands.hpp"
 #include "milter/daemon/daemon.hpp"
 #include "milter/dkim/library_verifier.hpp"
@@ -161,16 +164,42 @@ std::unique_ptr<LearnedInFile> learned_of(const DaemonOptions& options) {
   return std::make_unique<LearnedInFile>(rules);
 }
 
-// Takes the steps again with each reply of a store, as the daemon does; `trace` has those of the last time.
-Decision decided(Facts& facts, const LoadedLists& loaded, const LearnedSenders* learned, const JudgeRules& rules,
+// None where none is kept, or where the caller may not read them.
+Suspensions suspensions_of(const DaemonOptions& options) {
+  if (!options.suspend || access(options.suspend_file.c_str(), R_OK) != 0) return {};
+  return read_suspensions(options.suspend_file);
+}
+
+// What the lists are asked for beside the whitelists.
+struct Others {
+  std::unique_ptr<LearnedInFile> learned;  // null: nothing is
+  Suspensions suspended;
+
+  bool hold(const Facts& facts, const Decision& decision, const Lists& lists, const Policy& policy) const {
+    if (decision.verdict != Verdict::deliver || is_exempt(decision.reason)) return false;
+    const CountedSender sender = counted_sender(facts, decision, lists, policy);
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    return std::ranges::any_of(suspended, [&](const Suspension& each) {
+      return (each.entry == sender.key.view() || each.entry == sender.address.view()) && each.holds(now);
+    });
+  }
+};
+
+// Takes the steps again with each reply of a store, and for a sender who is suspended, as the daemon does; `trace` has
+// those of the last time. How much a sender sends is the daemon's to know.
+Decision decided(Facts& facts, const LoadedLists& loaded, const Others& others, const JudgeRules& rules,
                  const Trace& first_steps, Trace& trace) {
   Lists lists = loaded.lists();
-  lists.learned = learned;
+  lists.learned = others.learned.get();
   const auto deadline = StoreReaders::Clock::now() + rules.confirm_timeout;
   for (;;) {
     trace = first_steps;
     Decision decision = decide(facts, lists, rules.policy, &trace);
-    if (!decision.question) return decision;
+    if (!decision.question) {
+      if (!others.hold(facts, decision, lists, rules.policy)) return decision;
+      facts.hold = Hold::suspended;
+      continue;
+    }
     const StoreQuestion& question = *decision.question;
     facts.replies.push_back(
         {question, loaded.with_store(question.store)->filter->confirm(question.hash, deadline, {})});
@@ -212,7 +241,7 @@ struct Explained {
 void explain_into(Explained& explained, const DaemonCommand& command, std::istream* message) {
   const JudgeRules rules = judge_rules(command);
   const LoadedLists lists = loaded_lists(command.options);
-  const std::unique_ptr<LearnedInFile> learned = learned_of(command.options);
+  const Others others = {learned_of(command.options), suspensions_of(command.options)};
   auto& [recorder, name, facts, trace, decision, rule, is_from_assumed] = explained;
   rule = rules.policy.identity;
   recorder.keep_header(true);
@@ -230,7 +259,7 @@ void explain_into(Explained& explained, const DaemonCommand& command, std::istre
   Trace first_steps;
   first_steps.add("results-of", "", "", joined(ids));
   trace = first_steps;
-  if (!recorder.failed()) decision = decided(facts, lists, learned.get(), rules, first_steps, trace);
+  if (!recorder.failed()) decision = decided(facts, lists, others, rules, first_steps, trace);
   if (!decision.need.is_empty()) {
     // A message that is described, not given, has no signature.
     const bool is_given = message != nullptr && !has_fields(command.explain);
@@ -238,9 +267,11 @@ void explain_into(Explained& explained, const DaemonCommand& command, std::istre
     for (const Domain& domain : decision.need.domains) {
       if (!domain.view().empty()) first_steps.add("needs-signature", domain.view(), "", "yes");
     }
-    decision = decided(facts, lists, learned.get(), rules, first_steps, trace);
+    decision = decided(facts, lists, others, rules, first_steps, trace);
   }
-  if (learned && !learned->fault().empty()) throw BloomgateError(ErrorCode::cannot_read, learned->fault());
+  if (others.learned && !others.learned->fault().empty()) {
+    throw BloomgateError(ErrorCode::cannot_read, others.learned->fault());
+  }
 }
 
 }  // namespace

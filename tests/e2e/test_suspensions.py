@@ -53,6 +53,12 @@ def test_spam_of_a_listed_sender_suspends_it_until_a_person_clears_it(recipe):
     assert "1 senders are suspended" in get(port, "/")[1]
     assert f"{LISTED}: until 20" in suspended(recipe, "list")
 
+    explained = subprocess.run([built("milter/bloomgate-milter"), "--config", recipe.daemon.config_file, "--explain", "--from",
+                                f"<{LISTED}>", "--header-from", LISTED, "--authentication-results",
+                                "mx.test; spf=pass smtp.mailfrom=example.org"], capture_output=True, text=True, check=True)
+    assert "decision: check reason=suspended" in explained.stdout
+    assert f"bloomgate-milter suspended clear {LISTED} would change that" in explained.stdout
+
     # What nobody has proven suspends nobody.
     recipe.send(spam("rspamd", UNLISTED), proven(spam("rspamd", UNLISTED)))
     assert [each["entry"] for each in json.loads(suspended(recipe, "list", "--json"))["suspended"]] == [LISTED]
