@@ -21,7 +21,8 @@ constexpr std::size_t kMostWaiting = 1000;
 constexpr HalfHours kHalfHoursOfDay = 48;
 // As long as a habit lasts.
 constexpr HalfHours kKept = 6 * kHalfHoursOfWeek;
-constexpr std::size_t kMostHashes = 128;
+// As many as are kept.
+constexpr std::size_t kTooMany = 1000;
 
 HalfHours half_hours_of(std::chrono::system_clock::time_point time) noexcept {
   const auto minutes = std::chrono::floor<std::chrono::minutes>(time).time_since_epoch().count();
@@ -51,12 +52,15 @@ void Brake::set_rules(BrakeRules rules) {
   most_messages_ = rules.floor.messages;
   most_recipients_ = rules.floor.recipients;
   observed_days_ = static_cast<std::uint32_t>(rules.observe.count());
+  // Nothing was counted meanwhile.
+  if (rules.is_on() && !is_on_ && began_ != 0) began_ = now();
   is_on_ = rules.is_on();
   may_suspend_ = rules.suspends;
 }
 
 void Brake::begin() {
-  origin_ = {.seed = random_seed(), .began = now()};
+  began_ = now();
+  origin_ = {.seed = random_seed(), .began = began_};
   load();
   work_off();
 }
@@ -94,23 +98,30 @@ void Brake::note_fault(const std::string& what) {
 }
 
 // A file that is damaged stays as it is: a person may want to look at it. Without habits each sender is held to the
-// floor, which is the safe side.
+// floor, which is the safe side. One that another user has, or that another version has written, is no sign of damage:
+// habits are learned anew.
 void Brake::load() {
   try {
-    if (const std::optional<CountsOrigin> origin = read_counts(path_, senders_, origin_.began)) origin_ = *origin;
-  } catch (const std::exception& error) {
-    is_damaged_ = true;
+    const std::optional<CountsOrigin> origin = read_counts(path_, senders_, began_);
+    if (!origin) return;
+    origin_ = *origin;
+    // A clock that was ahead must not observe for years.
+    began_ = std::min(origin->began, began_.load());
+  } catch (const BloomgateError& error) {
     note_fault(error.what());
+    may_save_ = error.code() == ErrorCode::unsupported_version;
+    if (error.code() == ErrorCode::unsupported_version || error.code() == ErrorCode::cannot_open) return;
+    is_damaged_ = true;
     log_->warn("burst-file: no sender has a habit, so each is held to burst-limit; remove '{}' to observe anew",
                printable(path_));
   }
 }
 
 void Brake::save() {
-  if (!is_on() || is_damaged_) return;
+  if (!is_on() || !may_save_) return;
   try {
     const HalfHours then = now();
-    write_counts(path_, origin_, senders_, then > kKept ? then - kKept : 0);
+    write_counts(path_, {.seed = origin_.seed, .began = began_}, senders_, then > kKept ? then - kKept : 0);
     note_fault("");
   } catch (const std::exception& error) {
     note_fault(error.what());
@@ -125,13 +136,21 @@ void Brake::run() {
       save();
       save_at = std::chrono::steady_clock::now() + kBetweenSaves;
     }
-    work_off();
+    work_off_guarded();
     std::unique_lock lock(mutex_);
     wakeup_.wait_for(lock, kBetweenLooks, [this] { return is_stopping_ || !told_.empty(); });
     is_stopping = is_stopping_;
   }
-  work_off();
+  work_off_guarded();
   save();
+}
+
+void Brake::work_off_guarded() noexcept {
+  try {
+    work_off();
+  } catch (const std::exception& error) {
+    log_->error("internal error while suspending senders: {}", printable(error.what()));
+  }
 }
 
 std::chrono::sys_seconds Brake::seconds() const {
@@ -164,11 +183,23 @@ void Brake::work_off() {
 }
 
 bool Brake::is_observing(HalfHours now) const noexcept {
-  return !is_damaged_ && now - std::min(now, origin_.began) < observed_days_ * kHalfHoursOfDay;
+  return !is_damaged_ && now - std::min(now, began_.load()) < observed_days_ * kHalfHoursOfDay;
 }
 
 SenderCounts::Rules Brake::rules_of(bool is_shared, HalfHours now) const {
   return {.floor = {most_messages_, most_recipients_}, .has_floor = !is_shared, .is_observing = is_observing(now)};
+}
+
+// Of recipients who are too many to be known, each counts as another one.
+std::vector<std::uint64_t> Brake::hashes_of(const CountedMessage& message) {
+  std::vector<std::uint64_t> hashes;
+  for (const std::string_view path : message.recipients) hashes.push_back(hash_key(path, origin_.seed));
+  const std::size_t unknown = message.has_too_many_recipients ? kTooMany : 0;
+  for (std::size_t i = 0; i < unknown; ++i) {
+    const std::uint64_t number = ++unknown_recipients_;
+    hashes.push_back(hash_key({reinterpret_cast<const char*>(&number), sizeof number}, origin_.seed));
+  }
+  return hashes;
 }
 
 Hold Brake::count(const CountedMessage& message) {
@@ -183,9 +214,7 @@ Hold Brake::count(const CountedMessage& message) {
     const std::lock_guard lock(mutex_);
     copies = replays_.count(copied, at);
   }
-  std::vector<std::uint64_t> recipients(std::min(message.recipients.size(), kMostHashes));
-  std::ranges::transform(message.recipients.first(recipients.size()), recipients.begin(),
-                         [this](std::string_view path) { return hash_key(path, origin_.seed); });
+  const std::vector<std::uint64_t> recipients = hashes_of(message);
   const Hold hold = senders_.visit(key, at, [&](SenderCounts& counts) {
     const bool is_replay = copies > counts.most_copies(at, rules);
     // What others send again is nothing that the sender does.
@@ -216,7 +245,7 @@ Brake::Status Brake::status() const {
                    .held = held_,
                    .noticed = noticed_};
   if (status.is_on && is_observing(now())) {
-    const std::chrono::minutes until(30 * (std::int64_t{origin_.began} + observed_days_ * kHalfHoursOfDay));
+    const std::chrono::minutes until(30 * (std::int64_t{began_} + observed_days_ * kHalfHoursOfDay));
     status.observes_until = SystemClock::time_point(until);
   }
   if (may_suspend()) status.suspended = suspended_.status(seconds());

@@ -54,6 +54,7 @@ struct CountedMessage {
   std::string_view address = {};                      // of the sender, where another key lists it; else empty
   std::string_view message_id = {};                   // empty: it has none
   std::span<const std::string_view> recipients = {};  // none: they are not known
+  bool has_too_many_recipients = false;               // to be known
 };
 
 class Brake {
@@ -113,6 +114,8 @@ class Brake {
 
   void run();
   std::chrono::sys_seconds seconds() const;
+  std::vector<std::uint64_t> hashes_of(const CountedMessage& message);
+  void work_off_guarded() noexcept;
   void load();
   void save();
   void note_fault(const std::string& what);
@@ -123,13 +126,15 @@ class Brake {
   const std::shared_ptr<spdlog::logger> log_;
   const Now now_;
   const std::string path_;
-  std::atomic<bool> is_on_, may_suspend_;
+  std::atomic<bool> is_on_{false}, may_suspend_{false};
   std::atomic<std::uint32_t> most_messages_, most_recipients_, observed_days_;
-  std::atomic<std::uint64_t> held_{0}, noticed_{0};
+  std::atomic<std::uint64_t> held_{0}, noticed_{0}, unknown_recipients_{0};
 
-  // Both are set by start().
+  // These are set by begin().
   CountsOrigin origin_;
   bool is_damaged_ = false;
+  bool may_save_ = true;
+  std::atomic<HalfHours> began_{0};  // to count: 0 before that
   BusiestSenders senders_;
   SuspendedSenders suspended_;
   std::mutex working_off_;

@@ -43,12 +43,12 @@ class BusiestSenders {
     return found != nullptr ? visit(*found) : decltype(visit(*found)){};
   }
 
-  // Calls `visit(const SenderCounts&)` for each, with the lock of its shard.
+  // Calls `visit(const SenderCounts&)` for each, and takes no lock meanwhile: it may wait for a disk. Throws
+  // std::bad_alloc.
   template <typename Visit>
   void for_each(Visit visit) const {
     for (const Shard& shard : *shards_) {
-      const std::lock_guard lock(shard.mutex);
-      for (const SenderCounts& each : shard.senders) {
+      for (const SenderCounts& each : copy_of(shard)) {
         if (each.key() != 0) visit(each);
       }
     }
@@ -66,6 +66,10 @@ class BusiestSenders {
 
   // The low bits have the shard, the high ones the group.
   Shard& shard_of(KeyHash key) const noexcept { return (*shards_)[key % kShards]; }
+  static std::vector<SenderCounts> copy_of(const Shard& shard) {
+    const std::lock_guard lock(shard.mutex);
+    return shard.senders;
+  }
   static std::size_t group_of(const Shard& shard, KeyHash key) noexcept;
   static const SenderCounts* find(const Shard& shard, KeyHash key) noexcept;
   SenderCounts& find_or_add(Shard& shard, KeyHash key, HalfHours now) const;

@@ -106,7 +106,7 @@ std::uint64_t SenderCounts::weight(HalfHours now) const noexcept {
   then.advance(now);
   Habit all = then.habit();
   all.raise(then.weeks_[then.last_ / kHalfHoursOfWeek % kWeeks]);
-  return std::uint64_t{then.day_.traffic().messages} + amount_of(all.day_messages);
+  return std::max(then.day_.traffic().messages, amount_of(all.day_messages));
 }
 
 void SenderCounts::become(KeyHash key, HalfHours now) noexcept {

@@ -101,7 +101,8 @@ class SenderCounts {
   // How often the same message may come within an hour: a sixth of the floor, or kHabits times the habit.
   std::uint32_t most_copies(HalfHours now, const Rules& rules) const noexcept;
 
-  // How much would be lost with what is known of it: the messages of the last day, and the habit of a day.
+  // How much would be lost with what is known of it: the messages of the last day, or those of a
+  // day by its habit.
   std::uint64_t weight(HalfHours now) const noexcept;
 
   // Becomes another sender, which has sent all that the former one had, since who knows; and has no habit.

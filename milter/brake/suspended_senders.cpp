@@ -23,9 +23,23 @@ bool SuspendedSenders::is_suspended(std::string_view entry, Time now) const {
   return found != until_.end() && (!found->second || now < *found->second);
 }
 
+// Whether it is by itself, or all of its domain.
+bool SuspendedSenders::is_covered(std::string_view name, Time now) const {
+  if (is_suspended(name, now)) return true;
+  const std::size_t at = name.rfind('@');
+  if (at == 0 || at == std::string_view::npos) return false;
+  std::string_view domain = name.substr(at + 1);
+  if (is_suspended(name.substr(at), now)) return true;
+  while (!domain.empty()) {
+    if (is_suspended("@." + std::string(domain), now)) return true;
+    domain.remove_prefix(std::min(domain.find('.'), domain.size() - 1) + 1);
+  }
+  return false;
+}
+
 bool SuspendedSenders::has(std::string_view sender, std::string_view address, Time now) const {
   const std::lock_guard lock(mutex_);
-  return !until_.empty() && (is_suspended(sender, now) || is_suspended(address, now));
+  return !until_.empty() && (is_covered(sender, now) || is_covered(address, now));
 }
 
 void SuspendedSenders::note_fault(const std::string& what) {
@@ -43,12 +57,14 @@ void SuspendedSenders::look() {
   try {
     std::map<std::string, std::optional<Time>, std::less<>> until;
     for (const Suspension& each : read_suspensions(path_)) until.emplace(each.entry, each.until);
+    // What could not be written holds all the same.
+    for (const auto& [entry, time] : unsaved_) until.emplace(entry, time);
     {
       const std::lock_guard lock(mutex_);
       until_ = std::move(until);
     }
     seen_ = there;
-    note_fault("");
+    if (unsaved_.empty()) note_fault("");
   } catch (const std::exception& error) {
     note_fault(error.what());
   }
@@ -86,14 +102,14 @@ bool SuspendedSenders::is_stopped(std::uint64_t counted, Time now) {
 }
 
 // Of who sends much, what was called spam before is remembered for a day.
-bool SuspendedSenders::is_enough(const std::string& who, std::uint64_t a_day, Time now) {
+bool SuspendedSenders::is_enough(const std::string& sender, std::uint64_t a_day, Time now) {
   if (a_day < kMuch) return true;
   const auto is_old = [now](Time time) { return time + 24h <= now || time > now; };
   if (spam_of_.size() >= kMostRemembered) {
     std::erase_if(spam_of_, [&](const auto& each) { return is_old(each.second.back()); });
     if (spam_of_.size() >= kMostRemembered) return true;
   }
-  std::vector<Time>& times = spam_of_[who];
+  std::vector<Time>& times = spam_of_[sender];
   std::erase_if(times, is_old);
   times.push_back(now);
   return times.size() >= (a_day < kVeryMuch ? 2 : 3);
@@ -101,8 +117,8 @@ bool SuspendedSenders::is_enough(const std::string& who, std::uint64_t a_day, Ti
 
 // A sender of whom much is drawn is one of the last ones once.
 void SuspendedSenders::remember(const Opinion& sample) {
-  const std::string& who = sample.names.who();
-  const auto of_sender = std::ranges::find_if(last_, [&](const Opinion& each) { return each.names.who() == who; });
+  const auto of_sender =
+      std::ranges::find_if(last_, [&](const Opinion& each) { return each.names.sender == sample.names.sender; });
   if (of_sender != last_.end()) {
     of_sender->is_spam = sample.is_spam;
   } else {
@@ -112,11 +128,12 @@ void SuspendedSenders::remember(const Opinion& sample) {
 }
 
 void SuspendedSenders::take(const Opinion& opinion, std::uint64_t a_day, std::uint64_t counted, Time now) {
-  const std::string& who = opinion.names.who();
-  if (who.empty()) return;
+  if (opinion.names.sender.empty()) return;
   if (opinion.is_sample) remember(opinion);
-  if (!opinion.is_spam || has(who, {}, now) || is_stopped(counted, now) || !is_enough(who, a_day, now)) return;
-  spam_of_.erase(who);
+  const std::string& sender = opinion.names.sender;
+  if (!opinion.is_spam || has(sender, opinion.names.address, now) || is_stopped(counted, now)) return;
+  if (!is_enough(sender, a_day, now)) return;
+  spam_of_.erase(sender);
   suspend(opinion, now);
 }
 
@@ -127,10 +144,12 @@ void SuspendedSenders::suspend(const Opinion& opinion, Time now) {
   try {
     edit_suspensions(path_, now,
                      [&](Suspensions& all) { suspended = bloomgate::suspend(all, who, opinion.names.sender, now); });
+    unsaved_.clear();
     look();
   } catch (const std::exception& error) {
     note_fault(error.what());
     suspended = {who};
+    unsaved_[who] = now + kSuspendedFor;
     const std::lock_guard lock(mutex_);
     until_[who] = now + kSuspendedFor;
   }

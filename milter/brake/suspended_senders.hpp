@@ -50,7 +50,7 @@ class SuspendedSenders {
   SuspendedSenders(std::string path, std::shared_ptr<spdlog::logger> log)
       : path_(std::move(path)), log_(std::move(log)) {}
 
-  // Whether either is suspended; both may be empty.
+  // Whether either is suspended, by itself or by its domain; both may be empty.
   bool has(std::string_view sender, std::string_view address, Time now) const;
 
   // Takes in what others have changed in the file. What is in memory holds as long as the file cannot be read.
@@ -76,10 +76,11 @@ class SuspendedSenders {
 
  private:
   void remember(const Opinion& sample);
+  bool is_covered(std::string_view name, Time now) const;
   bool is_suspended(std::string_view entry, Time now) const;
   bool is_stopped(std::uint64_t counted, Time now);
   void stop(const std::string& why, Time now);
-  bool is_enough(const std::string& who, std::uint64_t a_day, Time now);
+  bool is_enough(const std::string& sender, std::uint64_t a_day, Time now);
   void suspend(const Opinion& opinion, Time now);
   void note_fault(const std::string& what);
 
@@ -94,6 +95,7 @@ class SuspendedSenders {
 
   // Of who calls take() and look().
   std::optional<FileStamp> seen_;
+  std::map<std::string, Time> unsaved_;               // until when
   std::map<std::string, std::vector<Time>> spam_of_;  // within a day, of those who need more than one
   std::array<Opinion, kLast> last_ = {};              // each of another sender; the oldest is at next_
   std::size_t next_ = 0;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <thread>
 
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
@@ -23,6 +24,9 @@ using std::chrono::sys_seconds;
 
 constexpr std::chrono::days kRemembered{7};
 constexpr std::size_t kTimesUntilCleared = 2;
+// Another edit takes some milliseconds.
+constexpr int kMostTries = 200;
+constexpr std::chrono::milliseconds kBetweenTries{20};
 constexpr std::string_view kHeading =
     "# Senders whose mail is checked for a while. Edit it by bloomgate-milter suspended list|add|clear.\n";
 
@@ -81,20 +85,37 @@ bool suspend_one(Suspensions& all, const std::string& entry, sys_seconds now) {
   return true;
 }
 
-FileDescriptor lock_of(const std::string& folder) {
-  FileDescriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!file.is_open()) throw replacement_error("open the folder", folder, errno);
-  while (flock(file.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) throw replacement_error("lock the folder", folder, errno);
+// Root's files in the folder belong to the daemon, as the folder does.
+void give_to_owner_of_folder(int file, const std::string& path) {
+  struct stat status = {};
+  if (geteuid() != 0 || stat(folder_of(path).c_str(), &status) != 0) return;
+  if (fchown(file, status.st_uid, status.st_gid) != 0) throw replacement_error("give away", path, errno);
+}
+
+// Held as long as the object lives. A file of its own, which no other user can open: a lock of the folder, anybody
+// could hold who may look into it.
+FileDescriptor lock_of(const std::string& path) {
+  const std::string name = folder_of(path) + "/" + hidden_prefix(path, ".lock");
+  FileDescriptor file(open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  struct stat status = {};
+  if (!file.is_open() || fstat(file.get(), &status) != 0) throw replacement_error("open", name, errno);
+  if (S_ISREG(status.st_mode) && status.st_nlink == 1 && status.st_size == 0 && status.st_uid == 0) {
+    give_to_owner_of_folder(file.get(), name);
+  }
+  for (int tries = 0; flock(file.get(), LOCK_EX | LOCK_NB) != 0; ++tries) {
+    if (errno != EINTR && errno != EWOULDBLOCK) throw replacement_error("lock", name, errno);
+    if (tries == kMostTries) throw replacement_error("lock", name, EWOULDBLOCK);
+    std::this_thread::sleep_for(kBetweenTries);
   }
   return file;
 }
 
-// A file that root makes belongs to the daemon, as its folder does.
-void give_to_owner(const FileDescriptor& folder, const std::string& path) {
-  struct stat status = {};
-  if (geteuid() != 0 || fstat(folder.get(), &status) != 0) return;
-  if (chown(path.c_str(), status.st_uid, status.st_gid) != 0) throw replacement_error("give away", path, errno);
+void put(const std::string& path, const Suspensions& all) {
+  const bool is_new = access(path.c_str(), F_OK) != 0;
+  Replacement file(path, folder_of(path) + "/" + hidden_prefix(path, ".new"), 0640);
+  file.write(suspensions_text(all));
+  if (is_new) give_to_owner_of_folder(file.descriptor(), path);
+  file.put_in_place();
 }
 
 }  // namespace
@@ -157,7 +178,7 @@ Suspensions read_suspensions(const std::string& path) {
 }
 
 void edit_suspensions(const std::string& path, sys_seconds now, const std::function<void(Suspensions&)>& change) {
-  const FileDescriptor lock = lock_of(folder_of(path));
+  const FileDescriptor lock = lock_of(path);
   Suspensions all = read_suspensions(path);
   const Suspensions before = all;
   change(all);
@@ -165,9 +186,7 @@ void edit_suspensions(const std::string& path, sys_seconds now, const std::funct
   std::erase_if(all, [now](const Suspension& each) {
     return !each.holds(now) && (each.times.empty() || each.times.back() + kRemembered <= now);
   });
-  const bool is_new = access(path.c_str(), F_OK) != 0;
-  replace_file(path, suspensions_text(all), 0640);
-  if (is_new) give_to_owner(lock, path);
+  put(path, all);
 }
 
 }  // namespace bloomgate

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <string>
 
+#include "filter/address/tag_separators.hpp"
+#include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
@@ -50,6 +52,17 @@ int show(const std::string& path, bool as_json, sys_seconds now, std::ostream& o
   return EX_OK;
 }
 
+// As the daemon counts and suspends.
+std::string name_of(const Entry& entry) {
+  if (entry.is_pair() || entry.kind() == EntryKind::with_signer) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         "suspended: '" + printable(entry.key()) +
+                             "' is an entry for a recipient or with a signer; name its sender alone");
+  }
+  if (entry.kind() != EntryKind::address) return std::string(entry.key());
+  return std::string(canonicalize_path(entry.key(), {.tag_separators = *TagSeparators::parse("+")}).key());
+}
+
 // A person who suspends a sender decides until when, too.
 bool add(Suspensions& all, const std::string& entry, sys_seconds now) {
   const Suspension* const found = find_suspension(all, entry);
@@ -75,7 +88,7 @@ int suspended(const DaemonCommand& command, std::ostream& out) {
   const sys_seconds now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   if (asked.action == Action::list) return show(path, asked.json, now, out);
   std::vector<std::string> entries;
-  for (const Entry& entry : entries_of_words(asked.entries)) entries.emplace_back(entry.key());
+  for (const Entry& entry : entries_of_words(asked.entries)) entries.push_back(name_of(entry));
   std::vector<bool> have_changed;
   edit_suspensions(path, now, [&](Suspensions& all) {
     for (const std::string& entry : entries) {
@@ -93,6 +106,7 @@ int suspended(const DaemonCommand& command, std::ostream& out) {
     const Json shown = {{"command", kSuspendedCommand}, {"file", path}, {"entries", all}};
     out << shown.dump(2) << '\n';
   } else {
+    if (!command.options.suspend) out << "warning: suspend = no: the daemon holds none of them\n";
     for (std::size_t i = 0; i < entries.size(); ++i) {
       out << printable(sentence(entries[i], asked.action, have_changed[i])) << '\n';
     }

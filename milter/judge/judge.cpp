@@ -24,7 +24,8 @@ CountedMessage counted_message(const CountedSender& sender, const Facts& facts) 
           .is_shared = sender.is_shared,
           .address = sender.address.view(),
           .message_id = facts.message_id,
-          .recipients = facts.recipients.paths};
+          .recipients = facts.recipients.paths,
+          .has_too_many_recipients = facts.recipients.state == Recipients::State::too_many};
 }
 
 }  // namespace
@@ -86,7 +87,9 @@ CountedNames Judge::proven_sender(const Judgement& made) const {
   const Decision& decision = made.decision;
   const bool is_delivered = decision.verdict == Verdict::deliver && !is_exempt(decision.reason);
   if (brake_ == nullptr || !brake_->may_suspend() || !decision.method) return {};
-  if (!is_delivered && made.facts.hold == Hold::none) return {};
+  // A message that comes again and again is sent by somebody else, most likely.
+  const bool is_held = made.facts.hold == Hold::burst || made.facts.hold == Hold::suspended;
+  if (!is_delivered && !is_held) return {};
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
   const CountedSender sender = counted_sender(made.facts, decision, lists->lists(), made.rules->policy);
   return {std::string(sender.key.view()), std::string(sender.address.view())};

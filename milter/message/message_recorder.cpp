@@ -149,10 +149,18 @@ bool MessageRecorder::keep(std::string_view name, std::string_view value) {
   is_automatic_ = is_automatic_ || says_automatic(name, value);
   is_report_ = is_report_ || says_report(name, value);
   if (content_type_.empty() && is_header(name, "Content-Type")) content_type_ = value.substr(0, kMaxContentTypeBytes);
-  if (message_id_.empty() && is_header(name, "Message-ID")) message_id_ = value.substr(0, kMaxMessageIdBytes);
+  if (message_id_.empty() && is_header(name, "Message-ID")) keep_message_id(value);
   // The kept fields show whether there were too many.
   if (is_header(name, "From")) from_fields_.add(value);
   return true;
+}
+
+// A signature allows other white space.
+void MessageRecorder::keep_message_id(std::string_view value) {
+  for (const char byte : value) {
+    if (message_id_.size() == kMaxMessageIdBytes) return;
+    if (!ascii::is_control(byte) && byte != ' ') message_id_ += byte;
+  }
 }
 
 void MessageRecorder::add_to_text(std::string_view name, std::string_view value) {

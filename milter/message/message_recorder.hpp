@@ -124,6 +124,7 @@ class MessageRecorder {
   template <typename Step>
   void record_text(Step step) noexcept;
   bool keep(std::string_view name, std::string_view value);
+  void keep_message_id(std::string_view value);
   void keep_field(std::string_view name, std::string_view value) noexcept;
   void add_to_text(std::string_view name, std::string_view value);
   void set_text_fault(std::string_view fault) noexcept;

@@ -72,7 +72,7 @@ struct Facts {
   std::vector<StoreReply> replies = {};
   // For pairs, for recipients who have opted out, and for the brake.
   Recipients recipients = {};
-  // Of the first Message-ID field, without the space at its start; empty: there is none. Must outlive the decision.
+  // Of the first Message-ID field, without white space; empty: there is none. Must outlive the decision.
   std::string_view message_id = {};
   // What the brake says, once a decision to deliver has told it whom to count.
   Hold hold = Hold::none;

@@ -1,5 +1,8 @@
+-- config: burst-limit = 0
+--
 -- The mail server is asked for no more than is needed: the client's address and greeting, the MAIL command,
--- the headers and the end of the message, no body, and no answers before the end. Of the macros only the listener's name, the
+-- the headers and the end of the message, no body, no recipients (unless listed senders are counted), and no answers before
+-- the end. Of the macros only the listener's name, the
 -- login, the queue ID and the host's name are asked for.
 conn = connect()
 done(mt.negotiate(conn, nil, nil, nil))

@@ -162,7 +162,8 @@ def run(bloomgate, program, dialogue, folder):
     (folder / "list.txt").write_text("".join(f"{entry}\n" for entry in LISTED), encoding="utf-8")
     subprocess.run([bloomgate, "build", "--output", whitelist, folder / "list.txt"], check=True,
                    stdout=subprocess.DEVNULL)
-    settings = [f"socket = unix:{folder}/milter.sock", f"whitelist = {whitelist}", "log-target = stderr"]
+    settings = [f"socket = unix:{folder}/milter.sock", f"whitelist = {whitelist}", "log-target = stderr",
+                f"burst-file = {folder}/habits", f"suspend-file = {folder}/suspended"]
     asked = [line.replace("FOLDER", str(folder)) for line in re.findall(r"^-- config: (.*)$", script, re.M)]
     names = [line.partition("=")[0].strip() for line in asked]
     settings += asked + [line for name, line in UNLESS_ASKED.items() if name not in names]

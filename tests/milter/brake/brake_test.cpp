@@ -131,6 +131,20 @@ TEST_CASE("a message that comes again and again is held, and does not hold up it
   CHECK(fixture.brake().count({.sender = "ann@example.org", .message_id = "<genuine@example.org>"}) == Hold::none);
 }
 
+TEST_CASE("recipients who are too many to be known count as different ones") {
+  Fixture fixture;
+  CHECK(fixture.brake().count({.sender = kJoe, .has_too_many_recipients = true}) == Hold::burst);
+}
+
+TEST_CASE("habits that were not learned while it was off are learned first") {
+  Fixture fixture({.observe = days(28)});
+  fixture.pass(30 * 24h);
+  CHECK_FALSE(fixture.brake().status().observes_until);
+  fixture.brake().set_rules({.floor = {.messages = 0}, .observe = days(28)});
+  fixture.brake().set_rules({.observe = days(28)});
+  CHECK(fixture.brake().status().observes_until);
+}
+
 TEST_CASE("messages without a Message-ID are no copies of one another") {
   Fixture fixture;
   CHECK(fixture.held_copies(60, "") == 0);

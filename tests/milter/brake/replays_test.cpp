@@ -14,14 +14,17 @@ TEST_CASE("copies of a message are counted for an hour and a half since the firs
   CHECK(replays.count(7, 1003) == 2);
 }
 
-TEST_CASE("where there is no room, the oldest message is forgotten") {
+TEST_CASE("where there is no room, what is over makes place, or else what has come least") {
   Replays replays;
   constexpr KeyHash kSameGroup = KeyHash{1} << 32;
-  for (KeyHash i = 0; i < 4; ++i) CHECK(replays.count(1 + i * kSameGroup, static_cast<HalfHours>(1000 + i % 2)) == 1);
-  CHECK(replays.count(1 + 4 * kSameGroup, 1002) == 1);
-  CHECK(replays.count(1 + 1 * kSameGroup, 1002) == 2);
-  CHECK(replays.count(1 + 3 * kSameGroup, 1002) == 2);
-  CHECK(replays.count(1 + 4 * kSameGroup, 1002) == 2);
+  const auto count = [&](KeyHash i, HalfHours now) { return replays.count(1 + i * kSameGroup, now); };
+  for (KeyHash i = 0; i < 4; ++i) CHECK(count(i, 1000) == 1);
+  for (const KeyHash i : {0U, 1U, 3U}) CHECK(count(i, 1000) == 2);
+  CHECK(count(4, 1001) == 1);
+  for (const KeyHash i : {0U, 1U, 3U}) CHECK(count(i, 1001) == 3);
+  CHECK(count(4, 1003) == 2);
+  CHECK(count(5, 1003) == 1);
+  CHECK(count(4, 1002) == 3);
 }
 
 }  // namespace

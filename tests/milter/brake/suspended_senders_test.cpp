@@ -20,6 +20,10 @@ class Fixture {
   void take(const std::string& sender, bool is_spam, std::uint64_t a_day = 10, std::uint64_t counted = 100) {
     senders_.take({.names = {.sender = sender}, .is_spam = is_spam, .message = "queue_id=Q"}, a_day, counted, now);
   }
+  void take_at_domain(const std::string& address, std::uint64_t a_day) {
+    senders_.take({.names = {.sender = "@example.org", .address = address}, .is_spam = true, .message = "queue_id=Q"},
+                  a_day, 100, now);
+  }
   void take_held(const std::string& sender) {
     senders_.take({.names = {.sender = sender}, .is_spam = true, .is_sample = false, .message = "queue_id=Q"}, 10, 100,
                   now);
@@ -90,6 +94,27 @@ TEST_CASE("a checker that calls much spam suspends few senders, and the next hou
   fixture.take("61@example.org", true);
   CHECK(fixture.status().suspended == 5);
   CHECK_THAT(fixture.log(), Contains("the checker calls 5 of the last 20 samples spam, so no sender is suspended"));
+}
+
+TEST_CASE("a suspended domain covers its addresses, and those below it where it is a tree") {
+  Fixture fixture;
+  fixture.take("@example.org", true);
+  fixture.take("@.tree.example", true);
+  CHECK(fixture.has("joe@example.org"));
+  CHECK(fixture.has("joe@tree.example"));
+  CHECK(fixture.has("joe@a.b.tree.example"));
+  CHECK_FALSE(fixture.has("joe@sub.example.org"));
+  CHECK_FALSE(fixture.has("joe@other-tree.example"));
+  CHECK_FALSE(fixture.has("@"));
+}
+
+TEST_CASE("addresses of one domain are one sender, to the checker as well") {
+  Fixture fixture;
+  fixture.take_good_ones();
+  for (int i = 0; i < 3; ++i) fixture.take_at_domain(std::to_string(i) + "@example.org", 5'000);
+  CHECK(fixture.status().suspended == 1);
+  CHECK(fixture.has("1@example.org"));
+  CHECK_FALSE(fixture.status().is_stopped);
 }
 
 TEST_CASE("one sender of whom much is spam does not make the checker suspect") {
