@@ -23,7 +23,7 @@ void DistinctCount::add(std::uint64_t hash) noexcept {
   const unsigned rank = std::min(zeros + 1, kMostInRegister);
   const unsigned shift = number % 2 == 0 ? 0 : 4;
   std::uint8_t& pair = pairs_[number / 2];
-  const unsigned old = pair >> shift & kMostInRegister;
+  const unsigned old = unsigned{pair} >> shift & kMostInRegister;
   if (rank > old) pair = static_cast<std::uint8_t>((pair & ~(kMostInRegister << shift)) | rank << shift);
 }
 

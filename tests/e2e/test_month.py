@@ -18,7 +18,7 @@ from conftest import skip_without_root
 from private_mail.daemon import RELOADED, USER, Daemon, DaemonConfig
 from private_mail.filter import REPOSITORY, build_filter_of, built
 from private_mail.processes import temporary_folder, wait_until
-from raw_connection import CONNECTION_STEPS, END, frame, sender, served_connection
+from raw_connection import CONNECTION_STEPS, END, frame, served_connection
 from test_monitoring import figures
 
 sys.path.insert(0, str(REPOSITORY / "tests/redteam"))
@@ -65,7 +65,7 @@ class Site:
         # What it sends at this step takes the place of what it has sent for the message before.
         macros = frame(b"D", b"M{daemon_name}\0smtpd\0" + (b"{auth_authen}\0" + login.encode() + b"\0" if login else b""))
         self.connection.put(
-            macros + sender(path.encode()) + b"".join(frame(b"R", f"<{each}>\0".encode()) for each in recipients) +
+            macros + frame(b"M", f"<{path}>\0".encode()) + b"".join(frame(b"R", f"<{each}>\0".encode()) for each in recipients) +
             b"".join(frame(b"L", line.replace(": ", "\0", 1).encode() + b"\0") for line in lines) + frame(b"N") + END)
         return self.connection.mark() or b""
 
