@@ -142,8 +142,10 @@ std::string suspensions_text(const Suspensions& all) {
   for (const Suspension& each : all) {
     text.append(each.entry).append("\t");
     text.append(std::to_string(each.until ? each.until->time_since_epoch().count() : 0)).append("\t");
+    std::string_view before;
     for (const sys_seconds time : each.times) {
-      text.append(time == each.times.front() ? "" : ",").append(std::to_string(time.time_since_epoch().count()));
+      text.append(before).append(std::to_string(time.time_since_epoch().count()));
+      before = ",";
     }
     text.append("\n");
   }
