@@ -73,8 +73,7 @@ void SuspendedSenders::look() {
 void SuspendedSenders::stop(const std::string& why, Time now) {
   log_->warn(
       "suspend: {}, so no sender is suspended for an hour: see whether the checker is wrong; bloomgate-milter "
-      "suspended "
-      "list names those who are",
+      "suspended list names those who are",
       why);
   const std::lock_guard lock(mutex_);
   stopped_until_ = now + kStopped;

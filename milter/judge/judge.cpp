@@ -87,7 +87,7 @@ CountedNames Judge::proven_sender(const Judgement& made) const {
   const Decision& decision = made.decision;
   const bool is_delivered = decision.verdict == Verdict::deliver && !is_exempt(decision.reason);
   if (brake_ == nullptr || !brake_->may_suspend() || !decision.method) return {};
-  // A message that comes again and again is sent by somebody else, most likely.
+  // A message that comes again and again is sent by another person, most likely.
   const bool is_held = made.facts.hold == Hold::burst || made.facts.hold == Hold::suspended;
   if (!is_delivered && !is_held) return {};
   const std::shared_ptr<const LoadedLists> lists = slot_.get();

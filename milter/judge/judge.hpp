@@ -52,7 +52,7 @@ struct Judgement : DecidedMessage {
 
 class Judge {
  public:
-  // The references must outlive the judge, as must `learner` (null: nothing is learned) and `brake` (null: nobody is
+  // The references must outlive the judge, as must `learner` (null: nothing is learned) and `brake` (null: none is
   // held).
   Judge(JudgeRules rules, const ListSlot& slot, ResultsWatch& results, const Record& record, JudgeReports reports,
         Learner* learner = nullptr, Brake* brake = nullptr)

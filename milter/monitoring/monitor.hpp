@@ -84,7 +84,7 @@ class Monitor {
     const ListSlot& lists;  // must outlive the monitor
     std::function<bool()> results_missing;
     std::function<Learner::Status()> learning = nullptr;  // empty: nothing is learned
-    std::function<Brake::Status()> brake = nullptr;       // empty: nobody is held
+    std::function<Brake::Status()> brake = nullptr;       // empty: no sender is held
     std::function<std::uint64_t()> lost_log_lines;
   };
 

@@ -59,7 +59,7 @@ def test_spam_of_a_listed_sender_suspends_it_until_a_person_clears_it(recipe):
     assert "decision: check reason=suspended" in explained.stdout
     assert f"bloomgate-milter suspended clear {LISTED} would change that" in explained.stdout
 
-    # What nobody has proven suspends nobody.
+    # Mail that is not proven, or of a sender who is not listed, suspends no sender.
     recipe.send(spam("rspamd", UNLISTED), proven(spam("rspamd", UNLISTED)))
     assert [each["entry"] for each in json.loads(suspended(recipe, "list", "--json"))["suspended"]] == [LISTED]
 

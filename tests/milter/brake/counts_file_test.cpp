@@ -51,7 +51,7 @@ TEST_CASE("what was written is read again: counts, seed and beginning") {
   }
 }
 
-TEST_CASE("a file without senders is read, and one that is not there is none") {
+TEST_CASE("a file without senders is read, and a file that is not there gives none") {
   const test::TemporaryFolder folder;
   BusiestSenders senders;
   CHECK_FALSE(read_counts(folder.file("counts"), senders, kNow));
