@@ -9,7 +9,7 @@
 //
 // Safe from any thread, but start(), stop() and set_rules(), which are the main thread's. No session waits for the
 // disk: a thread of its own writes the counts once an hour and at the end, writes suspensions, and looks for those of
-// others once a second. Counting a message takes some 0.5 µs.
+// others once a second. Counting a message takes about 1 µs.
 #pragma once
 
 #include <spdlog/fwd.h>

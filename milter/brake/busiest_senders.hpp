@@ -2,7 +2,7 @@
 // Where there is no room for another sender, it takes the place of the lightest one of eight, with that one's counts:
 // they may be too high, and are never too low (the space-saving of Metwally, Agrawal and El Abbadi, 2005, in groups).
 //
-// Safe from any thread: each sender is in one of many shards, each with its lock. A visit takes some 0.2 µs.
+// Safe from any thread: each sender is in one of many shards, each with its lock.
 #pragma once
 
 #include <array>
