@@ -141,8 +141,10 @@ void SuspendedSenders::suspend(const Opinion& opinion, Time now) {
   const std::string& who = opinion.names.who();
   std::vector<std::string> suspended;
   try {
-    edit_suspensions(path_, now,
-                     [&](Suspensions& all) { suspended = bloomgate::suspend(all, who, opinion.names.sender, now); });
+    edit_suspensions(path_, now, [&](Suspensions& all) {
+      for (const auto& [entry, until] : unsaved_) bloomgate::suspend(all, entry, "", until - kSuspendedFor);
+      suspended = bloomgate::suspend(all, who, opinion.names.sender, now);
+    });
     unsaved_.clear();
     look();
   } catch (const std::exception& error) {

@@ -3,7 +3,11 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/ostream_sink.h>
 
+#include <filesystem>
+#include <fstream>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -37,9 +41,19 @@ class Fixture {
   }
   std::string log() const { return text_.str(); }
 
+  void spoil_file() const { std::ofstream(file()) << "something else\n"; }
+  void remove_file() const { std::filesystem::remove(file()); }
+  std::vector<std::string> written() const {
+    std::vector<std::string> entries;
+    for (const Suspension& each : read_suspensions(file())) entries.push_back(each.entry);
+    return entries;
+  }
+
   std::chrono::sys_seconds now{1'790'000'000s};
 
  private:
+  std::string file() const { return folder_.file("suspended"); }
+
   const test::TemporaryFolder folder_;
   std::ostringstream text_;
   SuspendedSenders senders_{
@@ -115,6 +129,19 @@ TEST_CASE("addresses of one domain are one sender, to the checker as well") {
   CHECK(fixture.status().suspended == 1);
   CHECK(fixture.has("1@example.org"));
   CHECK_FALSE(fixture.status().is_stopped);
+}
+
+TEST_CASE("a suspension that could not be written holds, and is written with the next one") {
+  Fixture fixture;
+  fixture.spoil_file();
+  fixture.take("joe@example.org", true);
+  CHECK(fixture.has("joe@example.org"));
+  CHECK(!fixture.status().fault.empty());
+  fixture.remove_file();
+  fixture.take("ann@example.org", true);
+  CHECK(fixture.status().fault.empty());
+  CHECK(fixture.has("joe@example.org"));
+  CHECK(fixture.written() == std::vector<std::string>{"joe@example.org", "ann@example.org"});
 }
 
 TEST_CASE("one sender of whom much is spam does not make the checker suspect") {
