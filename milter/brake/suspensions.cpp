@@ -61,16 +61,6 @@ std::optional<Suspension> suspension_of(std::string_view line) {
   return made;
 }
 
-// Whether a domain entry lists that address.
-bool lists(std::string_view entry, std::string_view address) noexcept {
-  const std::size_t at = address.rfind('@');
-  if (at == 0 || at == std::string_view::npos) return false;
-  const std::string_view domain = address.substr(at + 1);
-  if (!entry.starts_with("@.")) return address.substr(at) == entry;
-  entry.remove_prefix(2);
-  return domain == entry || (domain.ends_with(entry) && domain[domain.size() - entry.size() - 1] == '.');
-}
-
 // Returns whether it was not suspended before.
 bool suspend_one(Suspensions& all, const std::string& entry, sys_seconds now) {
   auto found = std::ranges::find(all, entry, &Suspension::entry);
@@ -152,6 +142,15 @@ std::string suspensions_text(const Suspensions& all) {
   return text;
 }
 
+bool is_of_domain_entry(std::string_view address, std::string_view entry) noexcept {
+  const std::size_t at = address.rfind('@');
+  if (at == 0 || at == std::string_view::npos) return false;
+  const std::string_view domain = address.substr(at + 1);
+  if (!entry.starts_with("@.")) return address.substr(at) == entry;
+  entry.remove_prefix(2);
+  return domain == entry || (domain.ends_with(entry) && domain[domain.size() - entry.size() - 1] == '.');
+}
+
 const Suspension* find_suspension(const Suspensions& all, std::string_view entry) noexcept {
   const auto found = std::ranges::find(all, entry, &Suspension::entry);
   return found == all.end() ? nullptr : &*found;
@@ -163,7 +162,7 @@ std::vector<std::string> suspend(Suspensions& all, const std::string& entry, con
   if (suspend_one(all, entry, now)) suspended.push_back(entry);
   if (listed_by.empty() || listed_by == entry) return suspended;
   const auto of_entry = std::ranges::count_if(
-      all, [&](const Suspension& each) { return each.holds(now) && lists(listed_by, each.entry); });
+      all, [&](const Suspension& each) { return each.holds(now) && is_of_domain_entry(each.entry, listed_by); });
   if (static_cast<std::size_t>(of_entry) >= kAddressesOfEntry && suspend_one(all, listed_by, now)) {
     suspended.push_back(listed_by);
   }

@@ -31,6 +31,9 @@ inline constexpr std::chrono::hours kSuspendedFor{24};
 // So many addresses of one domain that are suspended at once suspend the entry that lists them.
 inline constexpr std::size_t kAddressesOfEntry = 3;
 
+// Whether the address is one of those of a domain entry.
+bool is_of_domain_entry(std::string_view address, std::string_view entry) noexcept;
+
 // Null: it is not there.
 const Suspension* find_suspension(const Suspensions& all, std::string_view entry) noexcept;
 

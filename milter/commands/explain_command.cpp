@@ -179,8 +179,11 @@ struct Others {
     if (decision.verdict != Verdict::deliver || is_exempt(decision.reason)) return false;
     const CountedSender sender = counted_sender(facts, decision, lists, policy);
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const auto covers = [](const std::string& entry, std::string_view name) {
+      return entry == name || is_of_domain_entry(name, entry);
+    };
     return std::ranges::any_of(suspended, [&](const Suspension& each) {
-      return (each.entry == sender.key.view() || each.entry == sender.address.view()) && each.holds(now);
+      return each.holds(now) && (covers(each.entry, sender.key.view()) || covers(each.entry, sender.address.view()));
     });
   }
 };

@@ -39,6 +39,13 @@ def suspended(recipe, *words, status=0):
     return done.stdout
 
 
+def explained(recipe):
+    words = ["--explain", "--from", f"<{LISTED}>", "--header-from", LISTED, "--authentication-results",
+             "mx.test; spf=pass smtp.mailfrom=example.org"]
+    return subprocess.run([built("milter/bloomgate-milter"), "--config", recipe.daemon.config_file, *words],
+                          capture_output=True, text=True, check=True).stdout
+
+
 def test_spam_of_a_listed_sender_suspends_it_until_a_person_clears_it(recipe):
     port = free_port()
     recipe.ask("rspamd", deep_check_sample="100%", metrics=f"127.0.0.1:{port}", authentication="required",
@@ -53,11 +60,8 @@ def test_spam_of_a_listed_sender_suspends_it_until_a_person_clears_it(recipe):
     assert "1 senders are suspended" in get(port, "/")[1]
     assert f"{LISTED}: until 20" in suspended(recipe, "list")
 
-    explained = subprocess.run([built("milter/bloomgate-milter"), "--config", recipe.daemon.config_file, "--explain", "--from",
-                                f"<{LISTED}>", "--header-from", LISTED, "--authentication-results",
-                                "mx.test; spf=pass smtp.mailfrom=example.org"], capture_output=True, text=True, check=True)
-    assert "decision: check reason=suspended" in explained.stdout
-    assert f"bloomgate-milter suspended clear {LISTED} would change that" in explained.stdout
+    assert "decision: check reason=suspended" in explained(recipe)
+    assert f"bloomgate-milter suspended clear {LISTED} would change that" in explained(recipe)
 
     # Mail that is not proven, or of a sender who is not listed, suspends no sender.
     recipe.send(spam("rspamd", UNLISTED), proven(spam("rspamd", UNLISTED)))
@@ -68,3 +72,10 @@ def test_spam_of_a_listed_sender_suspends_it_until_a_person_clears_it(recipe):
     [again] = recipe.send(proven(Mail(LISTED)))
     assert marks(again) == ["deliver; reason=listed"]
     assert suspended(recipe, "clear", LISTED, status=1) == f"{LISTED}: was not suspended\n"
+
+    # A domain covers its addresses, whatever lists them.
+    assert "decision: deliver" in explained(recipe)
+    suspended(recipe, "add", "@example.org")
+    assert "decision: check reason=suspended" in explained(recipe)
+    wait_until(lambda: figures(port)["bloomgate_suspended_senders", ""] == 1, "the daemon to see the domain")
+    assert marks(*recipe.send(proven(Mail(LISTED)))) == ["check; reason=suspended"]
