@@ -60,7 +60,7 @@ void Brake::set_rules(BrakeRules rules) {
 
 void Brake::begin() {
   began_ = now();
-  origin_ = {.seed = random_seed(), .began = began_};
+  seed_ = random_seed();
   load();
   work_off();
 }
@@ -104,7 +104,7 @@ void Brake::load() {
   try {
     const std::optional<CountsOrigin> origin = read_counts(path_, senders_, began_);
     if (!origin) return;
-    origin_ = *origin;
+    seed_ = origin->seed;
     // A clock that was ahead must not observe for years.
     began_ = std::min(origin->began, began_.load());
   } catch (const BloomgateError& error) {
@@ -121,7 +121,7 @@ void Brake::save() {
   if (!is_on() || !may_save_) return;
   try {
     const HalfHours then = now();
-    write_counts(path_, {.seed = origin_.seed, .began = began_}, senders_, then > kKept ? then - kKept : 0);
+    write_counts(path_, {.seed = seed_, .began = began_}, senders_, then > kKept ? then - kKept : 0);
     note_fault("");
   } catch (const std::exception& error) {
     note_fault(error.what());
@@ -174,11 +174,13 @@ void Brake::work_off() {
     const std::lock_guard lock(mutex_);
     told.swap(told_);
   }
+  if (told.empty()) return;
+  const HalfHours at = now();
+  const std::uint64_t counted = senders_.size();
   for (const SuspendedSenders::Opinion& each : told) {
-    const HalfHours at = now();
-    const std::uint64_t a_day = senders_.visit_known(hash_of(each.names.sender, origin_.seed),
+    const std::uint64_t a_day = senders_.visit_known(hash_of(each.names.sender, seed_),
                                                      [at](const SenderCounts& counts) { return counts.weight(at); });
-    suspended_.take(each, a_day, senders_.size(), seconds());
+    suspended_.take(each, a_day, counted, seconds());
   }
 }
 
@@ -193,21 +195,25 @@ SenderCounts::Rules Brake::rules_of(bool is_shared, HalfHours now) const {
 // Of recipients who are too many to be known, each counts as another one.
 std::vector<std::uint64_t> Brake::hashes_of(const CountedMessage& message) {
   std::vector<std::uint64_t> hashes;
-  for (const std::string_view path : message.recipients) hashes.push_back(hash_key(path, origin_.seed));
+  for (const std::string_view path : message.recipients) hashes.push_back(hash_key(path, seed_));
   const std::size_t unknown = message.has_too_many_recipients ? kTooMany : 0;
   for (std::size_t i = 0; i < unknown; ++i) {
     const std::uint64_t number = ++unknown_recipients_;
-    hashes.push_back(hash_key({reinterpret_cast<const char*>(&number), sizeof number}, origin_.seed));
+    hashes.push_back(hash_key({reinterpret_cast<const char*>(&number), sizeof number}, seed_));
   }
   return hashes;
 }
 
+bool Brake::is_suspended(const CountedMessage& message) const {
+  return may_suspend() && suspended_.has(message.sender, message.address, seconds());
+}
+
 Hold Brake::count(const CountedMessage& message) {
-  if (may_suspend() && suspended_.has(message.sender, message.address, seconds())) return Hold::suspended;
+  if (is_suspended(message)) return Hold::suspended;
   if (!is_on()) return Hold::none;
   const HalfHours at = now();
   const SenderCounts::Rules rules = rules_of(message.is_shared, at);
-  const KeyHash key = hash_of(message.sender, origin_.seed);
+  const KeyHash key = hash_of(message.sender, seed_);
   std::uint32_t copies = 0;
   if (!message.message_id.empty()) {
     const KeyHash copied = hash_of(message.message_id, key);
@@ -216,7 +222,8 @@ Hold Brake::count(const CountedMessage& message) {
   }
   const std::vector<std::uint64_t> recipients = hashes_of(message);
   const Hold hold = senders_.visit(key, at, [&](SenderCounts& counts) {
-    const bool is_replay = copies > counts.most_copies(at, rules);
+    // One copy is always allowed; so most messages need no more than the count.
+    const bool is_replay = copies > 1 && copies > counts.most_copies(at, rules);
     // What others send again is nothing that the sender does.
     if (is_replay && !rules.is_observing) return Hold::replay;
     const bool is_burst = counts.count(at, recipients, rules);
@@ -228,12 +235,12 @@ Hold Brake::count(const CountedMessage& message) {
 }
 
 Hold Brake::state_of(const CountedMessage& message) const {
-  if (may_suspend() && suspended_.has(message.sender, message.address, seconds())) return Hold::suspended;
+  if (is_suspended(message)) return Hold::suspended;
   if (!is_on()) return Hold::none;
   const HalfHours at = now();
   const SenderCounts::Rules rules = rules_of(message.is_shared, at);
   if (rules.is_observing) return Hold::none;
-  const bool is_over = senders_.visit_known(hash_of(message.sender, origin_.seed),
+  const bool is_over = senders_.visit_known(hash_of(message.sender, seed_),
                                             [&](const SenderCounts& counts) { return counts.is_over(at, rules); });
   return is_over ? Hold::burst : Hold::none;
 }

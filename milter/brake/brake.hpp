@@ -114,6 +114,7 @@ class Brake {
 
   void run();
   std::chrono::sys_seconds seconds() const;
+  bool is_suspended(const CountedMessage& message) const;
   std::vector<std::uint64_t> hashes_of(const CountedMessage& message);
   void work_off_guarded() noexcept;
   void load();
@@ -131,7 +132,7 @@ class Brake {
   std::atomic<std::uint64_t> held_{0}, noticed_{0}, unknown_recipients_{0};
 
   // These are set by begin().
-  CountsOrigin origin_;
+  std::uint64_t seed_ = 0;  // of hashes
   bool is_damaged_ = false;
   bool may_save_ = true;
   std::atomic<HalfHours> began_{0};  // to count: 0 before that

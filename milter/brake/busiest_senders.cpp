@@ -6,42 +6,41 @@
 namespace bloomgate {
 namespace {
 
-std::span<SenderCounts> group_at(std::vector<SenderCounts>& senders, std::size_t group) noexcept {
-  return std::span(senders).subspan(group * BusiestSenders::kGroup, BusiestSenders::kGroup);
+// The group of a key in a shard's senders; `senders` is not empty.
+template <typename Senders>
+auto group_of(Senders& senders, KeyHash key) noexcept {
+  const std::uint64_t groups = senders.size() / BusiestSenders::kGroup;
+  const auto number = static_cast<std::size_t>((key >> 32) * groups >> 32);
+  return std::span(senders).subspan(number * BusiestSenders::kGroup, BusiestSenders::kGroup);
+}
+
+// Of key 0: a free place. Null: there is none.
+template <typename Senders>
+auto find_in(Senders& senders, KeyHash key, KeyHash wanted) noexcept -> decltype(senders.data()) {
+  if (senders.empty()) return nullptr;
+  const auto group = group_of(senders, key);
+  const auto found = std::ranges::find(group, wanted, &SenderCounts::key);
+  return found == group.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-std::size_t BusiestSenders::group_of(const Shard& shard, KeyHash key) noexcept {
-  const std::uint64_t groups = shard.senders.size() / kGroup;
-  return static_cast<std::size_t>((key >> 32) * groups >> 32);
-}
-
 const SenderCounts* BusiestSenders::find(const Shard& shard, KeyHash key) noexcept {
-  const std::span group = std::span(shard.senders).subspan(group_of(shard, key) * kGroup);
-  if (group.empty()) return nullptr;
-  const auto found = std::ranges::find(group.first(kGroup), key, &SenderCounts::key);
-  return found == group.first(kGroup).end() ? nullptr : &*found;
+  return find_in(shard.senders, key, key);
 }
 
 SenderCounts& BusiestSenders::find_or_add(Shard& shard, KeyHash key, HalfHours now) const {
   while (true) {
-    if (!shard.senders.empty()) {
-      const std::span group = group_at(shard.senders, group_of(shard, key));
-      for (SenderCounts& each : group) {
-        if (each.key() == key) return each;
-      }
-      for (SenderCounts& each : group) {
-        if (each.key() != 0) continue;
-        ++shard.size;
-        return each = SenderCounts(key, now);
-      }
-      if (shard.senders.size() / kGroup == most_groups_) {
-        SenderCounts& lightest =
-            *std::ranges::min_element(group, {}, [now](const SenderCounts& each) { return each.weight(now); });
-        lightest.become(key, now);
-        return lightest;
-      }
+    if (SenderCounts* const known = find_in(shard.senders, key, key)) return *known;
+    if (SenderCounts* const free = find_in(shard.senders, key, 0)) {
+      ++shard.size;
+      return *free = SenderCounts(key, now);
+    }
+    if (shard.senders.size() / kGroup == most_groups_) {
+      SenderCounts& lightest = *std::ranges::min_element(group_of(shard.senders, key), {},
+                                                         [now](const SenderCounts& each) { return each.weight(now); });
+      lightest.become(key, now);
+      return lightest;
     }
     grow(shard);
   }
@@ -52,9 +51,7 @@ void BusiestSenders::grow(Shard& shard) {
   std::vector<SenderCounts> old(std::max(shard.senders.size() * 2, kGroup));
   shard.senders.swap(old);
   for (const SenderCounts& each : old) {
-    if (each.key() == 0) continue;
-    const std::span group = group_at(shard.senders, group_of(shard, each.key()));
-    *std::ranges::find(group, KeyHash{0}, &SenderCounts::key) = each;
+    if (each.key() != 0) *find_in(shard.senders, each.key(), 0) = each;
   }
 }
 

@@ -70,7 +70,6 @@ class BusiestSenders {
     const std::lock_guard lock(shard.mutex);
     return shard.senders;
   }
-  static std::size_t group_of(const Shard& shard, KeyHash key) noexcept;
   static const SenderCounts* find(const Shard& shard, KeyHash key) noexcept;
   SenderCounts& find_or_add(Shard& shard, KeyHash key, HalfHours now) const;
   static void grow(Shard& shard);

@@ -16,11 +16,15 @@ constexpr std::uint64_t kCountedForEach = 1'000;
 constexpr std::size_t kMostRemembered = 10'000;
 constexpr auto kStopped = 1h;
 
+bool holds(const std::optional<SuspendedSenders::Time>& until, SuspendedSenders::Time now) noexcept {
+  return !until || now < *until;
+}
+
 }  // namespace
 
 bool SuspendedSenders::is_suspended(std::string_view entry, Time now) const {
   const auto found = until_.find(entry);
-  return found != until_.end() && (!found->second || now < *found->second);
+  return found != until_.end() && holds(found->second, now);
 }
 
 // Whether it is by itself, or all of its domain.
@@ -165,8 +169,8 @@ void SuspendedSenders::suspend(const Opinion& opinion, Time now) {
 
 SuspendedSenders::Status SuspendedSenders::status(Time now) const {
   const std::lock_guard lock(mutex_);
-  const auto holds = [now](const auto& each) { return !each.second || now < *each.second; };
-  return {.suspended = static_cast<std::uint64_t>(std::ranges::count_if(until_, holds)),
+  const auto is_held = [now](const auto& each) { return holds(each.second, now); };
+  return {.suspended = static_cast<std::uint64_t>(std::ranges::count_if(until_, is_held)),
           .suspensions = suspensions_,
           .is_stopped = stopped_until_ && now < *stopped_until_,
           .fault = fault_};

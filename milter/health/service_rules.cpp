@@ -282,8 +282,7 @@ constexpr std::array kServiceRules = {
          learning_has_stopped},
     Rule{"habits-not-kept", Severity::ticket, "does not keep the habits of listed senders beyond its end",
          "name a file that the daemon may write in burst-file; a damaged one can be removed, and habits are then "
-         "learned "
-         "anew",
+         "learned anew",
          10min, true, habits_are_lost},
     Rule{"suspensions-not-kept", Severity::ticket, "does not keep its suspensions beyond its end",
          "name a file that the daemon may write in suspend-file, or correct the line that is named", 10min, true,

@@ -77,8 +77,13 @@ void Judge::decide_message(Judgement& made, const Asked& asked) const {
 // no other one.
 void Judge::brake(Judgement& made, const Lists& lists) const {
   if (!brakes() || made.decision.verdict != Verdict::deliver || is_exempt(made.decision.reason)) return;
+  hold(made, lists, [this](const CountedMessage& message) { return brake_->count(message); });
+}
+
+template <typename Ask>
+void Judge::hold(Judgement& made, const Lists& lists, Ask ask) const {
   const CountedSender sender = counted_sender(made.facts, made.decision, lists, made.rules->policy);
-  made.facts.hold = brake_->count(counted_message(sender, made.facts));
+  made.facts.hold = ask(counted_message(sender, made.facts));
   if (made.facts.hold != Hold::none) made.decision = decide(made.facts, lists, made.rules->policy);
 }
 
@@ -131,9 +136,7 @@ Decision Judge::look_up(std::string_view sender, std::string_view recipient, Clo
   if (!recipient.empty()) made.facts.recipients = {Recipients::State::all, {&recipient, 1}};
   decide_message(made, {*loaded, lists, deadline, {}});
   if (brakes() && made.decision.verdict == Verdict::deliver) {
-    const CountedSender counted = counted_sender(made.facts, made.decision, lists, made.rules->policy);
-    made.facts.hold = brake_->state_of(counted_message(counted, made.facts));
-    if (made.facts.hold != Hold::none) made.decision = decide(made.facts, lists, made.rules->policy);
+    hold(made, lists, [this](const CountedMessage& message) { return brake_->state_of(message); });
   }
   report_damage(loaded->parts());
   return made.decision;

@@ -132,6 +132,9 @@ class Judge {
   bool counts() const noexcept { return brake_ != nullptr && brake_->is_on(); }
   bool brakes() const noexcept { return brake_ != nullptr && brake_->may_hold(); }
   void brake(Judgement& made, const Lists& lists) const;
+  // Asks the brake about a message that would be delivered, and decides it again where it is held.
+  template <typename Ask>
+  void hold(Judgement& made, const Lists& lists, Ask ask) const;
   Confirmation ask_store(const StoreQuestion& question, const Asked& asked) const;
   void report_damage(const ListParts& parts) const;
   void report_results(const Judgement& made) const;

@@ -367,9 +367,6 @@ void add_brake(Families& families, const Brake::Status& brake) {
                      number(brake.observes_until ? 1U : 0U));
   families.one_counter("bloomgate_burst_observed_total", "Messages that would have been held, while it observes.",
                        number(brake.noticed));
-}
-
-void add_suspensions(Families& families, const Brake::Status& brake) {
   families.one_gauge("bloomgate_suspended_senders", "Entries of senders who are suspended.",
                      number(brake.suspended.suspended));
   families.one_counter("bloomgate_suspensions_total", "Entries that this daemon has suspended.",
@@ -401,7 +398,6 @@ std::string metrics_text(const Monitor& monitor) {
   add_lists(families, monitor);
   add_learning(families, monitor.learning());
   add_brake(families, monitor.brake());
-  add_suspensions(families, monitor.brake());
   add_service(families, monitor);
   add_needs_action(families, monitor);
   return families.text();
