@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <new>
 
 #include "filter/base/error.hpp"
 #include "filter/system/file_descriptor.hpp"
@@ -22,11 +24,51 @@
 namespace bloomgate {
 namespace {
 
+using Read = ssize_t(int, void*, std::size_t);
+
+// What has been read of a connection beyond what libmilter asked for. A mail server sends many steps at once, and
+// libmilter asks for each in two parts, so one read(2) serves them all.
+class Ahead {
+ public:
+  bool is_empty() const noexcept { return begin_ == end_; }
+
+  // As read(2).
+  ssize_t read(Read* real, int descriptor, void* into, std::size_t bytes) noexcept {
+    if (is_empty()) {
+      if (bytes >= kBytes || !has_room()) return real(descriptor, into, bytes);
+      const ssize_t got = real(descriptor, room_.get(), kBytes);
+      if (got <= 0) return got;
+      begin_ = 0;
+      end_ = static_cast<std::size_t>(got);
+    }
+    const std::size_t given = std::min(bytes, end_ - begin_);
+    std::memcpy(into, room_.get() + begin_, given);
+    begin_ += given;
+    return static_cast<ssize_t>(given);
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 8192;  // twice what Postfix sends in one write
+
+  bool has_room() noexcept {
+    if (room_ == nullptr) room_.reset(new (std::nothrow) unsigned char[kBytes]);
+    return room_ != nullptr;
+  }
+
+  std::unique_ptr<unsigned char[]> room_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
 // One for each descriptor that a connection may have. It is used by the thread that reads the connection, which
 // libmilter hands from one to the next.
 struct Stream {
   std::atomic<bool> is_open{false};
   PacketCheck packets;
+  Ahead ahead;
+  // Before a read libmilter asks whether there is something to read. Only where it asks with poll(2) can it be told of
+  // what has been read ahead.
+  bool is_polled = false;
 };
 
 class Guard {
@@ -57,6 +99,8 @@ class Guard {
     // What the thread did that closed the earlier connection with this number happened before.
     static_cast<void>(stream.is_open.load(std::memory_order_acquire));
     stream.packets = PacketCheck();
+    stream.ahead = Ahead();
+    stream.is_polled = false;
     stream.is_open.store(true, std::memory_order_release);
     return socket;
   }
@@ -127,6 +171,8 @@ __attribute__((visibility("default"))) ssize_t bloomgate_read(int descriptor, vo
                                                               std::size_t bytes) __asm__("read");
 __attribute__((visibility("default"))) ssize_t bloomgate_read_chk(int descriptor, void* into, std::size_t bytes,
                                                                   std::size_t room) __asm__("__read_chk");
+__attribute__((visibility("default"))) int bloomgate_poll(pollfd* which, nfds_t count,
+                                                          int milliseconds) __asm__("poll");
 __attribute__((visibility("default"))) int bloomgate_close(int descriptor) __asm__("close");
 
 int bloomgate_accept(int listener, sockaddr* address, socklen_t* bytes) {
@@ -137,11 +183,12 @@ int bloomgate_accept(int listener, sockaddr* address, socklen_t* bytes) {
 }
 
 ssize_t bloomgate_read(int descriptor, void* into, std::size_t bytes) {
-  static auto* const real = next<ssize_t(int, void*, std::size_t)>("read");
-  const ssize_t got = real(descriptor, into, bytes);
+  static auto* const real = next<Read>("read");
   Guard* const found = guard.load(std::memory_order_acquire);
   Stream* const stream = found == nullptr ? nullptr : found->stream(descriptor);
-  if (stream == nullptr) return got;
+  if (stream == nullptr) return real(descriptor, into, bytes);
+  const ssize_t got =
+      stream->is_polled ? stream->ahead.read(real, descriptor, into, bytes) : real(descriptor, into, bytes);
   current = descriptor;
   if (got <= 0) return got;
   if (stream->packets.take({static_cast<const unsigned char*>(into), static_cast<std::size_t>(got)})) return got;
@@ -155,10 +202,25 @@ ssize_t bloomgate_read_chk(int descriptor, void* into, std::size_t bytes, std::s
   return bloomgate_read(descriptor, into, bytes);
 }
 
+// libmilter asks about the connection of a thread by itself. Where it asks about all that no thread has, nothing has
+// been read ahead of them: a thread keeps a connection until there is nothing more to read.
+int bloomgate_poll(pollfd* which, nfds_t count, int milliseconds) {
+  static auto* const real = next<int(pollfd*, nfds_t, int)>("poll");
+  Guard* const found = guard.load(std::memory_order_acquire);
+  if (found == nullptr || count != 1 || (which->events & POLLIN) == 0) return real(which, count, milliseconds);
+  Stream* const stream = found->stream(which->fd);
+  if (stream == nullptr) return real(which, count, milliseconds);
+  stream->is_polled = true;
+  if (stream->ahead.is_empty()) return real(which, count, milliseconds);
+  which->revents = POLLIN;
+  return 1;
+}
+
 int bloomgate_close(int descriptor) {
   static auto* const real = next<int(int)>("close");
   Guard* const found = guard.load(std::memory_order_acquire);
   if (Stream* const stream = found == nullptr ? nullptr : found->stream(descriptor)) {
+    stream->ahead = Ahead();
     stream->is_open.store(false, std::memory_order_release);
   }
   return real(descriptor);

@@ -179,6 +179,36 @@ def test_connections_past_the_descriptors_are_ended_at_once_and_no_thread_spins(
         close(silent)
 
 
+def read_calls(pid):
+    with open(f"/proc/{pid}/io", encoding="ascii") as io:
+        return int(dict(line.split(": ") for line in io.read().splitlines())["syscr"])
+
+
+def test_what_a_mail_server_sends_in_one_piece_is_read_in_one_piece(start_gateway):
+    gateway = start_gateway()
+    with closing(wait_until(lambda: served_connection(gateway.daemon.address), "a place")) as connection:
+        connection.put(CONNECTION_STEPS)
+        before = read_calls(gateway.daemon.program.pid)
+        for _ in range(50):
+            connection.put(SENDER + HEADER + END)
+            assert connection.mark().startswith(b"deliver")
+        # A step has two parts; a message here has twenty steps. Other threads read now and then.
+        assert read_calls(gateway.daemon.program.pid) - before < 50 * 5
+
+
+def test_messages_are_decided_alike_wherever_what_brings_them_is_cut(start_gateway):
+    gateway = start_gateway()
+    with closing(wait_until(lambda: served_connection(gateway.daemon.address), "a place")) as connection:
+        connection.put(CONNECTION_STEPS)
+        message = SENDER + HEADER + END
+        for place in range(1, len(message), 37):
+            connection.put(message[:place])
+            connection.put(message[place:] + SENDER)  # the next message begins in the same piece
+            assert connection.mark().startswith(b"deliver")
+            connection.put(HEADER + END)
+            assert connection.mark().startswith(b"deliver")
+
+
 # A name without its value, for each step; the strings that libmilter had of others before may lie behind it.
 UNPAIRED = [frame(b"D", stage + b"x\x00" * count) for stage in (b"C", b"M", b"N", b"E") for count in (1, 3, 5, 7, 9, 11)]
 PAIRED = [frame(b"D", b"M" + b"x\x00" * count) for count in (2, 4, 6, 8, 10)]
