@@ -282,6 +282,7 @@ std::string word_hint(const std::string& word, const GivenOptions& command_line)
   for (const ListCommandSpec& spec : list_command_table()) commands.emplace_back(spec.name);
   commands.emplace_back(kWhyCommand);
   commands.emplace_back(kSuspendedCommand);
+  commands.emplace_back(kMovedCommand);
   return nearest_word_hint(word, commands);
 }
 
@@ -322,6 +323,19 @@ std::optional<SuspendedCommand> suspended_command(const GivenCommandLine& given)
     throw config_error({}, "", "suspended " + given.words[1] + ": name at least one address, @domain or mailing list");
   }
   return command;
+}
+
+// `moved junk USER`, or `moved inbox USER`.
+std::optional<MovedCommand> moved_command(const GivenCommandLine& given) {
+  if (given.words.empty() || given.words.front() != kMovedCommand) return std::nullopt;
+  const auto& words = kWordsOf<MovedCommand::Where>;
+  const auto where = given.words.size() != 3 ? words.end() : std::ranges::find(words, std::string_view(given.words[1]));
+  if (where == words.end()) {
+    throw config_error({}, "", "moved: expected junk USER or inbox USER, and the message on standard input");
+  }
+  return MovedCommand{.where = static_cast<MovedCommand::Where>(where - words.begin()),
+                      .user = given.words[2],
+                      .json = given.options.contains("json")};
 }
 
 // The words of the command line that are no options are a command with its entries, or there are none.
@@ -393,6 +407,10 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
     command.action = Action::suspended;
     command.suspended = *std::move(suspended);
     refuse(command_line, kOtherActions, "a call without a command");
+  } else if (auto moved = moved_command(given)) {
+    command.action = Action::moved;
+    command.moved = *std::move(moved);
+    refuse(command_line, kOtherActions, "a call without a command");
   } else if (auto list = list_command(given)) {
     command.action = Action::edit_list;
     command.list = *std::move(list);
@@ -419,7 +437,7 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
     refuse(command_line, kLogOption, "--doctor or the command why");
   }
   if (command.action != Action::explain && command.action != Action::doctor && command.action != Action::edit_list &&
-      command.action != Action::why && command.action != Action::suspended) {
+      command.action != Action::why && command.action != Action::suspended && command.action != Action::moved) {
     refuse(command_line, kJsonOption, "--explain, --doctor or a command");
   }
   Merger({}, command_line).set("config", command.config_path);

@@ -162,7 +162,7 @@ struct DoctorOptions {
 };
 
 struct DaemonCommand {
-  enum class Action { run, check_config, reload, doctor, edit_list, explain, why, suspended, help, version };
+  enum class Action { run, check_config, reload, doctor, edit_list, explain, why, suspended, moved, help, version };
 
   Action action = Action::run;
   std::string config_path;     // the file that was read
@@ -174,6 +174,7 @@ struct DaemonCommand {
   ListCommand list = {};
   WhyCommand why = {};
   SuspendedCommand suspended = {};
+  MovedCommand moved = {};
   pid_t reload_process = 0;  // the daemon that --reload asks
 };
 

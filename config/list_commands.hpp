@@ -58,6 +58,21 @@ inline constexpr auto kWordsOf<SuspendedCommand::Action> =
                                           {SuspendedCommand::Action::add, "add"},
                                           {SuspendedCommand::Action::clear, "clear"}});
 
+// The command for a mail store: what a user has moved.
+inline constexpr std::string_view kMovedCommand = "moved";
+inline constexpr std::string_view kMovedSummary =
+    "a user has moved the message on standard input: suspend or list its sender for that user";
+
+struct MovedCommand {
+  enum class Where { junk, inbox };
+  Where where = Where::junk;
+  std::string user = {};  // as it was typed
+  bool json = false;
+};
+template <>
+inline constexpr auto kWordsOf<MovedCommand::Where> =
+    enum_words<MovedCommand::Where>({{MovedCommand::Where::junk, "junk"}, {MovedCommand::Where::inbox, "inbox"}});
+
 // The command of that name; null if there is none.
 const ListCommandSpec* find_list_command(std::string_view name) noexcept;
 

@@ -160,6 +160,8 @@ std::string daemon_help_text() {
   out.append(kWhySummary).append("\n");
   out.append("\nAnother one is for senders whose mail is checked for a while:\n  ").append(kSuspendedCommand);
   out.append(" list|add|clear [ENTRY...]\n      ").append(kSuspendedSummary).append("\n");
+  out.append("\nAnother one is for a mail store:\n  ").append(kMovedCommand);
+  out.append(" junk|inbox USER\n      ").append(kMovedSummary).append("\n");
   out += "\nOptions (the command line overrides the configuration file):\n";
   for (const OptionSpec& option : kOptions) {
     out += "  " + usage_form(option) + "\n";
@@ -182,6 +184,7 @@ std::string daemon_option_list() {
   for (const ListCommandSpec& command : list_command_table()) {
     out.append("word\t").append(command.name).append("\t").append(command.summary).append("\n");
   }
+  out.append("word\t").append(kMovedCommand).append("\t").append(kMovedSummary).append("\n");
   out.append("word\t").append(kSuspendedCommand).append("\t").append(kSuspendedSummary).append("\n");
   out.append("word\t").append(kWhyCommand).append("\t").append(kWhySummary).append("\n");
   return out;

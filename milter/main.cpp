@@ -61,6 +61,9 @@ int run(const std::vector<std::string>& arguments) {
     case DaemonCommand::Action::explain:
       explain(command, isatty(STDIN_FILENO) != 0 ? nullptr : &std::cin, std::cout);
       return EX_OK;
+    case DaemonCommand::Action::moved:
+      moved(command, std::cin, std::cout);
+      return EX_OK;
     case DaemonCommand::Action::suspended:
       return suspended(command, std::cout);
     case DaemonCommand::Action::why:

@@ -218,6 +218,13 @@ std::optional<LearnedDay> LearnedFile::find(std::string_view user, std::string_v
   return pair_of(*database_, query).last_use;
 }
 
+std::uint64_t LearnedFile::added_on(std::string_view user, LearnedDay day) {
+  Query query(*database_, "SELECT count(*) FROM pairs WHERE user = ?1 AND first_use = ?2");
+  query.bind(1, user);
+  query.bind(2, number_of(day));
+  return query.next() ? static_cast<std::uint64_t>(query.integer(0).value_or(0)) : 0;
+}
+
 std::optional<LearnedDay> LearnedFile::last_use_of_domain(std::string_view domain) {
   const std::string end = "@" + std::string(domain);
   Query query(*database_,

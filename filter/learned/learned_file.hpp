@@ -75,6 +75,9 @@ class LearnedFile {
   // The last day of use of a pair; nothing: it is not there.
   std::optional<LearnedDay> find(std::string_view user, std::string_view correspondent);
 
+  // How many pairs of the user were added on that day.
+  std::uint64_t added_on(std::string_view user, LearnedDay day);
+
   // The last day of use of any pair with a correspondent in that canonical domain; nothing: there is none. Takes time
   // in proportion to the file.
   std::optional<LearnedDay> last_use_of_domain(std::string_view domain);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "filter/address/address.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/system/held_signals.hpp"
@@ -27,6 +28,22 @@ constexpr std::size_t kTooMany = 1000;
 HalfHours half_hours_of(std::chrono::system_clock::time_point time) noexcept {
   const auto minutes = std::chrono::floor<std::chrono::minutes>(time).time_since_epoch().count();
   return static_cast<HalfHours>(std::clamp<std::int64_t>(minutes / 30, 0, UINT32_MAX));
+}
+
+struct Users {
+  std::vector<std::string> known = {};
+  bool are_all = false;
+};
+
+// The recipients without their tags.
+Users users_of(const CountedMessage& message) {
+  Users users;
+  for (const std::string_view path : message.recipients) {
+    const Entry user = canonicalize_path(path, {.tag_separators = message.recipient_delimiter});
+    if (user.kind() == EntryKind::address) users.known.emplace_back(user.key());
+  }
+  users.are_all = !users.known.empty() && users.known.size() == message.recipients.size();
+  return users;
 }
 
 // 0 stands for no sender.
@@ -208,8 +225,14 @@ bool Brake::is_suspended(const CountedMessage& message) const {
   return may_suspend() && suspended_.has(message.sender, message.address, seconds());
 }
 
+bool Brake::is_suspended_for_user(const CountedMessage& message) const {
+  if (!may_suspend() || !suspended_.is_any_for_user()) return false;
+  const Users users = users_of(message);
+  return suspended_.has_for_user(message.sender, message.address, users.known, users.are_all, seconds());
+}
+
 Hold Brake::count(const CountedMessage& message) {
-  if (is_suspended(message)) return Hold::suspended;
+  if (is_suspended(message) || is_suspended_for_user(message)) return Hold::suspended;
   if (!is_on()) return Hold::none;
   const HalfHours at = now();
   const SenderCounts::Rules rules = rules_of(message.is_shared, at);
@@ -234,8 +257,9 @@ Hold Brake::count(const CountedMessage& message) {
   return rules.is_observing ? Hold::none : hold;
 }
 
+// A question that names no recipient is about all users.
 Hold Brake::state_of(const CountedMessage& message) const {
-  if (is_suspended(message)) return Hold::suspended;
+  if (is_suspended(message) || (!message.recipients.empty() && is_suspended_for_user(message))) return Hold::suspended;
   if (!is_on()) return Hold::none;
   const HalfHours at = now();
   const SenderCounts::Rules rules = rules_of(message.is_shared, at);

@@ -28,6 +28,7 @@
 #include <thread>
 #include <vector>
 
+#include "filter/address/tag_separators.hpp"
 #include "milter/brake/busiest_senders.hpp"
 #include "milter/brake/counts_file.hpp"
 #include "milter/brake/replays.hpp"
@@ -55,6 +56,7 @@ struct CountedMessage {
   std::string_view message_id = {};                   // empty: it has none
   std::span<const std::string_view> recipients = {};  // none: they are not known
   bool has_too_many_recipients = false;               // to be known
+  TagSeparators recipient_delimiter = {};             // of the mail server
 };
 
 class Brake {
@@ -115,6 +117,7 @@ class Brake {
   void run();
   std::chrono::sys_seconds seconds() const;
   bool is_suspended(const CountedMessage& message) const;
+  bool is_suspended_for_user(const CountedMessage& message) const;
   std::vector<std::uint64_t> hashes_of(const CountedMessage& message);
   void work_off_guarded() noexcept;
   void load();

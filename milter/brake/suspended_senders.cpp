@@ -20,30 +20,57 @@ bool holds(const std::optional<SuspendedSenders::Time>& until, SuspendedSenders:
   return !until || now < *until;
 }
 
-}  // namespace
-
-bool SuspendedSenders::is_suspended(std::string_view entry, Time now) const {
-  const auto found = until_.find(entry);
-  return found != until_.end() && holds(found->second, now);
+bool is_suspended(const std::map<std::string, std::optional<SuspendedSenders::Time>, std::less<>>& until,
+                  std::string_view entry, SuspendedSenders::Time now) {
+  const auto found = until.find(entry);
+  return found != until.end() && holds(found->second, now);
 }
 
-// Whether it is by itself, or all of its domain.
-bool SuspendedSenders::is_covered(std::string_view name, Time now) const {
-  if (is_suspended(name, now)) return true;
+// Whether that is so of the name, or of an entry that has its whole domain.
+template <typename IsHeld>
+bool is_covered(std::string_view name, IsHeld is_held) {
+  if (name.empty()) return false;
+  if (is_held(name)) return true;
   const std::size_t at = name.rfind('@');
   if (at == 0 || at == std::string_view::npos) return false;
   std::string_view domain = name.substr(at + 1);
-  if (is_suspended(name.substr(at), now)) return true;
+  if (is_held(name.substr(at))) return true;
   while (!domain.empty()) {
-    if (is_suspended("@." + std::string(domain), now)) return true;
+    if (is_held("@." + std::string(domain))) return true;
     domain.remove_prefix(std::min(domain.find('.'), domain.size() - 1) + 1);
   }
   return false;
 }
 
+}  // namespace
+
 bool SuspendedSenders::has(std::string_view sender, std::string_view address, Time now) const {
   const std::lock_guard lock(mutex_);
-  return !until_.empty() && (is_covered(sender, now) || is_covered(address, now));
+  if (until_.empty()) return false;
+  const auto is_held = [&](std::string_view entry) { return is_suspended(until_, entry, now); };
+  return is_covered(sender, is_held) || is_covered(address, is_held);
+}
+
+bool SuspendedSenders::is_any_for_user() const {
+  const std::lock_guard lock(mutex_);
+  return !until_for_user_.empty();
+}
+
+bool SuspendedSenders::has_for_user(std::string_view sender, std::string_view address,
+                                    std::span<const std::string> users, bool are_all_known, Time now) const {
+  const std::lock_guard lock(mutex_);
+  const auto is_held_for_any = [&](std::string_view entry) {
+    const std::string pairs = pair_of(entry, "");
+    auto found = until_for_user_.lower_bound(pairs);
+    while (found != until_for_user_.end() && found->first.starts_with(pairs) && !holds(found->second, now)) ++found;
+    return found != until_for_user_.end() && found->first.starts_with(pairs);
+  };
+  const auto is_held = [&](std::string_view entry) {
+    if (!are_all_known) return is_held_for_any(entry);
+    return std::ranges::any_of(
+        users, [&](const std::string& user) { return is_suspended(until_for_user_, pair_of(entry, user), now); });
+  };
+  return is_covered(sender, is_held) || is_covered(address, is_held);
 }
 
 void SuspendedSenders::note_fault(const std::string& what) {
@@ -59,13 +86,16 @@ void SuspendedSenders::look() {
   const std::optional<FileStamp> there = FileStamp::of_path(path_);
   if (there == seen_) return;
   try {
-    std::map<std::string, std::optional<Time>, std::less<>> until;
-    for (const Suspension& each : read_suspensions(path_)) until.emplace(each.entry, each.until);
+    Until until, for_user;
+    for (const Suspension& each : read_suspensions(path_)) {
+      (is_of_user(each.entry) ? for_user : until).emplace(each.entry, each.until);
+    }
     // What could not be written holds all the same.
     for (const auto& [entry, time] : unsaved_) until.emplace(entry, time);
     {
       const std::lock_guard lock(mutex_);
       until_ = std::move(until);
+      until_for_user_ = std::move(for_user);
     }
     seen_ = there;
     if (unsaved_.empty()) note_fault("");
@@ -171,6 +201,7 @@ SuspendedSenders::Status SuspendedSenders::status(Time now) const {
   const std::lock_guard lock(mutex_);
   const auto is_held = [now](const auto& each) { return holds(each.second, now); };
   return {.suspended = static_cast<std::uint64_t>(std::ranges::count_if(until_, is_held)),
+          .for_user = static_cast<std::uint64_t>(std::ranges::count_if(until_for_user_, is_held)),
           .suspensions = suspensions_,
           .is_stopped = stopped_until_ && now < *stopped_until_,
           .fault = fault_};

@@ -22,6 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,13 @@ class SuspendedSenders {
   // Whether either is suspended, by itself or by its domain; both may be empty.
   bool has(std::string_view sender, std::string_view address, Time now) const;
 
+  // The same for one of the users, which are canonical addresses. Where not all users are known, any that has it
+  // suspended counts.
+  bool has_for_user(std::string_view sender, std::string_view address, std::span<const std::string> users,
+                    bool are_all_known, Time now) const;
+  // Whether anything is suspended for a user, so that the function above is to be asked.
+  bool is_any_for_user() const;
+
   // Takes in what others have changed in the file. What is in memory holds as long as the file cannot be read.
   void look();
 
@@ -67,7 +75,8 @@ class SuspendedSenders {
   void take(const Opinion& opinion, std::uint64_t a_day, std::uint64_t counted, Time now);
 
   struct Status {
-    std::uint64_t suspended = 0;    // entries that are suspended now
+    std::uint64_t suspended = 0;    // entries that are suspended now, for all users
+    std::uint64_t for_user = 0;     // and for one
     std::uint64_t suspensions = 0;  // made here
     bool is_stopped = false;        // no sender is suspended now
     std::string fault = {};         // of the file, in words for a person
@@ -76,8 +85,8 @@ class SuspendedSenders {
 
  private:
   void remember(const Opinion& sample);
-  bool is_covered(std::string_view name, Time now) const;
-  bool is_suspended(std::string_view entry, Time now) const;
+  using Until = std::map<std::string, std::optional<Time>, std::less<>>;
+
   bool is_stopped(std::uint64_t counted, Time now);
   void stop(const std::string& why, Time now);
   bool is_enough(const std::string& sender, std::uint64_t a_day, Time now);
@@ -88,7 +97,8 @@ class SuspendedSenders {
   const std::shared_ptr<spdlog::logger> log_;
 
   mutable std::mutex mutex_;  // for what follows
-  std::map<std::string, std::optional<Time>, std::less<>> until_;
+  Until until_;               // of entries
+  Until until_for_user_;      // of pairs
   std::uint64_t suspensions_ = 0;
   std::optional<Time> stopped_until_;
   std::string fault_;

@@ -27,6 +27,7 @@ constexpr std::size_t kTimesUntilCleared = 2;
 // Another edit takes some milliseconds.
 constexpr int kMostTries = 200;
 constexpr std::chrono::milliseconds kBetweenTries{20};
+constexpr std::string_view kPairMark = " > ";
 constexpr std::string_view kHeading =
     "# Senders whose mail is checked for a while. Edit it by bloomgate-milter suspended list|add|clear.\n";
 
@@ -73,6 +74,14 @@ bool suspend_one(Suspensions& all, const std::string& entry, sys_seconds now) {
   found->until = now + kSuspendedFor;
   if (found->times.size() >= kTimesUntilCleared) found->until.reset();
   return true;
+}
+
+// Erases the oldest of those that end so, until fewer than `most` are left.
+void make_room(Suspensions& all, std::string_view end, std::size_t most) {
+  const auto is_one = [end](const Suspension& each) { return is_of_user(each.entry) && each.entry.ends_with(end); };
+  for (auto count = std::ranges::count_if(all, is_one); static_cast<std::size_t>(count) >= most; --count) {
+    all.erase(std::ranges::find_if(all, is_one));
+  }
 }
 
 // Root's files in the folder belong to the daemon, as the folder does.
@@ -142,7 +151,22 @@ std::string suspensions_text(const Suspensions& all) {
   return text;
 }
 
+bool is_of_user(std::string_view entry) noexcept {
+  return entry.find(kPairMark) != std::string_view::npos;
+}
+
+SuspensionSides sides_of_suspension(std::string_view entry) noexcept {
+  const std::size_t at = entry.rfind(kPairMark);
+  if (at == std::string_view::npos) return {entry, {}};
+  return {entry.substr(0, at), entry.substr(at + kPairMark.size())};
+}
+
+std::string pair_of(std::string_view sender, std::string_view user) {
+  return std::string(sender).append(kPairMark).append(user);
+}
+
 bool is_of_domain_entry(std::string_view address, std::string_view entry) noexcept {
+  if (is_of_user(address)) return false;
   const std::size_t at = address.rfind('@');
   if (at == 0 || at == std::string_view::npos) return false;
   const std::string_view domain = address.substr(at + 1);
@@ -167,6 +191,16 @@ std::vector<std::string> suspend(Suspensions& all, const std::string& entry, con
     suspended.push_back(listed_by);
   }
   return suspended;
+}
+
+// New ones come last, so the first one is the oldest.
+bool suspend_for_user(Suspensions& all, std::string_view sender, std::string_view user, sys_seconds now) {
+  const std::string entry = pair_of(sender, user);
+  if (find_suspension(all, entry) == nullptr) {
+    make_room(all, pair_of("", user), kMostOfUser);
+    make_room(all, "", kMostOfUsers);
+  }
+  return suspend_one(all, entry, now);
 }
 
 Suspensions read_suspensions(const std::string& path) {

@@ -42,6 +42,12 @@ int edit_list(const DaemonCommand& command, std::ostream& out);
 // suspended. Throws what edit_suspensions() and entries_of_words() throw.
 int suspended(const DaemonCommand& command, std::ostream& out);
 
+// `moved junk|inbox USER`: a user has moved a message into Junk, or out of it. If it proves its sender, as a message
+// would have to that is delivered by a list, its sender is suspended for this user, or listed for this user alone, as
+// if the user had written to it. Otherwise nothing changes, and `out` gets the reason. Throws what decide_message(),
+// edit_suspensions() and LearnedFile throw, and config_error() where the user is no address.
+void moved(const DaemonCommand& command, std::istream& message, std::ostream& out);
+
 // `--reload`: has the daemon reload, and tells what became of it. Returns the exit status. A faulty configuration is
 // refused here, where the file and the line can be told, and the daemon is not asked. Throws BloomgateError.
 int reload(const DaemonCommand& command);

@@ -52,15 +52,24 @@ int show(const std::string& path, bool as_json, sys_seconds now, std::ostream& o
   return EX_OK;
 }
 
+std::string without_tag(std::string_view key) {
+  const Entry untagged = canonicalize_path(key, {.tag_separators = *TagSeparators::parse("+")});
+  return std::string(untagged.kind() == EntryKind::address ? untagged.key() : key);
+}
+
 // As the daemon counts and suspends.
 std::string name_of(const Entry& entry) {
-  if (entry.is_pair() || entry.kind() == EntryKind::with_signer) {
-    throw BloomgateError(ErrorCode::bad_input,
-                         "suspended: '" + printable(entry.key()) +
-                             "' is an entry for a recipient or with a signer; name its sender alone");
+  if (entry.kind() == EntryKind::with_signer) {
+    throw BloomgateError(ErrorCode::bad_input, "suspended: '" + printable(entry.key()) +
+                                                   "' is an entry with a signer; name its sender alone");
   }
-  if (entry.kind() != EntryKind::address) return std::string(entry.key());
-  return std::string(canonicalize_path(entry.key(), {.tag_separators = *TagSeparators::parse("+")}).key());
+  if (!entry.is_pair()) return without_tag(entry.key());
+  const PairSides sides = sides_of_pair(entry.key());
+  if (canonicalize_path(sides.recipient).kind() != EntryKind::address) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         "suspended: '" + printable(entry_text(entry.key())) + "': name one recipient, by its address");
+  }
+  return pair_of(without_tag(sides.sender), without_tag(sides.recipient));
 }
 
 // A person who suspends a sender decides until when, too.

@@ -213,9 +213,11 @@ void suspending_has_stopped(const HealthFacts& facts, FoundOnes& found) {
 }
 
 void senders_are_suspended(const HealthFacts& facts, FoundOnes& found) {
-  if (facts.running->suspended == 0) return;
-  found.push_back(
-      {fmt::format("{} senders are suspended, since proven mail of them was spam", facts.running->suspended)});
+  const std::uint64_t suspended = facts.running->suspended;
+  if (suspended == 0) return;
+  found.push_back({suspended == 1
+                       ? "1 sender is suspended, since proven mail of it was spam"
+                       : fmt::format("{} senders are suspended, since proven mail of them was spam", suspended)});
 }
 
 void nothing_is_learned(const HealthFacts& facts, FoundOnes& found) {

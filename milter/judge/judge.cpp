@@ -19,13 +19,14 @@ double microseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-CountedMessage counted_message(const CountedSender& sender, const Facts& facts) {
+CountedMessage counted_message(const CountedSender& sender, const Facts& facts, const Policy& policy) {
   return {.sender = sender.key.view(),
           .is_shared = sender.is_shared,
           .address = sender.address.view(),
           .message_id = facts.message_id,
           .recipients = facts.recipients.paths,
-          .has_too_many_recipients = facts.recipients.state == Recipients::State::too_many};
+          .has_too_many_recipients = facts.recipients.state == Recipients::State::too_many,
+          .recipient_delimiter = policy.recipient_delimiter};
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ void Judge::brake(Judgement& made, const Lists& lists) const {
 template <typename Ask>
 void Judge::hold(Judgement& made, const Lists& lists, Ask ask) const {
   const CountedSender sender = counted_sender(made.facts, made.decision, lists, made.rules->policy);
-  made.facts.hold = ask(counted_message(sender, made.facts));
+  made.facts.hold = ask(counted_message(sender, made.facts, made.rules->policy));
   if (made.facts.hold != Hold::none) made.decision = decide(made.facts, lists, made.rules->policy);
 }
 

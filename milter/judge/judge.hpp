@@ -72,9 +72,9 @@ class Judge {
   }
 
   // Whether the recipients of messages make a difference: a list in use holds pairs, or something is learned, or
-  // a recipient may have opted out, or the brake counts them. If that becomes so while a connection is open, the
+  // a recipient may have opted out, or the brake asks for them. If that becomes so while a connection is open, the
   // recipients of its messages stay unknown.
-  bool wants_recipients() const { return is_learning() || counts() || slot_.get()->lists().ask_for_recipients(); }
+  bool wants_recipients() const { return is_learning() || brakes() || slot_.get()->lists().ask_for_recipients(); }
 
   // Whether something is learned; the first bytes of a message that teaches are looked at, then.
   bool is_learning() const noexcept { return learner_ != nullptr && learner_->is_on(); }
@@ -129,7 +129,6 @@ class Judge {
   Lists all_of(const LoadedLists& loaded) const noexcept;
   void renew(const Judgement& made) const;
   void decide_message(Judgement& made, const Asked& asked) const;
-  bool counts() const noexcept { return brake_ != nullptr && brake_->is_on(); }
   bool brakes() const noexcept { return brake_ != nullptr && brake_->may_hold(); }
   void brake(Judgement& made, const Lists& lists) const;
   // Asks the brake about a message that would be delivered, and decides it again where it is held.

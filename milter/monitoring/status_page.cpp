@@ -162,7 +162,8 @@ std::string samples_section(const Tally& tally) {
 // What listed senders were held for, or would have been.
 std::string bursts_section(const Monitor& monitor, SystemClock::time_point now) {
   const Brake::Status brake = monitor.brake();
-  if (!brake.is_on && brake.suspended.suspended == 0) return {};
+  const std::uint64_t suspended = brake.suspended.suspended, for_user = brake.suspended.for_user;
+  if (!brake.is_on && suspended + for_user == 0) return {};
   std::string html = "<section><h2>Listed senders who send much more than usual</h2>\n<div class=\"row\">\n";
   if (brake.observes_until) {
     html += fact(grouped(brake.noticed), "messages would have been checked");
@@ -170,7 +171,10 @@ std::string bursts_section(const Monitor& monitor, SystemClock::time_point now) 
     html += fact(grouped(brake.held), "messages were checked");
   }
   html += fact(grouped(brake.senders), "senders are counted");
-  html += fact(grouped(brake.suspended.suspended), "senders are suspended: their mail was spam") + "</div>\n";
+  html += fact(grouped(suspended), suspended == 1 ? "sender is suspended: its mail was spam"
+                                                  : "senders are suspended: their mail was spam");
+  if (for_user != 0) html += fact(grouped(for_user), "times a user has suspended a sender");
+  html += "</div>\n";
   if (brake.observes_until) {
     html += fmt::format("<p class=\"soft\">Their habits are learned for {} more; until then none is checked.</p>\n",
                         age(*brake.observes_until - now));

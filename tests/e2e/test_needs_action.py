@@ -203,7 +203,7 @@ CASES = [
          {"burst-file": "/nonexistent/habits"},
          (lambda world: (world.folder / "damaged").write_text("joe@example.org\n"),
           lambda world: {"suspend-file": world.folder / "damaged"}), of_daemon=True),
-    Case({"senders-suspended": "1 senders are suspended"}, of_daemon=True, after=suspend_one),
+    Case({"senders-suspended": "1 sender is suspended"}, of_daemon=True, after=suspend_one),
     Case({"learning-stopped": "nothing is learned: "}, LEARN, (learn_from_a_folder_of_root,), of_daemon=True),
     Case({"learn-rate-met": "a login has written to more new addresses",
           "learn-exempt-rate-met": "a client of exempt-networks has written to more new addresses",

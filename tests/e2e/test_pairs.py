@@ -89,7 +89,7 @@ def test_a_recipient_that_postfix_refuses_does_not_count(start_gateway):
 
 
 def test_a_new_list_with_pairs_serves_the_next_connection(start_gateway):
-    gateway = start_gateway((EVERYBODY,), settings={"burst-limit": 0})  # which counts recipients
+    gateway = start_gateway((EVERYBODY,), settings={"burst-limit": 0, "suspend": "no"})  # which ask for them
     with gateway.connect() as client:
         client.command("MAIL FROM:<x@example.org>")  # so that Postfix has begun to talk with the daemon
         build_filter_of(gateway.config.whitelist, LIST)

@@ -4,7 +4,11 @@
 
 #include <cstdlib>
 
+#include "filter/base/json.hpp"
+#include "filter/learned/learned_file.hpp"
+#include "milter/brake/suspensions.hpp"
 #include "milter/glue/listening_socket.hpp"
+#include "milter/learning/learner.hpp"
 #include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fresh_signature.hpp"
@@ -213,6 +217,99 @@ TEST_CASE_METHOD(Program,
   const Ended allowed = explain(setup + "/nonexistent/w --allow-missing-whitelist yes --from joe@example.org", "");
   CHECK(allowed.status == EX_OK);
   CHECK_THAT(allowed.output, Contains("decision: check reason=no-whitelist\nwhy: Checked, because "));
+}
+
+// A message of a sender whom SPF has proven, in a mailbox of a user of ours.
+struct Moved : Program {
+  Moved() { LearnedFile(learned, LearnedFile::Access::create); }
+
+  Ended moved(const std::string& words, const std::string& results = "spf=pass smtp.mailfrom=ann@news.example",
+              const std::string& more = "") const {
+    write_file(folder.file("message"), "Return-Path: <ann@news.example>\nAuthentication-Results: mx.test; " + results +
+                                           "\nFrom: Ann <ann@news.example>\nSubject: hello\n\ntext\n");
+    return run("--config /dev/null --whitelist " + whitelist.path() +
+               " --trusted-authserv-id mx.test --spf-proves address --learn outbound --own-domains ours.example" +
+               " --recipient-delimiter + --learn-file " + learned + " --suspend-file " + suspended + " " + more +
+               " moved " + words + " < '" + folder.file("message") + "'");
+  }
+  bool is_learned(std::string_view sender) const {
+    return LearnedFile(learned, LearnedFile::Access::read).find("pam@ours.example", sender).has_value();
+  }
+  std::vector<std::string> entries() const {
+    std::vector<std::string> found;
+    for (const Suspension& each : read_suspensions(suspended)) found.push_back(each.entry);
+    return found;
+  }
+
+  const std::string learned = folder.file("learned.db");
+  const std::string suspended = folder.file("suspended");
+};
+
+TEST_CASE_METHOD(Moved,
+                 "a proven message that a user moves to Junk suspends its sender for that user, and back ends it") {
+  const Ended junk = moved("junk Pam+x@Ours.example");
+  INFO(junk.output);
+  REQUIRE(junk.status == EX_OK);
+  CHECK_THAT(junk.output, StartsWith("ann@news.example is suspended for pam@ours.example until 20"));
+  CHECK(entries() == std::vector<std::string>{"ann@news.example > pam@ours.example"});
+  CHECK_FALSE(is_learned("ann@news.example"));
+  CHECK_THAT(moved("junk pam@ours.example").output, StartsWith("ann@news.example was suspended already for pam@"));
+  CHECK(moved("inbox pam@ours.example").output ==
+        "ann@news.example is listed for pam@ours.example, and is no longer suspended\n");
+  CHECK(entries().empty());
+  CHECK(is_learned("ann@news.example"));
+  CHECK(moved("inbox pam@ours.example").output == "ann@news.example was listed already for pam@ours.example\n");
+}
+
+TEST_CASE_METHOD(Moved, "a message that proves nothing changes nothing when it is moved") {
+  for (const char* const results :
+       {"spf=fail smtp.mailfrom=ann@news.example", "spf=pass smtp.mailfrom=ann@other.example",
+        "dmarc=fail header.from=news.example; spf=pass smtp.mailfrom=ann@news.example"}) {
+    for (const char* const where : {"junk", "inbox"}) {
+      const Ended ended = moved(where + std::string(" pam@ours.example"), results);
+      INFO(results << ": " << ended.output);
+      CHECK(ended.status == EX_OK);
+      CHECK_THAT(ended.output, StartsWith("the message does not prove its sender ("));
+    }
+  }
+  // Nor does one that counts without a proof, or is in a user's own name.
+  const std::string none = "none";
+  CHECK_THAT(moved("inbox pam@ours.example", none, "--authentication off").output, StartsWith("the message does not"));
+  CHECK_THAT(moved("inbox pam@ours.example", none, "--authentication preferred").output,
+             StartsWith("the message does not"));
+  write_file(folder.file("revoked"), "ann@news.example\n");
+  CHECK_THAT(
+      moved("inbox pam@ours.example", "spf=pass smtp.mailfrom=ann@news.example", "--revoked " + folder.file("revoked"))
+          .output,
+      Contains("(revoked)"));
+  CHECK(entries().empty());
+  CHECK_FALSE(is_learned("ann@news.example"));
+}
+
+TEST_CASE_METHOD(Moved, "what is moved does nothing where that is off, and lists no more than the rate in a day") {
+  CHECK(moved("junk pam@ours.example", "spf=pass smtp.mailfrom=ann@news.example", "--suspend no").output ==
+        "suspend = no, so ann@news.example is not suspended for pam@ours.example\n");
+  CHECK(entries().empty());
+  LearnedFile(learned, LearnedFile::Access::write)
+      .record(std::vector<LearnedFile::Contact>{{"pam@ours.example", "joe@example.org"}}, utc_day());
+  const std::string spf = "spf=pass smtp.mailfrom=ann@news.example";
+  CHECK_THAT(moved("inbox pam@ours.example", spf, "--learn-rate 1").output,
+             StartsWith("pam@ours.example has as many new correspondents today as learn-rate allows"));
+  CHECK_FALSE(is_learned("ann@news.example"));
+  CHECK_THAT(moved("inbox pam@ours.example", spf, "--learn-rate 2").output,
+             StartsWith("ann@news.example is listed for"));
+}
+
+TEST_CASE_METHOD(Moved, "a user who is no address, and other words, are refused with a sentence") {
+  CHECK(moved("junk pam").status == EX_USAGE);
+  CHECK_THAT(moved("junk pam").output, Contains("'pam' is no address: name the user as the senders do"));
+  for (const char* const words : {"", "junk", "trash pam@ours.example", "junk pam@ours.example joe@example.org"}) {
+    CHECK_THAT(moved(words).output, Contains("moved: expected junk USER or inbox USER"));
+  }
+  const Json shown = Json::parse(moved("junk pam@ours.example --json").output);
+  CHECK(shown.at("changed").is_true());
+  CHECK(shown.at("sender").text() == "ann@news.example");
+  CHECK(shown.at("to").text() == "junk");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 -- config: burst-limit = 0
+-- config: suspend = no
 --
 -- The mail server is asked for no more than is needed: the client's address and greeting, the MAIL command,
 -- the headers and the end of the message, no body, no recipients (unless listed senders are counted), and no answers before

@@ -1,5 +1,6 @@
 -- config: opt-out = FOLDER/opt-out.txt
 -- config: burst-limit = 0
+-- config: suspend = no
 -- file: opt-out.txt ann@example.net @quiet.example
 --
 -- A message with a recipient who has opted out is checked for all its recipients. One that opts out while a connection

@@ -110,5 +110,5 @@ def test_every_page_of_a_mail_server_has_steps_that_can_be_run():
 
 def test_the_steps_of_every_page_are_run_by_a_test():
     run = {case.folder for case in (*CASES.values(), *SENDMAIL_CASES.values())} | {case.before for case in CASES.values()} - {""}
-    run |= {"authentication", *PAGES_THAT_ASK}
+    run |= {"authentication", "dovecot", *PAGES_THAT_ASK}
     assert run == {page.parent.name for page in (REPOSITORY / "config/mta").glob("*/README.md")}

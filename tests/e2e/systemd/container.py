@@ -31,6 +31,7 @@ RECIPE_PACKAGES = {
                                  "opendmarc", "clamav-daemon", "clamav-milter", "perl-openssl-defaults"),
     "recipe-root-sendmail": (*BARE_PACKAGES, "sendmail", "rspamd", "spamassassin", "spamd", "spamass-milter",
                              "clamav-daemon", "clamav-milter", "perl-openssl-defaults"),
+    "recipe-root-dovecot": (*BARE_PACKAGES, "dovecot-imapd", "dovecot-sieve"),
     "recipe-root-exim": (*BARE_PACKAGES, "exim4-daemon-light", "rspamd"),
 }
 HERE = Path(__file__).parent

@@ -92,6 +92,9 @@ TEST_CASE_METHOD(Fixture, "recorded pairs are in the file, with the days of thei
     CHECK(again.renewed == 1);
     CHECK(file.count() == 2);
     CHECK(file.find("ann@ours.example", "joe@example.org") == kMonday + days(3));
+    CHECK(file.added_on("ann@ours.example", kMonday) == 1);
+    CHECK(file.added_on("ann@ours.example", kMonday + days(3)) == 0);
+    CHECK(file.added_on("joe@example.org", kMonday) == 0);
     CHECK(file.find("bob@ours.example", "joe@example.org") == kMonday);
     CHECK_FALSE(file.find("joe@example.org", "bob@ours.example"));
     CHECK(file.last_use_of_domain("example.org") == kMonday + days(3));

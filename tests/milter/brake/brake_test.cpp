@@ -291,5 +291,37 @@ TEST_CASE("sessions count at once, and lose no message") {
   CHECK(held == 400);
 }
 
+TEST_CASE("what a user has suspended is held where that user is among the recipients, or may be") {
+  Fixture fixture;
+  edit_suspensions(fixture.folder().file("suspended"), std::chrono::sys_seconds(1s), [](Suspensions& all) {
+    all.push_back({.entry = "joe@example.org > ann@ours.example"});
+    all.push_back({.entry = "@bad.example > ann@ours.example"});
+  });
+  const std::vector<std::string_view> ann = {"<Ann+x@ours.example>"}, pam = {"<pam@ours.example>"};
+  const std::vector<std::string_view> both = {pam.front(), ann.front()}, unclear = {pam.front(), "<a b@ours.example>"};
+  const TagSeparators plus = *TagSeparators::parse("+");
+  const auto count = [&](std::string_view sender, std::span<const std::string_view> recipients,
+                         std::string_view address = {}) {
+    return fixture.brake().count(
+        {.sender = sender, .address = address, .recipients = recipients, .recipient_delimiter = plus});
+  };
+  REQUIRE(becomes(fixture, Hold::suspended, {.sender = kJoe, .recipients = ann, .recipient_delimiter = plus}));
+  CHECK(count(kJoe, ann) == Hold::suspended);
+  CHECK(count(kJoe, both) == Hold::suspended);
+  CHECK(count(kJoe, pam) == Hold::none);
+  CHECK(count("@example.org", ann, kJoe) == Hold::suspended);
+  CHECK(count("eve@bad.example", ann) == Hold::suspended);
+  CHECK(count("eve@bad.example", pam) == Hold::none);
+  CHECK(count("jim@example.org", ann) == Hold::none);
+  // Any of those who are not known may be ann.
+  CHECK(count(kJoe, unclear) == Hold::suspended);
+  CHECK(count(kJoe, {}) == Hold::suspended);
+  CHECK(count("jim@example.org", {}) == Hold::none);
+  // A question without a recipient is about all users, and the figures are of what holds for all.
+  CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::none);
+  CHECK(fixture.brake().status().suspended.suspended == 0);
+  CHECK(fixture.brake().status().suspended.for_user == 2);
+}
+
 }  // namespace
 }  // namespace bloomgate

@@ -106,5 +106,54 @@ TEST_CASE("edits at once lose nothing") {
   CHECK(read_suspensions(path).size() == 40);
 }
 
+TEST_CASE("for a user alone a sender is suspended as for all, and for no other user") {
+  Suspensions all;
+  CHECK(suspend_for_user(all, kJoe, "ann@ours.example", kNow));
+  CHECK_FALSE(suspend_for_user(all, kJoe, "ann@ours.example", kNow + 1h));
+  CHECK(holds(all, "joe@example.org > ann@ours.example", kNow + 24h - 1s));
+  CHECK_FALSE(holds(all, "joe@example.org > ann@ours.example", kNow + 24h));
+  CHECK_FALSE(holds(all, kJoe, kNow));
+  CHECK(suspend_for_user(all, kJoe, "ann@ours.example", kNow + 24h));
+  CHECK(holds(all, "joe@example.org > ann@ours.example", kNow + 10'000h));
+  CHECK(parse_suspensions(suspensions_text(all), "") == all);
+}
+
+TEST_CASE("pairs of users are no addresses of the users' domain") {
+  Suspensions all;
+  for (const char* const user : {"a@ours.example", "b@ours.example", "c@ours.example"}) {
+    suspend_for_user(all, kJoe, user, kNow);
+  }
+  CHECK(suspend(all, "d@ours.example", "@ours.example", kNow) == std::vector<std::string>{"d@ours.example"});
+  CHECK(sides_of_suspension("joe@example.org > ann@ours.example").user == "ann@ours.example");
+  CHECK(sides_of_suspension(kJoe).user.empty());
+  CHECK(sides_of_suspension(kJoe).sender == kJoe);
+}
+
+TEST_CASE("a user who suspends ever more senders takes the place of that user's oldest alone") {
+  Suspensions all;
+  suspend(all, kJoe, "", kNow);
+  suspend_for_user(all, kJoe, "pam@ours.example", kNow);
+  const auto sender = [](std::size_t number) { return "s" + std::to_string(number) + "@example.org"; };
+  for (std::size_t i = 0; i <= kMostOfUser; ++i) suspend_for_user(all, sender(i), "ann@ours.example", kNow);
+  CHECK(all.size() == 2 + kMostOfUser);
+  CHECK(holds(all, kJoe, kNow));
+  CHECK(holds(all, "joe@example.org > pam@ours.example", kNow));
+  CHECK_FALSE(holds(all, "s0@example.org > ann@ours.example", kNow));
+  CHECK(holds(all, "s1@example.org > ann@ours.example", kNow));
+}
+
+TEST_CASE("all users together suspend no more than the file has room for") {
+  Suspensions all;
+  suspend(all, kJoe, "", kNow);
+  for (std::size_t i = 0; i < kMostOfUsers; ++i) {
+    all.push_back({.entry = pair_of(kJoe, "u" + std::to_string(i) + "@ours.example"), .times = {kNow}});
+  }
+  suspend_for_user(all, kJoe, "new@ours.example", kNow);
+  CHECK(all.size() == 1 + kMostOfUsers);
+  CHECK_FALSE(holds(all, "joe@example.org > u0@ours.example", kNow));
+  CHECK(holds(all, "joe@example.org > new@ours.example", kNow));
+  CHECK(holds(all, kJoe, kNow));
+}
+
 }  // namespace
 }  // namespace bloomgate
