@@ -75,6 +75,7 @@ OF_2_4 = OF_BOTH + """\
 auth_allow_cleartext = yes
 mail_driver = maildir
 mail_path = {folder}/%{{user}}
+mail_inbox_path =
 passdb static {{
   fields {{
     nopassword = yes
