@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Writes the completions of bash, zsh and fish for one program, from the list of its options.
 
 usage: scripts/make_completions.py PROGRAM_FILE OUTPUT_FOLDER

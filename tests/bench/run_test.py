@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """tests/bench/run at a tiny size: that its table is whole and right; of speed it says nothing.
 
 usage: run_test.py BUILD-FOLDER [unittest arguments]

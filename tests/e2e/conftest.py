@@ -92,6 +92,12 @@ def within(seconds):
 # Setting up may be making a minimal Debian, and booting it. A clean-up may wait for what hangs as well: it is
 # interrupted again.
 GRACE_SECONDS = 60
+
+
+def first_of(cases):
+    """For pytest.mark.parametrize: cases that show nearly the same. The first is in the usual run, all are with --all."""
+    return [cases[0], *(pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.all_only)
+                        for case in cases[1:])]
 pytest_runtest_setup = within(1500)
 pytest_runtest_call = within(300)
 pytest_runtest_teardown = within(300)

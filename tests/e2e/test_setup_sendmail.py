@@ -7,7 +7,7 @@ import subprocess
 from contextlib import ExitStack
 
 import pytest
-from conftest import LISTED, UNLISTED
+from conftest import LISTED, UNLISTED, first_of
 from private_mail import sendmail
 from private_mail.client import Client, Message
 from private_mail.daemon import Daemon, DaemonConfig
@@ -208,7 +208,7 @@ def test_when_sendmail_finds_fault_afterwards_everything_is_as_it_was(setup, tmp
     assert files_of(folder) == before
 
 
-@pytest.mark.parametrize("makes", [True, False], ids=["and made", "and not made"])
+@pytest.mark.parametrize("makes", first_of([True, False]))
 def test_later_edits_are_kept_and_all_of_our_lines_are_removed(setup, makes):
     folder, run_script = setup()
     source, made = folder / "sendmail.mc", folder / "sendmail.cf"

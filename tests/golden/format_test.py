@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The golden files, and those that a reader must refuse, beside an implementation that follows filter/FORMAT.md alone."""
 
 import pathlib

@@ -1,4 +1,4 @@
-"""A minimal Debian with a real systemd, made by debootstrap (once) and booted by systemd-nspawn; and scripts of checks
+"""A minimal Debian with a real systemd, made by mmdebstrap (once) and booted by systemd-nspawn; and scripts of checks
 that run in it (checking.sh)."""
 
 import ctypes
@@ -22,21 +22,20 @@ from private_mail.processes import Program, temporary_folder, wait_until
 # depends on. The libraries of the programs come beside.
 BARE_PACKAGES = ("systemd", "systemd-sysv", "python3")
 PACKAGES = (*BARE_PACKAGES, "postfix")
-# The same with the checks of the recipes: name of the root -> its packages. perl-openssl-defaults: Perl's modules of TLS
-# depend on it by a virtual name, which debootstrap does not look up.
+# The same with the checks of the recipes: name of the root -> its packages.
 RECIPE_PACKAGES = {
     "recipe-root-rspamd": (*PACKAGES, "rspamd"),
     "recipe-root-clamav": (*PACKAGES, "rspamd", "clamav-daemon", "clamav-milter"),
     "recipe-root-spamassassin": (*PACKAGES, "spamassassin", "spamd", "spampd", "spamass-milter", "opendkim",
-                                 "opendmarc", "clamav-daemon", "clamav-milter", "perl-openssl-defaults"),
+                                 "opendmarc", "clamav-daemon", "clamav-milter"),
     "recipe-root-sendmail": (*BARE_PACKAGES, "sendmail", "rspamd", "spamassassin", "spamd", "spamass-milter",
-                             "clamav-daemon", "clamav-milter", "perl-openssl-defaults"),
+                             "clamav-daemon", "clamav-milter"),
     "recipe-root-dovecot": (*BARE_PACKAGES, "dovecot-imapd", "dovecot-sieve"),
     "recipe-root-exim": (*BARE_PACKAGES, "exim4-daemon-light", "rspamd"),
 }
 HERE = Path(__file__).parent
 BOOT_SECONDS = 700  # more than the checks' own limit, in checks.service
-DEBOOTSTRAP_SECONDS = 600
+MAKING_SECONDS = 600
 
 
 @dataclass(frozen=True)
@@ -141,22 +140,22 @@ def make_base(build, packages, name):
     for old in build.glob(f"{name}-*"):
         subprocess.run(["rm", "-rf", "--one-file-system", old], check=True)
     growing = build / f"{name}-growing"
-    debootstrap(own_archive(), packages, growing)
+    make_debian(own_archive(), packages, growing)
     growing.rename(base_folder(build, packages, name))
 
 
-def debootstrap(archive, packages, root):
-    command = ["debootstrap", "--variant=minbase", f"--include={','.join(packages)}"]
+def make_debian(archive, packages, root):
+    command = ["mmdebstrap", "--mode=root", "--variant=minbase", f"--include={','.join(packages)}"]
     if archive.keyring.startswith("/"):
         command.append(f"--keyring={archive.keyring}")
     with own_mounts() as words:
         program = Program([*words, *command, archive.suite, root, archive.uri], f"{root}.log")
         try:
-            exit_code = program.wait(DEBOOTSTRAP_SECONDS)
+            exit_code = program.wait(MAKING_SECONDS)
         finally:
             program.kill()
     if exit_code != 0:
-        raise RuntimeError(f"debootstrap failed:\n{program.log()[-5000:]}")
+        raise RuntimeError(f"mmdebstrap failed:\n{program.log()[-5000:]}")
 
 
 @contextmanager

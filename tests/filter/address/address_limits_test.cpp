@@ -52,7 +52,7 @@ std::string domain_of_octets(const std::string& label, const std::string& dot, s
   return fill_first ? fill + dot + domain : domain + dot + fill;
 }
 
-TEST_CASE("a domain has at most 255 octets, whatever its characters") {
+TEST_CASE("a domain has at most 255 octets, whatever its characters", "[no threads]") {
   const Form& form = GENERATE(from_range(forms()));
   const std::string dot = GENERATE(as<std::string>(), ".", "。");
   const bool fill_first = GENERATE(true, false);

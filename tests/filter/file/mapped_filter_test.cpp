@@ -306,7 +306,7 @@ TEST_CASE_METHOD(FourChunks, "locking in memory says what to do if the limit is 
 }
 
 // The body is a hole of 5 GiB: no disk is used, and every offset is past 2^32.
-TEST_CASE_METHOD(WithPath, "a filter of more than 4 GiB is mapped and looked up to its last block") {
+TEST_CASE_METHOD(WithPath, "a filter of more than 4 GiB is mapped and looked up to its last block", "[no threads]") {
   FilterHeader header;
   header.shape = {.block_count = (std::uint64_t{5} << 30) / 4096, .seed = 42};
   header.expected_entries = std::uint64_t{5} << 30;

@@ -41,7 +41,7 @@ TEST_CASE("the probes of a hash are frozen, and those of a smaller block are the
   }
 }
 
-TEST_CASE("the bits of an entry lie in one block, whatever its size and their number") {
+TEST_CASE("the bits of an entry lie in one block, whatever its size and their number", "[no threads]") {
   const auto block_bytes = GENERATE(64U, 128U, 512U, 4096U, 65536U, 1048576U);
   const auto hashes = GENERATE(1U, 3U, 4U, 5U, 6U, 7U, 8U, 11U, 12U, 32U);
   CAPTURE(block_bytes, hashes);

@@ -73,7 +73,7 @@ TEST_CASE("counters are counted, and become bits, as one by one") {
   }
 }
 
-TEST_CASE("removing an entry restores the counters from before it was added") {
+TEST_CASE("removing an entry restores the counters from before it was added", "[no threads]") {
   std::vector<std::byte> body(body_bytes(kShape));
   std::mt19937_64 random(2);
   for (int i = 0; i < 3000; ++i) count_entry(kShape, {body.data()}, random());
@@ -88,7 +88,7 @@ TEST_CASE("removing an entry restores the counters from before it was added") {
   }
 }
 
-TEST_CASE("removing an entry that was not added changes no counter") {
+TEST_CASE("removing an entry that was not added changes no counter", "[no threads]") {
   std::vector<std::byte> body(body_bytes(kShape));
   std::mt19937_64 random(3);
   for (int i = 0; i < 9000; ++i) count_entry(kShape, {body.data()}, random());
@@ -106,7 +106,7 @@ TEST_CASE("removing an entry that was not added changes no counter") {
 }
 
 // Of 32 probes in a block of 32,768 places two meet once in 66 entries.
-TEST_CASE("an entry whose probes meet at one counter is removed as it was added") {
+TEST_CASE("an entry whose probes meet at one counter is removed as it was added", "[no threads]") {
   FilterShape shape = kShape;
   shape.hashes = 32;
   std::mt19937_64 random(4);

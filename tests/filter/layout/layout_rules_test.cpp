@@ -114,7 +114,7 @@ TEST_CASE("an entry is not found if any one of its bits is not set") {
   }
 }
 
-TEST_CASE("a key that is put into an empty array sets no more bits than an entry has, and is found") {
+TEST_CASE("a key that is put into an empty array sets no more bits than an entry has, and is found", "[no threads]") {
   for (const Layout layout : {Layout::page, Layout::line, Layout::classic, Layout::partitioned}) {
     const FilterShape shape = shape_of(layout, 1000);
     CAPTURE(layout_rules(layout).name());

@@ -73,7 +73,7 @@ TEST_CASE("a row has 128 coefficients, of which the first is 1") {
   CHECK(std::abs(static_cast<double>(ones) / kRows - 64.5) < 6 * std::sqrt(127.0 / 4 / kRows));
 }
 
-TEST_CASE("every key of a ribbon block is found, whatever their number") {
+TEST_CASE("every key of a ribbon block is found, whatever their number", "[no threads]") {
   const auto count =
       GENERATE(values<std::size_t>({1,    2,    3,    63,   64,   65,    900,   998,   999,   1000,  2000, 4000,
                                     4033, 4096, 4160, 4500, 8192, 16000, 31000, 31894, 31895, 31896, 40000}));
@@ -217,7 +217,7 @@ TEST_CASE("rows that crowd where the narrow columns of a ribbon block begin fit 
   }
 }
 
-TEST_CASE("one ribbon block in twenty-five has a group more than the number of its keys needs") {
+TEST_CASE("one ribbon block in twenty-five has a group more than the number of its keys needs", "[no threads]") {
   constexpr int kBlocks = 500;
   constexpr std::size_t kKeys = 4096;
   int more = 0;
@@ -240,7 +240,7 @@ TEST_CASE("keys that crowd and come twice, in any order, give the block of each 
   CHECK(solve(keys) == want);
 }
 
-TEST_CASE("words of a ribbon block that no row reads are zero") {
+TEST_CASE("words of a ribbon block that no row reads are zero", "[no threads]") {
   std::size_t checked = 0;
   for (std::size_t keys = 900; keys < 12'000; keys += 50) {
     const Block block = solve(random_hashes(keys, keys));

@@ -6,7 +6,7 @@ import json
 import os
 import random
 
-from mpi_job import BLOOMGATE, BLOOMGATE_MPI, MpiTest, OLD, mpirun, run_tests
+from mpi_job import BLOOMGATE, BLOOMGATE_MPI, MpiTest, OLD, mpirun, numbers_of_ranks, run_tests
 
 
 class BytesTest(MpiTest):
@@ -17,7 +17,7 @@ class BytesTest(MpiTest):
             arguments = ["--seed", 7, "--bits-per-entry", 64, *options, *lists]
             wanted, _ = self.reference(*arguments)
             self.assertGreater(len(wanted), 2 << 20, "so little that one rank would have all of it")
-            for ranks in (1, 2, 3):
+            for ranks in numbers_of_ranks(1, 2, 3):
                 with self.subTest(ranks=ranks, options=options):
                     done = self.build(ranks, *arguments)
                     self.assertTrue(self.output.read_bytes() == wanted, done.stdout)
@@ -26,7 +26,7 @@ class BytesTest(MpiTest):
         for text in (b"", b"a@b.example\n", b"a@b.example\n@c.example\n" * 50):
             few = self.write("few.txt", text)
             wanted, said = self.reference("--seed", 1, few)
-            for ranks in (1, 3):
+            for ranks in numbers_of_ranks(1, 3):
                 with self.subTest(text=text[:20], ranks=ranks):
                     done = self.build(ranks, "--seed", 1, few)
                     self.assertTrue(self.output.read_bytes() == wanted)
@@ -36,7 +36,7 @@ class BytesTest(MpiTest):
         lines = b"".join(b"joe%d@d%d.example\n" % (i, i * 7 % 150_001) for i in range(400_000))
         domains = self.write("domains.txt", lines)
         wanted, _ = self.reference("--seed", 7, domains)
-        for ranks in (1, 3):
+        for ranks in numbers_of_ranks(1, 3):
             done = self.build(ranks, "--seed", 7, domains)
             self.assertIn("senders   at 150,001 domains, ", done.stdout)
             self.assertTrue(self.output.read_bytes() == wanted)
@@ -96,7 +96,7 @@ class BytesTest(MpiTest):
             wanted, said = self.reference(*arguments)
             self.assertIn("others.txt:1: ", said)
             self.assertGreater(len(wanted), 1 << 20, "so little that one rank would have all of it")
-            for ranks in (1, 2, 3):
+            for ranks in numbers_of_ranks(1, 2, 3):
                 with self.subTest(ranks=ranks, options=options):
                     done = self.build(ranks, "--json", *arguments)
                     self.assertTrue(self.output.read_bytes() == wanted, done.stdout)

@@ -27,7 +27,7 @@ bool is_over(const BusiestSenders& senders, std::uint64_t sender) {
   return senders.visit_known(key_of(sender), [](const SenderCounts& counts) { return counts.is_over(kNow, kRules); });
 }
 
-TEST_CASE("each sender is found with what it has sent, among many") {
+TEST_CASE("each sender is found with what it has sent, among many", "[no threads]") {
   BusiestSenders senders;
   constexpr std::uint64_t kSenders = 50'000;
   for (std::uint64_t sender = 0; sender < kSenders; ++sender) send(senders, sender, sender % 1000 == 0 ? 61 : 1);
@@ -41,7 +41,7 @@ TEST_CASE("each sender is found with what it has sent, among many") {
   CHECK(keys.size() == kSenders);
 }
 
-TEST_CASE("few senders take little memory, and any number at most 256 MiB") {
+TEST_CASE("few senders take little memory, and any number at most 256 MiB", "[no threads]") {
   BusiestSenders few;
   for (std::uint64_t sender = 0; sender < 1000; ++sender) send(few, sender, 1);
   CHECK(few.memory_bytes() < std::size_t{2} << 20);
@@ -51,7 +51,8 @@ TEST_CASE("few senders take little memory, and any number at most 256 MiB") {
   CHECK(many.size() >= 900'000);
 }
 
-TEST_CASE("where there is no room, the lightest make place, and who comes has sent at least what it has") {
+TEST_CASE("where there is no room, the lightest make place, and who comes has sent at least what it has",
+          "[no threads]") {
   BusiestSenders senders(kSmall);
   send(senders, 0, 200);  // heavy
   for (std::uint64_t sender = 1; sender < 20 * kSmall; ++sender) send(senders, sender, 1);
@@ -61,7 +62,7 @@ TEST_CASE("where there is no room, the lightest make place, and who comes has se
   CHECK(is_over(senders, 777));
 }
 
-TEST_CASE("who sends much each week is not forgotten for the many who send a little today") {
+TEST_CASE("who sends much each week is not forgotten for the many who send a little today", "[no threads]") {
   BusiestSenders senders(kSmall);
   send(senders, 0, 5000);
   const HalfHours later = kNow + kHalfHoursOfWeek;

@@ -74,7 +74,7 @@ TEST_CASE("senders who have sent nothing for long are not written, and those of 
   CHECK(read.visit_known(2, [](const SenderCounts& counts) { return counts.last(); }) == kNow);
 }
 
-TEST_CASE("each byte of the file that is damaged shows, and nothing of it is taken") {
+TEST_CASE("each byte of the file that is damaged shows, and nothing of it is taken", "[no threads]") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("counts");
   BusiestSenders senders;

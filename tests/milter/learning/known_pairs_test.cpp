@@ -32,7 +32,7 @@ TEST_CASE("a pair counts for its own user only, and not in reverse") {
   CHECK(known.size() == 1);
 }
 
-TEST_CASE("random steps leave what a map would have") {
+TEST_CASE("random steps leave what a map would have", "[no threads]") {
   KnownPairs known(2);
   std::map<std::pair<std::size_t, std::size_t>, Day> want;
   std::minstd_rand random(3);

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What `bloomgate-milter add`, `remove`, `revoke` and `unrevoke` leave of a list when a call to the file system fails.
 
 usage: list_durability_test.py PATH-OF-BLOOMGATE-MILTER PATH-OF-FAULTY_CALLS [unittest arguments]

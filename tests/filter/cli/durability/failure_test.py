@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import signal
 
-from faulty_commands import COMMANDS, DurabilityTest, EX_CANTCREAT, EX_IOERR, EX_NOINPUT, OLD, SPILLED, lists, main
+from faulty_commands import COMMANDS, DurabilityTest, EX_CANTCREAT, EX_IOERR, EX_NOINPUT, OLD, SPILLED, lists, main, some_of
 
 
 class FailureTest(DurabilityTest):
@@ -17,7 +17,7 @@ class FailureTest(DurabilityTest):
         for name, arguments in COMMANDS.items():
             sound = self.check_sound(arguments)
             for call in sorted({call.name for call in sound.calls} - self.HARMLESS):
-                for number in range(1, len(sound.of(call)) + 1):
+                for number in some_of(range(1, len(sound.of(call)) + 1)):
                     with self.subTest(command=name, call=call, number=number):
                         result = self.run_faulty(arguments, f"{call} {number} {errno.EIO}")
                         if result.status == 0 or (call, number) == ("fsync", 2):
@@ -36,8 +36,7 @@ class FailureTest(DurabilityTest):
             for call, status in (("pwrite", EX_CANTCREAT), ("pread", EX_IOERR), ("fsync", EX_CANTCREAT),
                                  ("rename", EX_CANTCREAT), ("ftruncate", EX_CANTCREAT),
                                  ("posix_fallocate", EX_CANTCREAT), ("fchmod", EX_CANTCREAT)):
-                numbers = self.numbers_of_output(sound, call) or [1]
-                for number in numbers:
+                for number in some_of(self.numbers_of_output(sound, call) or [1]):
                     for error in (errno.EIO, errno.ENOSPC):
                         with self.subTest(command=name, call=call, number=number, error=error):
                             result = self.run_faulty(arguments, f"{call} {number}+ {error}")
@@ -98,7 +97,7 @@ class FailureTest(DurabilityTest):
             sound = self.check_sound(arguments)
             writes = sound.of("pwrite")
             # The last four are the tables of the three sections, and the header; from there on nothing is stopped.
-            for number in range(1, len(writes) + 1):
+            for number in some_of(range(1, len(writes) + 1)):
                 with self.subTest(command=name, number=number):
                     result = self.run_faulty(arguments, f"pwrite {number} terminate")
                     if number <= len(writes) - 4:
@@ -113,7 +112,7 @@ class FailureTest(DurabilityTest):
         for name, arguments in COMMANDS.items():
             sound = self.check_sound(arguments)
             for call, status, reason in (("pwrite", EX_CANTCREAT, "No space"), ("pread", EX_IOERR, "Input/output")):
-                for number in self.numbers_of_output(sound, call):
+                for number in some_of(self.numbers_of_output(sound, call)):
                     with self.subTest(command=name, call=call, number=number):
                         result = self.run_faulty(arguments, f"{call} {number}+ end")
                         if self.is_reached(result, call, number, sound):

@@ -17,6 +17,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
 
 from faulty_calls import Call, FaultyRun, run_faulty  # noqa: E402,F401
+from some_of import some_of  # noqa: E402,F401
 from timely import TimelyTestCase  # noqa: E402
 
 BLOOMGATE, FAULTY_CALLS = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
