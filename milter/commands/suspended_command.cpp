@@ -81,12 +81,22 @@ bool add(Suspensions& all, const std::string& entry, sys_seconds now) {
   return true;
 }
 
-std::string sentence(const std::string& entry, Action action, bool has_changed) {
+// Of a sender who is not suspended for all: the first user for whom he is.
+std::string user_of(const Suspensions& all, const std::string& sender, sys_seconds now) {
+  const auto found = std::ranges::find_if(all, [&](const Suspension& each) {
+    return each.holds(now) && is_of_user(each.entry) && sides_of_suspension(each.entry).sender == sender;
+  });
+  return found == all.end() ? "" : std::string(sides_of_suspension(found->entry).user);
+}
+
+std::string sentence(const std::string& entry, Action action, bool has_changed, const std::string& user) {
   if (action == Action::add) {
     return entry +
            (has_changed ? ": is suspended now, until it is cleared" : ": was suspended until it is cleared already");
   }
-  return entry + (has_changed ? ": is no longer suspended" : ": was not suspended");
+  if (has_changed) return entry + ": is no longer suspended";
+  if (user.empty()) return entry + ": was not suspended";
+  return entry + ": is suspended for " + user + " alone; name both: suspended clear '" + pair_of(entry, user) + "'";
 }
 
 }  // namespace
@@ -99,12 +109,14 @@ int suspended(const DaemonCommand& command, std::ostream& out) {
   std::vector<std::string> entries;
   for (const Entry& entry : entries_of_words(asked.entries)) entries.push_back(name_of(entry));
   std::vector<bool> have_changed;
+  std::vector<std::string> users;
   edit_suspensions(path, now, [&](Suspensions& all) {
     for (const std::string& entry : entries) {
       have_changed.push_back(asked.action == Action::add ? add(all, entry, now)
                                                          : std::erase_if(all, [&](const Suspension& each) {
                                                              return each.entry == entry;
                                                            }) != 0);
+      users.push_back(user_of(all, entry, now));
     }
   });
   if (asked.json) {
@@ -117,7 +129,7 @@ int suspended(const DaemonCommand& command, std::ostream& out) {
   } else {
     if (!command.options.suspend) out << "warning: suspend = no: the daemon holds none of them\n";
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      out << printable(sentence(entries[i], asked.action, have_changed[i])) << '\n';
+      out << printable(sentence(entries[i], asked.action, have_changed[i], users[i])) << '\n';
     }
   }
   const bool all_changed = std::ranges::all_of(have_changed, [](bool each) { return each; });

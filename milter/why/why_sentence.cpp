@@ -314,10 +314,10 @@ Why revoked(const KnownDecision& known) {
 
 Why suspended(const KnownDecision& known) {
   const std::string entry = is_mailing_list(known) ? known.entry : address_of(known);
-  Why why = {.because = who(known) + " is suspended: proven mail of it was spam",
+  Why why = {.because = who(known) + " is suspended: proven mail of it was spam, or a recipient has moved it into Junk",
              .change = command("suspended clear", entry)};
   if (!known.entry.empty() && known.entry != entry) why.change += ", or " + command("suspended clear", known.entry);
-  why.change += " would change that.";
+  why.change += " would change that, or the same with the recipient, where suspended list shows that pair.";
   return why;
 }
 

@@ -15,7 +15,8 @@ STYLE = """
     .line { fill: none; stroke-width: 2; }
     .page { stroke: #0969da; } .page-fill { fill: #0969da; }
     .ribbon { stroke: #1a7f37; } .ribbon-fill { fill: #1a7f37; }
-    .peer-fill { fill: #8c959f; }
+    .peer { stroke: #8c959f; } .peer-fill { fill: #8c959f; }
+    .burst { stroke: #bc4c00; }
     .floor-fill { fill: #d0d7de; }
     @media (prefers-color-scheme: dark) {
       text { fill: #e6edf3; }
@@ -24,7 +25,8 @@ STYLE = """
       .grid { stroke: #21262d; }
       .page { stroke: #58a6ff; } .page-fill { fill: #58a6ff; }
       .ribbon { stroke: #3fb950; } .ribbon-fill { fill: #3fb950; }
-      .peer-fill { fill: #6e7681; }
+      .peer { stroke: #6e7681; } .peer-fill { fill: #6e7681; }
+      .burst { stroke: #f0883e; }
       .floor-fill { fill: #30363d; }
     }
 """

@@ -179,7 +179,7 @@ class Month {
     return {{"accounts", taken.size()},
             {"suspended", suspended},
             {"delivered_before_suspension",
-             {{"median", at(until, 0.5)}, {"nine_in_ten", at(until, 0.9)}, {"most", until.back()}}},
+             {{"median", at(until, 0.5)}, {"nine_in_ten", at(until, 0.9)}, {"most", until.back()}, {"each", until}}},
             {"delivered_in_all", {{"median", at(all, 0.5)}, {"most", all.back()}}}};
   }
 

@@ -120,6 +120,7 @@ def test_what_a_user_moves_into_junk_and_out_of_it_counts_for_that_user_alone(re
     wait_until(lambda: f"{LISTED} > {ANN}: until 20" in suspended(recipe, "list"), "the suspension")
     becomes("check; reason=suspended", LISTED, ANN)
     assert marks(*recipe.send(mail(LISTED, PAM))) == ["deliver; reason=listed"]
+    assert f"suspended clear '{LISTED} > {ANN}'" in suspended(recipe, "clear", LISTED, status=1)
 
     # Out of Junk into Trash: nothing changes. Out of Junk into the inbox: it is over.
     assert dovecot.move(ANN, "Junk", "Trash") == 1

@@ -212,11 +212,15 @@ const Case kCases[] = {
      "Checked, because the list revoked has joe@example.org. If the entry is the address: bloomgate-milter unrevoke "
      "joe@example.org. If it is for a recipient: bloomgate-milter unrevoke 'SENDER > RECIPIENT'."},
     {Reason::suspended, "check", kListed,
-     "Checked, because joe@example.org is suspended: proven mail of it was spam. bloomgate-milter suspended clear "
-     "joe@example.org would change that."},
+     "Checked, because joe@example.org is suspended: proven mail of it was spam, or a recipient has moved it into "
+     "Junk. bloomgate-milter suspended clear "
+     "joe@example.org would change that, or the same with the recipient, where suspended list shows that pair."},
     {Reason::suspended, "check", kFrom,
-     "Checked, because joe@example.org is suspended: proven mail of it was spam. bloomgate-milter suspended clear "
-     "joe@example.org, or bloomgate-milter suspended clear @example.org would change that.",
+     "Checked, because joe@example.org is suspended: proven mail of it was spam, or a recipient has moved it into "
+     "Junk. bloomgate-milter suspended clear "
+     "joe@example.org, or bloomgate-milter suspended clear @example.org would change that, or the same with the "
+     "recipient, "
+     "where suspended list shows that pair.",
      "entry=@example.org"},
     {Reason::burst, "check", kListed,
      "Checked, because joe@example.org sends much more than usual: its account may have been taken over. It is "
