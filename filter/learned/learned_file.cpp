@@ -101,6 +101,13 @@ struct State {
   std::int64_t pairs = 0;
 };
 
+std::uint64_t added_on(Database& database, std::string_view user, LearnedDay day) {
+  Query query(database, "SELECT count(*) FROM pairs WHERE user = ?1 AND first_use = ?2");
+  query.bind(1, user);
+  query.bind(2, number_of(day));
+  return query.next() ? static_cast<std::uint64_t>(query.integer(0).value_or(0)) : 0;
+}
+
 State read_state(Database& database) {
   Query query(database, "SELECT last_change, forgets, pairs FROM state WHERE one = 1");
   if (!query.next()) refuse(database, "its table 'state' has no row");
@@ -218,13 +225,6 @@ std::optional<LearnedDay> LearnedFile::find(std::string_view user, std::string_v
   return pair_of(*database_, query).last_use;
 }
 
-std::uint64_t LearnedFile::added_on(std::string_view user, LearnedDay day) {
-  Query query(*database_, "SELECT count(*) FROM pairs WHERE user = ?1 AND first_use = ?2");
-  query.bind(1, user);
-  query.bind(2, number_of(day));
-  return query.next() ? static_cast<std::uint64_t>(query.integer(0).value_or(0)) : 0;
-}
-
 std::optional<LearnedDay> LearnedFile::last_use_of_domain(std::string_view domain) {
   const std::string end = "@" + std::string(domain);
   Query query(*database_,
@@ -270,6 +270,8 @@ LearnedFile::Recorded LearnedFile::record(std::span<const Contact> contacts, Lea
       continue;
     } else if (static_cast<std::uint64_t>(state.pairs) >= kMostLearned) {
       ++recorded.no_room;
+    } else if (contact.most_a_day != UINT64_MAX && added_on(*database_, contact.user, day) >= contact.most_a_day) {
+      ++recorded.over_rate;
     } else if (run(add)) {
       ++recorded.added;
       ++state.pairs;

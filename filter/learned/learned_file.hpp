@@ -75,9 +75,6 @@ class LearnedFile {
   // The last day of use of a pair; nothing: it is not there.
   std::optional<LearnedDay> find(std::string_view user, std::string_view correspondent);
 
-  // How many pairs of the user were added on that day.
-  std::uint64_t added_on(std::string_view user, LearnedDay day);
-
   // The last day of use of any pair with a correspondent in that canonical domain; nothing: there is none. Takes time
   // in proportion to the file.
   std::optional<LearnedDay> last_use_of_domain(std::string_view domain);
@@ -90,11 +87,13 @@ class LearnedFile {
     std::string correspondent;
     bool is_renewal = false;                 // the last day only, and not if the pair is no longer there
     std::optional<LearnedBegin> began = {};  // nothing: its message begins now
+    std::uint64_t most_a_day = UINT64_MAX;   // pairs of the user that are added on a day
   };
   struct Recorded {
     std::uint64_t added = 0;
     std::uint64_t renewed = 0;
     std::uint64_t no_room = 0;    // left out, as there are kMostLearned
+    std::uint64_t over_rate = 0;  // left out, as the user has as many of this day as may be
     std::uint64_t forgotten = 0;  // left out, as one of the two was forgotten since the message began
   };
   // In one step, which is on disk when it returns: all of them or, with an exception, none.

@@ -30,19 +30,14 @@ HalfHours half_hours_of(std::chrono::system_clock::time_point time) noexcept {
   return static_cast<HalfHours>(std::clamp<std::int64_t>(minutes / 30, 0, UINT32_MAX));
 }
 
-struct Users {
-  std::vector<std::string> known = {};
-  bool are_all = false;
-};
-
-// The recipients without their tags.
-Users users_of(const CountedMessage& message) {
-  Users users;
+// The recipients without their tags. What one user wants holds up no mail to others, so only those count that are
+// known, and a question without a recipient is about all.
+std::vector<std::string> users_of(const CountedMessage& message) {
+  std::vector<std::string> users;
   for (const std::string_view path : message.recipients) {
     const Entry user = canonicalize_path(path, {.tag_separators = message.recipient_delimiter});
-    if (user.kind() == EntryKind::address) users.known.emplace_back(user.key());
+    if (user.kind() == EntryKind::address) users.emplace_back(user.key());
   }
-  users.are_all = !users.known.empty() && users.known.size() == message.recipients.size();
   return users;
 }
 
@@ -222,17 +217,14 @@ std::vector<std::uint64_t> Brake::hashes_of(const CountedMessage& message) {
 }
 
 bool Brake::is_suspended(const CountedMessage& message) const {
-  return may_suspend() && suspended_.has(message.sender, message.address, seconds());
-}
-
-bool Brake::is_suspended_for_user(const CountedMessage& message) const {
-  if (!may_suspend() || !suspended_.is_any_for_user()) return false;
-  const Users users = users_of(message);
-  return suspended_.has_for_user(message.sender, message.address, users.known, users.are_all, seconds());
+  if (!may_suspend()) return false;
+  if (suspended_.has(message.sender, message.address, seconds())) return true;
+  if (!suspended_.is_any_for_user()) return false;
+  return suspended_.has_for_user(message.sender, message.address, users_of(message), seconds());
 }
 
 Hold Brake::count(const CountedMessage& message) {
-  if (is_suspended(message) || is_suspended_for_user(message)) return Hold::suspended;
+  if (is_suspended(message)) return Hold::suspended;
   if (!is_on()) return Hold::none;
   const HalfHours at = now();
   const SenderCounts::Rules rules = rules_of(message.is_shared, at);
@@ -257,9 +249,8 @@ Hold Brake::count(const CountedMessage& message) {
   return rules.is_observing ? Hold::none : hold;
 }
 
-// A question that names no recipient is about all users.
 Hold Brake::state_of(const CountedMessage& message) const {
-  if (is_suspended(message) || (!message.recipients.empty() && is_suspended_for_user(message))) return Hold::suspended;
+  if (is_suspended(message)) return Hold::suspended;
   if (!is_on()) return Hold::none;
   const HalfHours at = now();
   const SenderCounts::Rules rules = rules_of(message.is_shared, at);

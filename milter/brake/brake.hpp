@@ -117,7 +117,6 @@ class Brake {
   void run();
   std::chrono::sys_seconds seconds() const;
   bool is_suspended(const CountedMessage& message) const;
-  bool is_suspended_for_user(const CountedMessage& message) const;
   std::vector<std::uint64_t> hashes_of(const CountedMessage& message);
   void work_off_guarded() noexcept;
   void load();

@@ -26,6 +26,11 @@ bool is_suspended(const std::map<std::string, std::optional<SuspendedSenders::Ti
   return found != until.end() && holds(found->second, now);
 }
 
+// No entry has a line feed.
+std::string key_of(std::string_view entry, std::string_view user) {
+  return std::string(entry).append("\n").append(user);
+}
+
 // Whether that is so of the name, or of an entry that has its whole domain.
 template <typename IsHeld>
 bool is_covered(std::string_view name, IsHeld is_held) {
@@ -57,18 +62,11 @@ bool SuspendedSenders::is_any_for_user() const {
 }
 
 bool SuspendedSenders::has_for_user(std::string_view sender, std::string_view address,
-                                    std::span<const std::string> users, bool are_all_known, Time now) const {
+                                    std::span<const std::string> users, Time now) const {
   const std::lock_guard lock(mutex_);
-  const auto is_held_for_any = [&](std::string_view entry) {
-    const std::string pairs = pair_of(entry, "");
-    auto found = until_for_user_.lower_bound(pairs);
-    while (found != until_for_user_.end() && found->first.starts_with(pairs) && !holds(found->second, now)) ++found;
-    return found != until_for_user_.end() && found->first.starts_with(pairs);
-  };
   const auto is_held = [&](std::string_view entry) {
-    if (!are_all_known) return is_held_for_any(entry);
     return std::ranges::any_of(
-        users, [&](const std::string& user) { return is_suspended(until_for_user_, pair_of(entry, user), now); });
+        users, [&](const std::string& user) { return is_suspended(until_for_user_, key_of(entry, user), now); });
   };
   return is_covered(sender, is_held) || is_covered(address, is_held);
 }
@@ -88,7 +86,11 @@ void SuspendedSenders::look() {
   try {
     Until until, for_user;
     for (const Suspension& each : read_suspensions(path_)) {
-      (is_of_user(each.entry) ? for_user : until).emplace(each.entry, each.until);
+      if (each.user.empty()) {
+        until.emplace(each.entry, each.until);
+      } else {
+        for_user.emplace(key_of(each.entry, each.user), each.until);
+      }
     }
     // What could not be written holds all the same.
     for (const auto& [entry, time] : unsaved_) until.emplace(entry, time);

@@ -52,12 +52,10 @@ class SuspendedSenders {
       : path_(std::move(path)), log_(std::move(log)) {}
 
   // Whether either is suspended, by itself or by its domain; both may be empty.
-  bool has(std::string_view sender, std::string_view address, Time now) const;
-
-  // The same for one of the users, which are canonical addresses. Where not all users are known, any that has it
-  // suspended counts.
+  bool has(std::string_view sender, std::string_view address,
+           Time now) const;  // The same for one of the users, which are canonical addresses.
   bool has_for_user(std::string_view sender, std::string_view address, std::span<const std::string> users,
-                    bool are_all_known, Time now) const;
+                    Time now) const;
   // Whether anything is suspended for a user, so that the function above is to be asked.
   bool is_any_for_user() const;
 
@@ -98,7 +96,7 @@ class SuspendedSenders {
 
   mutable std::mutex mutex_;  // for what follows
   Until until_;               // of entries
-  Until until_for_user_;      // of pairs
+  Until until_for_user_;      // of entries, each with a user
   std::uint64_t suspensions_ = 0;
   std::optional<Time> stopped_until_;
   std::string fault_;

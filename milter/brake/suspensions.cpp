@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <thread>
+#include <tuple>
 
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
@@ -27,7 +28,6 @@ constexpr std::size_t kTimesUntilCleared = 2;
 // Another edit takes some milliseconds.
 constexpr int kMostTries = 200;
 constexpr std::chrono::milliseconds kBetweenTries{20};
-constexpr std::string_view kPairMark = " > ";
 constexpr std::string_view kHeading =
     "# Senders whose mail is checked for a while. Edit it by bloomgate-milter suspended list|add|clear.\n";
 
@@ -54,19 +54,22 @@ std::optional<Suspension> suspension_of(std::string_view line) {
   if (made.entry.find('@') == std::string::npos && !made.entry.starts_with("list:")) return {};
   if (!until) return {};
   if (until->time_since_epoch().count() != 0) made.until = until;
-  while (!line.empty()) {
-    const std::optional<sys_seconds> time = time_of(take_field(line, ','));
+  std::string_view times = take_field(line, '\t');
+  while (!times.empty()) {
+    const std::optional<sys_seconds> time = time_of(take_field(times, ','));
     if (!time) return {};
     made.times.push_back(*time);
   }
+  made.user = line;
+  if (!made.user.empty() && made.user.find('@') == std::string::npos) return {};
   return made;
 }
 
 // Returns whether it was not suspended before.
-bool suspend_one(Suspensions& all, const std::string& entry, sys_seconds now) {
-  auto found = std::ranges::find(all, entry, &Suspension::entry);
+bool suspend_one(Suspensions& all, const std::string& entry, sys_seconds now, const std::string& user = {}) {
+  auto found = std::ranges::find_if(all, [&](const Suspension& each) { return each.is_of(entry, user); });
   const bool is_new = found == all.end() || !found->holds(now);
-  if (found == all.end()) found = all.insert(found, {.entry = entry, .until = now});
+  if (found == all.end()) found = all.insert(found, {.entry = entry, .until = now, .times = {}, .user = user});
   std::erase_if(found->times, [now](sys_seconds time) { return time + kRemembered <= now; });
   // One that holds already is not the second one.
   if (!is_new) return false;
@@ -76,12 +79,19 @@ bool suspend_one(Suspensions& all, const std::string& entry, sys_seconds now) {
   return true;
 }
 
-// Erases the oldest of those that end so, until fewer than `most` are left.
-void make_room(Suspensions& all, std::string_view end, std::size_t most) {
-  const auto is_one = [end](const Suspension& each) { return is_of_user(each.entry) && each.entry.ends_with(end); };
-  for (auto count = std::ranges::count_if(all, is_one); static_cast<std::size_t>(count) >= most; --count) {
-    all.erase(std::ranges::find_if(all, is_one));
-  }
+// How much is suspended for one user, or for all those for whom something is.
+std::size_t count_of(const Suspensions& all, std::string_view user) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      all, [user](const Suspension& each) { return !each.user.empty() && (user.empty() || each.user == user); }));
+}
+
+// The oldest of a user that ends by itself goes, or if there is none the oldest.
+void erase_oldest_of(Suspensions& all, std::string_view user) {
+  const auto age = [&](const Suspension& each) {
+    return std::tuple(each.user != user, !each.until, each.times.empty() ? sys_seconds() : each.times.back());
+  };
+  const auto oldest = std::ranges::min_element(all, {}, age);
+  if (oldest != all.end() && oldest->user == user) all.erase(oldest);
 }
 
 // Root's files in the folder belong to the daemon, as the folder does.
@@ -123,7 +133,7 @@ Suspensions parse_suspensions(std::string_view text, const std::string& path) {
   Suspensions all;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = take_field(text, '\n');
-    if (line.empty() || line.starts_with('#')) continue;
+    if (line.empty() || line.starts_with("# ")) continue;
     std::optional<Suspension> one = suspension_of(line);
     if (!one) {
       throw BloomgateError(ErrorCode::bad_input,
@@ -146,27 +156,13 @@ std::string suspensions_text(const Suspensions& all) {
       text.append(before).append(std::to_string(time.time_since_epoch().count()));
       before = ",";
     }
+    if (!each.user.empty()) text.append("\t").append(each.user);
     text.append("\n");
   }
   return text;
 }
 
-bool is_of_user(std::string_view entry) noexcept {
-  return entry.find(kPairMark) != std::string_view::npos;
-}
-
-SuspensionSides sides_of_suspension(std::string_view entry) noexcept {
-  const std::size_t at = entry.rfind(kPairMark);
-  if (at == std::string_view::npos) return {entry, {}};
-  return {entry.substr(0, at), entry.substr(at + kPairMark.size())};
-}
-
-std::string pair_of(std::string_view sender, std::string_view user) {
-  return std::string(sender).append(kPairMark).append(user);
-}
-
 bool is_of_domain_entry(std::string_view address, std::string_view entry) noexcept {
-  if (is_of_user(address)) return false;
   const std::size_t at = address.rfind('@');
   if (at == 0 || at == std::string_view::npos) return false;
   const std::string_view domain = address.substr(at + 1);
@@ -175,8 +171,18 @@ bool is_of_domain_entry(std::string_view address, std::string_view entry) noexce
   return domain == entry || (domain.ends_with(entry) && domain[domain.size() - entry.size() - 1] == '.');
 }
 
-const Suspension* find_suspension(const Suspensions& all, std::string_view entry) noexcept {
-  const auto found = std::ranges::find(all, entry, &Suspension::entry);
+bool covers(const Suspension& suspension, std::string_view name) noexcept {
+  return suspension.entry == name || is_of_domain_entry(name, suspension.entry);
+}
+
+std::string shown_name(std::string_view entry, std::string_view user) {
+  std::string name(entry);
+  if (!user.empty()) name.append(" > ").append(user);
+  return name;
+}
+
+const Suspension* find_suspension(const Suspensions& all, std::string_view entry, std::string_view user) noexcept {
+  const auto found = std::ranges::find_if(all, [&](const Suspension& each) { return each.is_of(entry, user); });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -185,22 +191,28 @@ std::vector<std::string> suspend(Suspensions& all, const std::string& entry, con
   std::vector<std::string> suspended;
   if (suspend_one(all, entry, now)) suspended.push_back(entry);
   if (listed_by.empty() || listed_by == entry) return suspended;
-  const auto of_entry = std::ranges::count_if(
-      all, [&](const Suspension& each) { return each.holds(now) && is_of_domain_entry(each.entry, listed_by); });
+  const auto of_entry = std::ranges::count_if(all, [&](const Suspension& each) {
+    return each.user.empty() && each.holds(now) && is_of_domain_entry(each.entry, listed_by);
+  });
   if (static_cast<std::size_t>(of_entry) >= kAddressesOfEntry && suspend_one(all, listed_by, now)) {
     suspended.push_back(listed_by);
   }
   return suspended;
 }
 
-// New ones come last, so the first one is the oldest.
-bool suspend_for_user(Suspensions& all, std::string_view sender, std::string_view user, sys_seconds now) {
-  const std::string entry = pair_of(sender, user);
-  if (find_suspension(all, entry) == nullptr) {
-    make_room(all, pair_of("", user), kMostOfUser);
-    make_room(all, "", kMostOfUsers);
+SuspendedForUser suspend_for_user(Suspensions& all, const std::string& sender, const std::string& user,
+                                  sys_seconds now) {
+  if (find_suspension(all, sender, user) == nullptr) {
+    if (count_of(all, user) >= kMostOfUser) {
+      std::erase_if(all, [&](const Suspension& each) { return each.user == user && !each.holds(now); });
+    }
+    if (count_of(all, user) >= kMostOfUser) erase_oldest_of(all, user);
+    if (count_of(all, {}) >= kMostOfUsers) {
+      std::erase_if(all, [&](const Suspension& each) { return !each.user.empty() && !each.holds(now); });
+    }
+    if (count_of(all, {}) >= kMostOfUsers) return SuspendedForUser::no_room;
   }
-  return suspend_one(all, entry, now);
+  return suspend_one(all, sender, now, user) ? SuspendedForUser::now : SuspendedForUser::before;
 }
 
 Suspensions read_suspensions(const std::string& path) {

@@ -2,11 +2,11 @@
 // which the daemon and `bloomgate-milter suspended` edit: each change is made to the file, under a lock of its folder,
 // so all who share the file share what it says.
 //
-// A sender may be suspended for one user of ours alone, who has moved a message of that sender to Junk: then the entry
-// is a pair, `joe@example.org > ann@ours.example`.
+// A sender may be suspended for one user of ours alone, who has moved a message of that sender to Junk.
 //
-// A line for each: the entry, the time until which it holds (seconds of Unix time; 0: until a person clears it), and
-// the times of the last week at which it was suspended, with commas. Fields are parted by tabs.
+// A line for each: the entry, the time until which it holds (seconds of Unix time; 0: until a person clears it), the
+// times of the last week at which it was suspended, with commas, and that user, if it is for one. Fields are parted by
+// tabs, which no entry has. Lines that begin with "# " are remarks: no entry begins so.
 #pragma once
 
 #include <chrono>
@@ -19,11 +19,14 @@
 namespace bloomgate {
 
 struct Suspension {
-  std::string
-      entry;  // as it stands in a list: an address, a domain entry or a mailing list, or a pair of one and a user
+  std::string entry;  // the canonical key of an address, a domain entry or a mailing list
   std::optional<std::chrono::sys_seconds> until = {};  // nothing: until a person clears it
   std::vector<std::chrono::sys_seconds> times = {};    // of the last week, the newest last
+  std::string user = {};                               // for whom: a canonical address; empty: for all
 
+  bool is_of(std::string_view its_entry, std::string_view its_user) const noexcept {
+    return entry == its_entry && user == its_user;
+  }
   bool holds(std::chrono::sys_seconds now) const noexcept { return !until || now < *until; }
   friend bool operator==(const Suspension&, const Suspension&) = default;
 };
@@ -35,34 +38,31 @@ inline constexpr std::chrono::hours kSuspendedFor{24};
 // So many addresses of one domain that are suspended at once suspend the entry that lists them.
 inline constexpr std::size_t kAddressesOfEntry = 3;
 
-// A user has so many senders suspended at most, and all users together; the oldest of them make room.
+// A user has so many senders suspended at most, and the oldest of them make room; all users together have so many.
 inline constexpr std::size_t kMostOfUser = 100;
 inline constexpr std::size_t kMostOfUsers = 10'000;
-
-// Whether the entry is a pair, that of a user; and such a pair.
-bool is_of_user(std::string_view entry) noexcept;
-std::string pair_of(std::string_view sender, std::string_view user);
-
-// The sides of a pair. Of another entry, itself and no user.
-struct SuspensionSides {
-  std::string_view sender;
-  std::string_view user;
-};
-SuspensionSides sides_of_suspension(std::string_view entry) noexcept;
 
 // Whether the address is one of those of a domain entry.
 bool is_of_domain_entry(std::string_view address, std::string_view entry) noexcept;
 
+// Whether what is suspended is the sender of that name, or has its whole domain.
+bool covers(const Suspension& suspension, std::string_view name) noexcept;
+
+// For a person: "joe@example.org", or "joe@example.org > ann@ours.example".
+std::string shown_name(std::string_view entry, std::string_view user);
+
 // Null: it is not there.
-const Suspension* find_suspension(const Suspensions& all, std::string_view entry) noexcept;
+const Suspension* find_suspension(const Suspensions& all, std::string_view entry, std::string_view user = {}) noexcept;
 
 // Suspends the entry anew. Returns the entries that are suspended now and were not before: none, it, or also
 // `listed_by` (a domain entry; may be empty) where enough of its addresses are.
 std::vector<std::string> suspend(Suspensions& all, const std::string& entry, const std::string& listed_by,
                                  std::chrono::sys_seconds now);
 
-// The same for one user: `sender` and `user` are canonical. Returns whether it was not suspended for that user before.
-bool suspend_for_user(Suspensions& all, std::string_view sender, std::string_view user, std::chrono::sys_seconds now);
+enum class SuspendedForUser { now, before, no_room };
+// The same for one user: `sender` and `user` are canonical.
+SuspendedForUser suspend_for_user(Suspensions& all, const std::string& sender, const std::string& user,
+                                  std::chrono::sys_seconds now);
 
 // Reads the text of such a file, and makes it. `path` is for the message. Throws BloomgateError{bad_input}, which names
 // the line.

@@ -14,7 +14,7 @@ namespace {
 // `how_to_name_recipients` is for an operator who has named none; empty: he has.
 std::string sentence(const MessageDecision& message, const std::string& how_to_name_recipients) {
   KnownDecision known = known_of_decision(message.decision, message.facts, message.trace);
-  known.rule = message.policy.identity;
+  known.rule = message.rules.policy.identity;
   known.how_to_name_recipients = how_to_name_recipients;
   std::string text = why_sentence(known);
   if (message.is_from_assumed) {

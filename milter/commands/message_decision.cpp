@@ -14,7 +14,6 @@
 #include "filter/base/line_ends.hpp"
 #include "filter/mail/mail_header.hpp"
 #include "milter/brake/counted_sender.hpp"
-#include "milter/brake/suspensions.hpp"
 #include "milter/daemon/daemon.hpp"
 #include "milter/dkim/library_verifier.hpp"
 #include "milter/fields/field_name.hpp"
@@ -22,15 +21,15 @@
 #include "milter/learning/learner.hpp"
 #include "milter/learning/outgoing.hpp"
 #include "milter/lists/exact_list_file.hpp"
-#include "milter/lists/loaded_lists.hpp"
 #include "milter/lists/whitelist_files.hpp"
 #include "milter/names/resolver.hpp"
 #include "milter/policy/decide.hpp"
+#include "milter/policy/senders.hpp"
 
 namespace bloomgate {
 namespace {
 
-LoadedLists loaded_lists(const DaemonOptions& options) {
+std::shared_ptr<const LoadedLists> loaded_lists(const DaemonOptions& options) {
   ListParts parts;
   for (const WhitelistSource& source : options.whitelists) {
     try {
@@ -46,7 +45,7 @@ LoadedLists loaded_lists(const DaemonOptions& options) {
     const std::string& path = options.*each.path;
     if (!path.empty()) (parts.*each.part).list = std::make_shared<const ExactList>(load_exact_list(path, each.of).list);
   }
-  return LoadedLists(std::move(parts));
+  return std::make_shared<const LoadedLists>(std::move(parts));
 }
 
 bool has_fields(const ExplainOptions& given) {
@@ -64,18 +63,22 @@ std::vector<HeaderField> fields_of(const ExplainOptions& given, std::istream* me
   return fields;
 }
 
-std::string envelope_sender(const ExplainOptions& given, const std::vector<HeaderField>& fields) {
-  if (given.from) return *given.from;
+std::string envelope_sender(const DaemonCommand& command, const std::vector<HeaderField>& fields) {
+  if (command.explain.from) return *command.explain.from;
   const auto path =
       std::ranges::find_if(fields, [](const auto& field) { return is_header(field.name, "Return-Path"); });
   if (path != fields.end()) return std::string(ascii::trimmed_front(path->value, " \t"));
+  if (command.action == DaemonCommand::Action::moved) {
+    throw config_error({}, "", "moved: the message has no Return-Path field, so its envelope sender is not known");
+  }
   throw config_error({}, "explain",
                      "the envelope sender is not known: give --from, or a message with a Return-Path field");
 }
 
-void record(MessageRecorder& message, const ExplainOptions& given, const std::vector<HeaderField>& fields) {
+void record(MessageRecorder& message, const DaemonCommand& command, const std::vector<HeaderField>& fields) {
+  const ExplainOptions& given = command.explain;
   message.begin_connection(given.client);
-  message.begin_message(envelope_sender(given, fields),
+  message.begin_message(envelope_sender(command, fields),
                         {.login = given.auth_login ? std::string_view(*given.auth_login) : "",
                          .daemon_name = given.daemon_name ? std::string_view(*given.daemon_name) : ""});
   for (const std::string& recipient : given.to) message.add_recipient(recipient);
@@ -154,10 +157,21 @@ class LearnedInFile : public LearnedSenders {
   mutable std::string fault_;
 };
 
-class EverybodyIsLearned : public LearnedSenders {
+// What was learned, and that the recipients have written to one more sender.
+class AlsoLearned : public LearnedSenders {
  public:
-  bool is_learned(std::string_view /*user*/, std::string_view /*sender*/) const noexcept override { return true; }
-  bool has_sender_domain(std::string_view /*domain*/) const noexcept override { return true; }
+  AlsoLearned(const LearnedSenders* learned, const Entry& sender) : learned_(learned), sender_(sender) {}
+
+  bool is_learned(std::string_view user, std::string_view sender) const noexcept override {
+    return sender == sender_.key() || (learned_ != nullptr && learned_->is_learned(user, sender));
+  }
+  bool has_sender_domain(std::string_view domain) const noexcept override {
+    return domain == sender_.domain() || (learned_ != nullptr && learned_->has_sender_domain(domain));
+  }
+
+ private:
+  const LearnedSenders* const learned_;
+  const Entry sender_;
 };
 
 // Nothing if nothing is learned, or the daemon has not made its database yet.
@@ -167,57 +181,47 @@ std::unique_ptr<LearnedInFile> learned_of(const DaemonOptions& options) {
   return std::make_unique<LearnedInFile>(rules);
 }
 
-// None where none is kept, or where the caller may not read them.
-Suspensions suspensions_of(const DaemonOptions& options) {
-  if (!options.suspend || access(options.suspend_file.c_str(), R_OK) != 0) return {};
-  return read_suspensions(options.suspend_file);
+// Whether the message is for that user.
+bool has_user(const Facts& facts, std::string_view user, const Policy& policy) {
+  return std::ranges::any_of(facts.recipients.paths,
+                             [&](std::string_view path) { return user_of(path, policy).key() == user; });
 }
 
-// Whether the message is for that user, or may be.
-bool has_user(const Facts& facts, std::string_view user, const Policy& policy) {
-  return !facts.recipients.are_known() || std::ranges::any_of(facts.recipients.paths, [&](std::string_view path) {
-    return user_of(path, policy).key() == user;
+// Whether the sender of a message that the lists deliver is suspended.
+bool is_held(const Suspensions& suspended, const Facts& facts, const Decision& decision, const Lists& lists,
+             const Policy& policy) {
+  if (decision.verdict != Verdict::deliver || is_exempt(decision.reason)) return false;
+  const CountedSender sender = counted_sender(facts, decision, lists, policy);
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  return std::ranges::any_of(suspended, [&](const Suspension& each) {
+    return each.holds(now) && (covers(each, sender.key.view()) || covers(each, sender.address.view())) &&
+           (each.user.empty() || has_user(facts, each.user, policy));
   });
 }
 
-// What the lists are asked for beside the whitelists.
-struct Others {
-  std::unique_ptr<LearnedInFile> learned;  // null: nothing is
-  Suspensions suspended;
-
-  bool hold(const Facts& facts, const Decision& decision, const Lists& lists, const Policy& policy) const {
-    if (decision.verdict != Verdict::deliver || is_exempt(decision.reason)) return false;
-    const CountedSender sender = counted_sender(facts, decision, lists, policy);
-    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    const auto covers = [](std::string_view entry, std::string_view name) {
-      return entry == name || is_of_domain_entry(name, entry);
-    };
-    return std::ranges::any_of(suspended, [&](const Suspension& each) {
-      const auto [entry, user] = sides_of_suspension(each.entry);
-      return each.holds(now) && (covers(entry, sender.key.view()) || covers(entry, sender.address.view())) &&
-             (user.empty() || has_user(facts, user, policy));
-    });
-  }
-};
-
-// Takes the steps again with each reply of a store, and for a sender who is suspended, as the daemon does; `trace` has
-// those of the last time. How much a sender sends is the daemon's to know.
-Decision decided(Facts& facts, const LoadedLists& loaded, const LearnedSenders* learned, const Others& others,
-                 const JudgeRules& rules, const Trace& first_steps, Trace& trace) {
-  Lists lists = loaded.lists();
+// Takes the steps again with each reply of a store, and for a sender who is suspended, as the daemon does; the trace
+// has those of the last time. How much a sender sends is the daemon's to know.
+void decide_now(MessageDecision& made, const LearnedSenders* learned, const Suspensions& suspended) {
+  Lists lists = made.lists->lists();
   lists.learned = learned;
-  const auto deadline = StoreReaders::Clock::now() + rules.confirm_timeout;
+  made.facts.hold = Hold::none;
+  const auto deadline = StoreReaders::Clock::now() + made.rules.confirm_timeout;
   for (;;) {
-    trace = first_steps;
-    Decision decision = decide(facts, lists, rules.policy, &trace);
-    if (!decision.question) {
-      if (!others.hold(facts, decision, lists, rules.policy)) return decision;
-      facts.hold = Hold::suspended;
-      continue;
+    made.trace = made.first_steps;
+    made.decision = decide(made.facts, lists, made.rules.policy, &made.trace);
+    if (made.decision.question) {
+      const StoreQuestion& question = *made.decision.question;
+      made.facts.replies.push_back(
+          {question, made.lists->with_store(question.store)->filter->confirm(question.hash, deadline, {})});
+    } else if (is_held(suspended, made.facts, made.decision, lists, made.rules.policy)) {
+      made.facts.hold = Hold::suspended;
+    } else {
+      break;
     }
-    const StoreQuestion& question = *decision.question;
-    facts.replies.push_back(
-        {question, loaded.with_store(question.store)->filter->confirm(question.hash, deadline, {})});
+  }
+  made.sender = {};
+  if (made.decision.verdict == Verdict::deliver && !is_exempt(made.decision.reason)) {
+    made.sender = counted_sender(made.facts, made.decision, lists, made.rules.policy);
   }
 }
 
@@ -232,50 +236,54 @@ bool assume_from(const ExplainOptions& given, const std::string& body, std::vect
 
 }  // namespace
 
-void decide_message(MessageDecision& made, const DaemonCommand& command, std::istream* message, WhoIsLearned learned) {
-  const JudgeRules rules = judge_rules(command);
-  const LoadedLists lists = loaded_lists(command.options);
-  const bool is_as_known = learned == WhoIsLearned::as_known;
-  const Others others = {is_as_known ? learned_of(command.options) : nullptr,
-                         is_as_known ? suspensions_of(command.options) : Suspensions()};
-  const EverybodyIsLearned everybody;
-  auto& [recorder, name, facts, trace, decision, policy, sender, is_from_assumed] = made;
-  policy = rules.policy;
-  recorder.keep_header(true);
-  recorder.set_leading_space(true);
-  recorder.expect_recipients(!command.explain.to.empty());
+Suspensions suspensions_of(const DaemonOptions& options) {
+  if (!options.suspend || access(options.suspend_file.c_str(), R_OK) != 0) return {};
+  return read_suspensions(options.suspend_file);
+}
+
+void decide_again(MessageDecision& made, const DaemonCommand& command, Assumed assumed) {
+  const std::unique_ptr<LearnedInFile> learned = learned_of(command.options);
+  const Suspensions suspended = assumed.none_is_suspended ? Suspensions() : suspensions_of(command.options);
+  const Senders senders(made.facts, made.rules.policy);
+  if (assumed.from_is_learned && senders.has_from()) {
+    const AlsoLearned also(learned.get(), senders.from());
+    decide_now(made, &also, suspended);
+  } else {
+    decide_now(made, learned.get(), suspended);
+  }
+  if (learned && !learned->fault().empty()) throw BloomgateError(ErrorCode::cannot_read, learned->fault());
+}
+
+void decide_message(MessageDecision& made, const DaemonCommand& command, std::istream* message, Assumed assumed) {
+  made.rules = judge_rules(command);
+  made.lists = loaded_lists(command.options);
+  made.recorder.keep_header(true);
+  made.recorder.set_leading_space(true);
+  made.recorder.expect_recipients(!command.explain.to.empty());
   std::string body;
   std::vector<HeaderField> fields = fields_of(command.explain, message, body);
-  is_from_assumed = assume_from(command.explain, body, fields);
-  record(recorder, command.explain, fields);
+  made.is_from_assumed = assume_from(command.explain, body, fields);
+  record(made.recorder, command, fields);
 
-  name = mta_name(command);
-  const std::vector<std::string> ids = trusted_ids(rules, name);
-  facts = recorder.facts(ids, rules.trusted_fields, rules.cover);
-  if (has_fields(command.explain)) facts.authentication = believed(command.explain, ids, rules.trusted_fields);
-  Trace first_steps;
-  first_steps.add("results-of", "", "", joined(ids));
-  trace = first_steps;
-  const auto decide_now = [&] {
-    const LearnedSenders* const asked =
-        is_as_known ? static_cast<const LearnedSenders*>(others.learned.get()) : &everybody;
-    decision = decided(facts, lists, asked, others, rules, first_steps, trace);
-  };
-  if (!recorder.failed()) decide_now();
-  if (!decision.need.is_empty()) {
-    // A message that is described, not given, has no signature.
-    const bool is_given = message != nullptr && !has_fields(command.explain);
-    facts.signatures = is_given ? verified(command.options, recorder, decision.need, body, *message) : Signatures();
-    for (const Domain& domain : decision.need.domains) {
-      if (!domain.view().empty()) first_steps.add("needs-signature", domain.view(), "", "yes");
-    }
-    decide_now();
+  made.mta_name = mta_name(command);
+  const std::vector<std::string> ids = trusted_ids(made.rules, made.mta_name);
+  made.facts = made.recorder.facts(ids, made.rules.trusted_fields, made.rules.cover);
+  if (has_fields(command.explain)) {
+    made.facts.authentication = believed(command.explain, ids, made.rules.trusted_fields);
   }
-  if (others.learned && !others.learned->fault().empty()) {
-    throw BloomgateError(ErrorCode::cannot_read, others.learned->fault());
+  made.first_steps.add("results-of", "", "", joined(ids));
+  made.trace = made.first_steps;
+  if (made.recorder.failed()) return;
+  decide_again(made, command, assumed);
+  const SignatureNeed need = made.decision.need;
+  if (need.is_empty()) return;
+  // A message that is described, not given, has no signature.
+  const bool is_given = message != nullptr && !has_fields(command.explain);
+  made.facts.signatures = is_given ? verified(command.options, made.recorder, need, body, *message) : Signatures();
+  for (const Domain& domain : need.domains) {
+    if (!domain.view().empty()) made.first_steps.add("needs-signature", domain.view(), "", "yes");
   }
-  const bool is_by_lists = decision.verdict == Verdict::deliver && !is_exempt(decision.reason);
-  if (is_by_lists) sender = counted_sender(facts, decision, lists.lists(), policy);
+  decide_again(made, command, assumed);
 }
 
 }  // namespace bloomgate

@@ -3,14 +3,18 @@
 #pragma once
 
 #include <iosfwd>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "config/daemon_options.hpp"
 #include "milter/brake/counted_sender.hpp"
+#include "milter/brake/suspensions.hpp"
+#include "milter/judge/judge.hpp"
+#include "milter/lists/loaded_lists.hpp"
 #include "milter/message/message_recorder.hpp"
 #include "milter/policy/decision.hpp"
 #include "milter/policy/facts.hpp"
-#include "milter/policy/policy.hpp"
 #include "milter/policy/trace.hpp"
 
 namespace bloomgate {
@@ -19,26 +23,34 @@ namespace bloomgate {
 struct MessageDecision {
   MessageRecorder recorder = MessageRecorder(std::nullopt);
   std::string mta_name = {};
+  JudgeRules rules = {};
+  std::shared_ptr<const LoadedLists> lists = {};
   Facts facts = {};
+  Trace first_steps = {};  // those before the lists are asked
   Trace trace = {};
   Decision decision = {};
-  Policy policy = {};
-  CountedSender sender = {};  // by which the lists would deliver it; empty where they would not
+  CountedSender sender = {};  // by which the lists deliver it; empty where they do not
   bool is_from_assumed = false;
 };
 
-enum class WhoIsLearned {
-  as_known,
-  everybody,  // for each recipient: a message is then delivered unless something beside the lists is against it
+struct Assumed {
+  bool from_is_learned = false;  // the recipients have written to the From mailbox
+  bool none_is_suspended = false;
 };
 
 // The envelope and the options are those of `command.explain`. Where these have neither a From nor an
 // Authentication-Results field, the header is read from `message`, unless that is null. If there is no message at all,
-// its From is taken to be the envelope sender. Suspensions count only with WhoIsLearned::as_known.
+// its From is taken to be the envelope sender.
 //
 // Of a whitelist the header is checked only, as by --check-config. Throws config_error() where neither the options nor
 // the message name the envelope sender, and what loading the lists throws.
-void decide_message(MessageDecision& decided, const DaemonCommand& command, std::istream* message,
-                    WhoIsLearned learned = WhoIsLearned::as_known);
+void decide_message(MessageDecision& made, const DaemonCommand& command, std::istream* message, Assumed assumed = {});
+
+// Decides the same message with other assumptions. Its signatures stay those that were verified: assume first what asks
+// for most. Throws as decide_message().
+void decide_again(MessageDecision& made, const DaemonCommand& command, Assumed assumed);
+
+// Who is suspended; none where that is off, or where the caller may not read the file.
+Suspensions suspensions_of(const DaemonOptions& options);
 
 }  // namespace bloomgate

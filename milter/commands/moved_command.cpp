@@ -1,10 +1,10 @@
+#include <algorithm>
 #include <chrono>
 #include <string>
 
 #include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
-#include "milter/brake/suspensions.hpp"
 #include "milter/commands/commands.hpp"
 #include "milter/commands/message_decision.hpp"
 #include "milter/judge/policy_of_options.hpp"
@@ -22,75 +22,101 @@ struct Change {
   std::string sentence;
 };
 
-std::string canonical_user(const DaemonCommand& command) {
-  const Entry user = user_of(command.moved.user, policy_of(command.options, command.config_path));
-  if (user.kind() == EntryKind::address) return std::string(user.key());
-  throw config_error(
-      {}, "moved",
-      "'" + printable(command.moved.user) + "' is no address: name the user as the senders do, ann@example.org");
+sys_seconds this_second() {
+  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 }
 
-Change suspend(const DaemonOptions& options, const std::string& sender, const std::string& user, sys_seconds now) {
+std::string canonical_user(const DaemonCommand& command) {
+  const Policy policy = policy_of(command.options, command.config_path);
+  const Entry user = user_of(command.moved.user, policy);
+  const std::string shown = "moved: '" + printable(command.moved.user) + "' is no address";
+  if (user.kind() != EntryKind::address) {
+    throw config_error({}, "", shown + ": name the user as the senders do, ann@example.org");
+  }
+  if (policy.own_domains.size() == 0 || policy.own_domains.find(user).is_listed()) return std::string(user.key());
+  throw config_error({}, "", shown + " in own-domains");
+}
+
+// The sender that the lists deliver the message by, as suspensions name it.
+std::string suspended_name(const CountedSender& sender) {
+  return std::string(sender.address.view().empty() ? sender.key.view() : sender.address.view());
+}
+
+Change suspend(const DaemonOptions& options, const CountedSender& counted, const std::string& user) {
+  const std::string sender = suspended_name(counted);
   if (!options.suspend) return {false, "suspend = no, so " + sender + " is not suspended for " + user};
-  std::string until;
-  bool is_new = false;
-  edit_suspensions(options.suspend_file, now, [&](Suspensions& all) {
-    is_new = suspend_for_user(all, sender, user, now);
-    const Suspension* const found = find_suspension(all, pair_of(sender, user));
+  SuspendedForUser became = SuspendedForUser::no_room;
+  std::string until = " until it is cleared";
+  edit_suspensions(options.suspend_file, this_second(), [&](Suspensions& all) {
+    became = suspend_for_user(all, sender, user, this_second());
+    const Suspension* const found = find_suspension(all, sender, user);
     if (found == nullptr || !found->until) return;
     until = " until " + format_time(std::chrono::system_clock::to_time_t(*found->until));
   });
-  if (until.empty()) until = " until it is cleared";
+  if (became == SuspendedForUser::no_room) {
+    return {false, "all users together have as many senders suspended as there is room for, so " + sender + " is not"};
+  }
+  const bool is_new = became == SuspendedForUser::now;
   return {is_new, sender + (is_new ? " is suspended for " : " was suspended already for ") + user + until};
 }
 
-bool clear(const DaemonOptions& options, const std::string& sender, const std::string& user, sys_seconds now) {
+// Ends what the user has suspended, and says what else holds up the sender. Empty: nothing was suspended.
+std::string clear(const DaemonOptions& options, const CountedSender& counted, const std::string& user) {
+  if (!options.suspend) return {};
+  const std::string sender = suspended_name(counted);
   bool was_suspended = false;
-  if (!options.suspend) return false;
-  edit_suspensions(options.suspend_file, now, [&](Suspensions& all) {
-    const std::string entry = pair_of(sender, user);
-    was_suspended = std::erase_if(all, [&](const Suspension& each) { return each.entry == entry; }) != 0;
+  edit_suspensions(options.suspend_file, this_second(), [&](Suspensions& all) {
+    was_suspended = std::erase_if(all, [&](const Suspension& each) { return each.is_of(sender, user); }) != 0;
   });
-  return was_suspended;
+  const Suspensions left = suspensions_of(options);
+  const auto other = std::ranges::find_if(left, [&](const Suspension& each) {
+    return each.holds(this_second()) && (each.user.empty() || each.user == user) &&
+           (covers(each, counted.key.view()) || covers(each, counted.address.view()));
+  });
+  if (other != left.end()) return ", and is still suspended: '" + shown_name(other->entry, other->user) + "'";
+  return was_suspended ? ", and is no longer suspended" : "";
 }
 
-// Of a message that nothing but what was learned would deliver.
+// Of a message that would be delivered if the user had written to its From mailbox.
 Change learn(const DaemonOptions& options, const MessageDecision& message, const std::string& user) {
-  const Senders senders(message.facts, message.policy);
-  const bool is_from = message.decision.identity != IdentityKind::envelope;
-  const std::string sender((is_from ? senders.from() : senders.identity()).key());
+  const Entry sender = Senders(message.facts, message.rules.policy).from();
+  const std::string name(sender.key());
+  if (message.rules.policy.own_domains.find(sender).is_listed()) {
+    return {false, name + " is in a domain of ours, and is not listed for a user"};
+  }
   const LearnRules rules = learn_rules(options);
-  if (!rules.is_on()) return {false, "learn = no, so " + sender + " is not listed for " + user};
+  if (!rules.is_on()) return {false, "learn = no, so " + name + " is not listed for " + user};
   LearnedFile file(rules.path, LearnedFile::Access::write);
-  const LearnedDay today = utc_day();
-  const std::optional<LearnedDay> known = file.find(user, sender);
-  const bool is_new = !known || *known < rules.first_kept_day(today);
-  if (is_new && file.added_on(user, today) >= rules.per_hour) {
-    return {false,
-            user + " has as many new correspondents today as learn-rate allows, so " + sender + " is not listed"};
+  const LearnedFile::Contact contact = {.user = user, .correspondent = name, .most_a_day = rules.per_hour};
+  const LearnedFile::Recorded recorded = file.record({&contact, 1}, utc_day());
+  if (recorded.over_rate != 0) {
+    return {false, user + " has as many new correspondents today as learn-rate allows, so " + name + " is not listed"};
   }
-  const LearnedFile::Contact contact = {.user = user, .correspondent = sender};
-  if (file.record({&contact, 1}, today).no_room != 0) {
-    return {false, "the database has its most pairs, so " + sender + " is not listed for " + user};
+  if (recorded.no_room != 0) {
+    return {false, "the database has its most pairs, so " + name + " is not listed for " + user};
   }
-  return {is_new, sender + (is_new ? " is listed for " : " was listed already for ") + user};
+  return {true, name + " is listed for " + user};
 }
 
-Change change_of(const DaemonCommand& command, const MessageDecision& message, const std::string& user) {
-  const std::string sender(message.sender.address.view().empty() ? message.sender.key.view()
-                                                                 : message.sender.address.view());
-  if (sender.empty() || !message.decision.method) {
-    return {false, "the message does not prove its sender (" + std::string(reason_name(message.decision.reason)) +
-                       "), so nothing was changed"};
+// A message that the lists deliver is about the sender that they have; any other one about its From mailbox, which is
+// whom the user has seen.
+Change change_of(const DaemonCommand& command, MessageDecision& message, const std::string& user) {
+  const bool is_junk = command.moved.where == MovedCommand::Where::junk;
+  const Decision if_learned = message.decision;
+  const CountedSender sender_if_learned = message.sender;
+  decide_again(message, command, {.none_is_suspended = true});
+  if (message.decision.verdict == Verdict::deliver && message.decision.method) {
+    if (is_junk) return suspend(command.options, message.sender, user);
+    const std::string cleared = clear(command.options, message.sender, user);
+    return {!cleared.empty(), suspended_name(message.sender) + " was listed already" + cleared};
   }
-  const sys_seconds now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  if (command.moved.where == MovedCommand::Where::junk) return suspend(command.options, sender, user, now);
-  const bool was_suspended = clear(command.options, sender, user, now);
-  Change change = message.decision.reason == Reason::learned ? learn(command.options, message, user)
-                                                             : Change{false, sender + " was listed already"};
-  if (was_suspended) change.sentence += ", and is no longer suspended";
-  change.has_changed = change.has_changed || was_suspended;
-  return change;
+  if (if_learned.verdict != Verdict::deliver || !if_learned.method) {
+    return {false, "nothing was changed: the message would be checked if its sender were listed for " + user +
+                       ", too (" + std::string(reason_name(if_learned.reason)) + ")"};
+  }
+  message.sender = sender_if_learned;
+  if (is_junk) return {false, suspended_name(message.sender) + " is not listed for " + user + ": nothing was changed"};
+  return learn(command.options, message, user);
 }
 
 }  // namespace
@@ -101,8 +127,8 @@ void moved(const DaemonCommand& command, std::istream& message, std::ostream& ou
   asked.explain = {};
   asked.explain.to = {user};
   MessageDecision decided;
-  decide_message(decided, asked, &message, WhoIsLearned::everybody);
-  const Change change = change_of(command, decided, user);
+  decide_message(decided, asked, &message, {.from_is_learned = true, .none_is_suspended = true});
+  const Change change = change_of(asked, decided, user);
   if (!command.moved.json) {
     out << printable(change.sentence) << '\n';
     return;
@@ -110,8 +136,7 @@ void moved(const DaemonCommand& command, std::istream& message, std::ostream& ou
   const Json shown = {{"command", kMovedCommand},
                       {"to", kWordsOf<MovedCommand::Where>[static_cast<std::size_t>(command.moved.where)]},
                       {"user", user},
-                      {"sender", std::string(decided.sender.key.view())},
-                      {"reason", reason_name(decided.decision.reason)},
+                      {"sender", suspended_name(decided.sender)},
                       {"changed", change.has_changed},
                       {"outcome", change.sentence}};
   out << shown.dump(2) << '\n';

@@ -30,7 +30,10 @@ std::string until_text(const Suspension& each) {
 Json json_of(const Suspension& each) {
   Json times = Json::array();
   for (const sys_seconds time : each.times) times.push_back(time_text(time));
-  return {{"entry", each.entry}, {"until", each.until ? Json(time_text(*each.until)) : Json()}, {"times", times}};
+  return {{"entry", each.entry},
+          {"user", each.user.empty() ? Json() : Json(each.user)},
+          {"until", each.until ? Json(time_text(*each.until)) : Json()},
+          {"times", times}};
 }
 
 int show(const std::string& path, bool as_json, sys_seconds now, std::ostream& out) {
@@ -44,7 +47,7 @@ int show(const std::string& path, bool as_json, sys_seconds now, std::ostream& o
     return EX_OK;
   }
   for (const Suspension& each : all) {
-    out << printable(each.entry) << ": " << until_text(each);
+    out << printable(shown_name(each.entry, each.user)) << ": " << until_text(each);
     if (each.times.size() > 1) out << ", " << each.times.size() << " times within a week";
     out << '\n';
   }
@@ -57,46 +60,57 @@ std::string without_tag(std::string_view key) {
   return std::string(untagged.kind() == EntryKind::address ? untagged.key() : key);
 }
 
+// Who is suspended, and for whom; for all where there is no user.
+struct Name {
+  std::string entry;
+  std::string user = {};
+  std::string shown() const { return shown_name(entry, user); }
+};
+
 // As the daemon counts and suspends.
-std::string name_of(const Entry& entry) {
+Name name_of(const Entry& entry) {
   if (entry.kind() == EntryKind::with_signer) {
     throw BloomgateError(ErrorCode::bad_input, "suspended: '" + printable(entry.key()) +
                                                    "' is an entry with a signer; name its sender alone");
   }
-  if (!entry.is_pair()) return without_tag(entry.key());
+  if (!entry.is_pair()) return {without_tag(entry.key())};
   const PairSides sides = sides_of_pair(entry.key());
   if (canonicalize_path(sides.recipient).kind() != EntryKind::address) {
     throw BloomgateError(ErrorCode::bad_input,
                          "suspended: '" + printable(entry_text(entry.key())) + "': name one recipient, by its address");
   }
-  return pair_of(without_tag(sides.sender), without_tag(sides.recipient));
+  return {without_tag(sides.sender), without_tag(sides.recipient)};
+}
+
+bool clear(Suspensions& all, const Name& name) {
+  return std::erase_if(all, [&](const Suspension& each) { return each.is_of(name.entry, name.user); }) != 0;
 }
 
 // A person who suspends a sender decides until when, too.
-bool add(Suspensions& all, const std::string& entry, sys_seconds now) {
-  const Suspension* const found = find_suspension(all, entry);
+bool add(Suspensions& all, const Name& name, sys_seconds now) {
+  const Suspension* const found = find_suspension(all, name.entry, name.user);
   if (found != nullptr && !found->until) return false;
-  std::erase_if(all, [&](const Suspension& each) { return each.entry == entry; });
-  all.push_back({.entry = entry, .times = {now}});
+  clear(all, name);
+  all.push_back({.entry = name.entry, .until = {}, .times = {now}, .user = name.user});
   return true;
 }
 
 // Of a sender who is not suspended for all: the first user for whom he is.
-std::string user_of(const Suspensions& all, const std::string& sender, sys_seconds now) {
-  const auto found = std::ranges::find_if(all, [&](const Suspension& each) {
-    return each.holds(now) && is_of_user(each.entry) && sides_of_suspension(each.entry).sender == sender;
-  });
-  return found == all.end() ? "" : std::string(sides_of_suspension(found->entry).user);
+std::string user_of(const Suspensions& all, const Name& name, sys_seconds now) {
+  const auto found = std::ranges::find_if(
+      all, [&](const Suspension& each) { return each.holds(now) && !each.user.empty() && each.entry == name.entry; });
+  return name.user.empty() && found != all.end() ? found->user : "";
 }
 
-std::string sentence(const std::string& entry, Action action, bool has_changed, const std::string& user) {
+std::string sentence(const Name& name, Action action, bool has_changed, const std::string& user) {
   if (action == Action::add) {
-    return entry +
+    return name.shown() +
            (has_changed ? ": is suspended now, until it is cleared" : ": was suspended until it is cleared already");
   }
-  if (has_changed) return entry + ": is no longer suspended";
-  if (user.empty()) return entry + ": was not suspended";
-  return entry + ": is suspended for " + user + " alone; name both: suspended clear '" + pair_of(entry, user) + "'";
+  if (has_changed) return name.shown() + ": is no longer suspended";
+  if (user.empty()) return name.shown() + ": was not suspended";
+  return name.entry + ": is suspended for " + user + " alone; name both: suspended clear '" +
+         shown_name(name.entry, user) + "'";
 }
 
 }  // namespace
@@ -106,30 +120,28 @@ int suspended(const DaemonCommand& command, std::ostream& out) {
   const std::string& path = command.options.suspend_file;
   const sys_seconds now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   if (asked.action == Action::list) return show(path, asked.json, now, out);
-  std::vector<std::string> entries;
-  for (const Entry& entry : entries_of_words(asked.entries)) entries.push_back(name_of(entry));
+  std::vector<Name> names;
+  for (const Entry& entry : entries_of_words(asked.entries)) names.push_back(name_of(entry));
   std::vector<bool> have_changed;
   std::vector<std::string> users;
   edit_suspensions(path, now, [&](Suspensions& all) {
-    for (const std::string& entry : entries) {
-      have_changed.push_back(asked.action == Action::add ? add(all, entry, now)
-                                                         : std::erase_if(all, [&](const Suspension& each) {
-                                                             return each.entry == entry;
-                                                           }) != 0);
-      users.push_back(user_of(all, entry, now));
+    for (const Name& name : names) {
+      have_changed.push_back(asked.action == Action::add ? add(all, name, now) : clear(all, name));
+      users.push_back(user_of(all, name, now));
     }
   });
   if (asked.json) {
     Json all = Json::array();
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      all.push_back({{"entry", entries[i]}, {"changed", static_cast<bool>(have_changed[i])}});
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Json user = names[i].user.empty() ? Json() : Json(names[i].user);
+      all.push_back({{"entry", names[i].entry}, {"user", user}, {"changed", static_cast<bool>(have_changed[i])}});
     }
     const Json shown = {{"command", kSuspendedCommand}, {"file", path}, {"entries", all}};
     out << shown.dump(2) << '\n';
   } else {
     if (!command.options.suspend) out << "warning: suspend = no: the daemon holds none of them\n";
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      out << printable(sentence(entries[i], asked.action, have_changed[i], users[i])) << '\n';
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      out << printable(sentence(names[i], asked.action, have_changed[i], users[i])) << '\n';
     }
   }
   const bool all_changed = std::ranges::all_of(have_changed, [](bool each) { return each; });

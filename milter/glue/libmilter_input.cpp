@@ -229,7 +229,11 @@ int bloomgate_close(int descriptor) {
 
 void guard_libmilter(int listener, ConnectionWatch& watch) {
   // The linker makes a function visible to libmilter unless it is told otherwise.
-  if (dlsym(RTLD_DEFAULT, "read") != reinterpret_cast<void*>(&bloomgate_read)) {
+  const auto is_ours = [](const char* name, auto* function) {
+    return dlsym(RTLD_DEFAULT, name) == reinterpret_cast<void*>(function);
+  };
+  if (!is_ours("accept", &bloomgate_accept) || !is_ours("poll", &bloomgate_poll) || !is_ours("read", &bloomgate_read) ||
+      !is_ours("close", &bloomgate_close)) {
     throw BloomgateError(ErrorCode::library_failed,
                          "libmilter does not read through this program: it was linked wrongly");
   }

@@ -343,7 +343,7 @@ Why why_of(const KnownDecision& known) {
     case Reason::listed_with_signer:
       return delivered(known, who(known) + " is on " + of_list(known) + " together with its signer");
     case Reason::learned:
-      return delivered(known, "each recipient has written to " + who(known));
+      return delivered(known, "each recipient has written to " + who(known) + ", or has moved its mail out of Junk");
     case Reason::not_listed:
       return not_listed(known);
     case Reason::not_listed_for_all:

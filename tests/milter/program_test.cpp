@@ -219,25 +219,43 @@ TEST_CASE_METHOD(Program,
   CHECK_THAT(allowed.output, Contains("decision: check reason=no-whitelist\nwhy: Checked, because "));
 }
 
-// A message of a sender whom SPF has proven, in a mailbox of a user of ours.
+// A message in a mailbox of a user of ours; the results of a trusted milter prove its senders.
 struct Moved : Program {
   Moved() { LearnedFile(learned, LearnedFile::Access::create); }
 
-  Ended moved(const std::string& words, const std::string& results = "spf=pass smtp.mailfrom=ann@news.example",
-              const std::string& more = "") const {
-    write_file(folder.file("message"), "Return-Path: <ann@news.example>\nAuthentication-Results: mx.test; " + results +
-                                           "\nFrom: Ann <ann@news.example>\nSubject: hello\n\ntext\n");
-    return run("--config /dev/null --whitelist " + whitelist.path() +
-               " --trusted-authserv-id mx.test --spf-proves address --learn outbound --own-domains ours.example" +
-               " --recipient-delimiter + --learn-file " + learned + " --suspend-file " + suspended + " " + more +
-               " moved " + words + " < '" + folder.file("message") + "'");
+  struct Mail {
+    std::string envelope = "joe@example.org";
+    std::string from = "joe@example.org";
+    std::string results = "spf=pass smtp.mailfrom=joe@example.org";
+    std::string fields = {};
+  };
+  // Whom the lists do not have.
+  static Mail of_friend() {
+    return {"ann@news.example", "ann@news.example", "spf=pass smtp.mailfrom=ann@news.example"};
+  }
+
+  std::string options() const {
+    return "--config /dev/null --whitelist " + whitelist.path() +
+           " --trusted-authserv-id mx.test --spf-proves address --learn outbound --own-domains ours.example" +
+           " --recipient-delimiter + --learn-file " + learned + " --suspend-file " + suspended + " ";
+  }
+  Ended moved(const std::string& words, const Mail& mail, const std::string& more = "") const {
+    write_file(folder.file("message"), "Return-Path: <" + mail.envelope + ">\nAuthentication-Results: mx.test; " +
+                                           mail.results + "\nFrom: Name <" + mail.from + ">\n" + mail.fields +
+                                           "Subject: hello\n\ntext\n");
+    return run(options() + more + " moved " + words + " < '" + folder.file("message") + "'");
+  }
+  std::string said(const std::string& words, const Mail& mail, const std::string& more = "") const {
+    const Ended ended = moved(words, mail, more);
+    CHECK(ended.status == EX_OK);
+    return ended.output;
   }
   bool is_learned(std::string_view sender) const {
     return LearnedFile(learned, LearnedFile::Access::read).find("pam@ours.example", sender).has_value();
   }
   std::vector<std::string> entries() const {
     std::vector<std::string> found;
-    for (const Suspension& each : read_suspensions(suspended)) found.push_back(each.entry);
+    for (const Suspension& each : read_suspensions(suspended)) found.push_back(shown_name(each.entry, each.user));
     return found;
   }
 
@@ -246,69 +264,107 @@ struct Moved : Program {
 };
 
 TEST_CASE_METHOD(Moved,
-                 "a proven message that a user moves to Junk suspends its sender for that user, and back ends it") {
-  const Ended junk = moved("junk Pam+x@Ours.example");
-  INFO(junk.output);
-  REQUIRE(junk.status == EX_OK);
-  CHECK_THAT(junk.output, StartsWith("ann@news.example is suspended for pam@ours.example until 20"));
-  CHECK(entries() == std::vector<std::string>{"ann@news.example > pam@ours.example"});
-  CHECK_FALSE(is_learned("ann@news.example"));
-  CHECK_THAT(moved("junk pam@ours.example").output, StartsWith("ann@news.example was suspended already for pam@"));
-  CHECK(moved("inbox pam@ours.example").output ==
-        "ann@news.example is listed for pam@ours.example, and is no longer suspended\n");
+                 "a listed sender whose proven message is moved to Junk is suspended for that user, and back ends it") {
+  CHECK_THAT(said("junk Pam+x@Ours.example", Mail()),
+             StartsWith("joe@example.org is suspended for pam@ours.example until 20"));
+  CHECK(entries() == std::vector<std::string>{"joe@example.org > pam@ours.example"});
+  CHECK_THAT(said("junk pam@ours.example", Mail()), StartsWith("joe@example.org was suspended already for pam@"));
+  CHECK(said("inbox pam@ours.example", Mail()) == "joe@example.org was listed already, and is no longer suspended\n");
   CHECK(entries().empty());
+  CHECK_FALSE(is_learned("joe@example.org"));
+}
+
+TEST_CASE_METHOD(
+    Moved,
+    "a stranger whose proven message is moved out of Junk is listed for that user, and into it changes nothing") {
+  CHECK(said("junk pam@ours.example", of_friend()) ==
+        "ann@news.example is not listed for pam@ours.example: nothing was changed\n");
+  CHECK(entries().empty());
+  CHECK(said("inbox pam@ours.example", of_friend()) == "ann@news.example is listed for pam@ours.example\n");
   CHECK(is_learned("ann@news.example"));
-  CHECK(moved("inbox pam@ours.example").output == "ann@news.example was listed already for pam@ours.example\n");
+  CHECK(said("inbox pam@ours.example", of_friend()) == "ann@news.example was listed already\n");
+  CHECK_THAT(said("junk pam@ours.example", of_friend()), StartsWith("ann@news.example is suspended for pam@ours"));
+}
+
+TEST_CASE_METHOD(Moved,
+                 "what is moved is about the sender by whom it is delivered, or about the one that the user sees") {
+  // A newsletter whose envelope differs each time; From is listed.
+  const Mail newsletter = {"bounce-4711@example.org", "joe@example.org",
+                           "spf=pass smtp.mailfrom=bounce-4711@example.org; dmarc=pass header.from=example.org; "
+                           "dkim=pass header.d=example.org"};
+  CHECK_THAT(said("junk pam@ours.example", newsletter), StartsWith("joe@example.org is suspended for"));
+  // Whoever proves the envelope alone, and writes another name into From.
+  const Mail forged = {"x@evil.example", "service@bank.example", "spf=pass smtp.mailfrom=x@evil.example"};
+  CHECK_THAT(said("inbox pam@ours.example", forged), StartsWith("nothing was changed: "));
+  CHECK_FALSE(is_learned("x@evil.example"));
+  CHECK_FALSE(is_learned("service@bank.example"));
+  // One whom a domain lists.
+  const Mail colleague = {"eve@corp.example", "eve@corp.example", "spf=pass smtp.mailfrom=eve@corp.example"};
+  CHECK_THAT(said("junk pam@ours.example", colleague), StartsWith("eve@corp.example is suspended for"));
 }
 
 TEST_CASE_METHOD(Moved, "a message that proves nothing changes nothing when it is moved") {
-  for (const char* const results :
-       {"spf=fail smtp.mailfrom=ann@news.example", "spf=pass smtp.mailfrom=ann@other.example",
-        "dmarc=fail header.from=news.example; spf=pass smtp.mailfrom=ann@news.example"}) {
+  const std::string spf = "spf=pass smtp.mailfrom=joe@example.org";
+  for (const std::string& results :
+       {std::string("spf=fail smtp.mailfrom=joe@example.org"), std::string("none"),
+        std::string("spf=pass smtp.mailfrom=joe@other.example"), "dmarc=fail header.from=example.org; " + spf}) {
     for (const char* const where : {"junk", "inbox"}) {
-      const Ended ended = moved(where + std::string(" pam@ours.example"), results);
-      INFO(results << ": " << ended.output);
-      CHECK(ended.status == EX_OK);
-      CHECK_THAT(ended.output, StartsWith("the message does not prove its sender ("));
+      INFO(where << ' ' << results);
+      const std::string text = said(where + std::string(" pam@ours.example"), {.results = results});
+      CHECK_THAT(text, StartsWith("nothing was changed: the message would be checked"));
     }
   }
-  // Nor does one that counts without a proof, or is in a user's own name.
-  const std::string none = "none";
-  CHECK_THAT(moved("inbox pam@ours.example", none, "--authentication off").output, StartsWith("the message does not"));
-  CHECK_THAT(moved("inbox pam@ours.example", none, "--authentication preferred").output,
-             StartsWith("the message does not"));
-  write_file(folder.file("revoked"), "ann@news.example\n");
-  CHECK_THAT(
-      moved("inbox pam@ours.example", "spf=pass smtp.mailfrom=ann@news.example", "--revoked " + folder.file("revoked"))
-          .output,
-      Contains("(revoked)"));
+  // Nor does one that counts without a proof.
+  for (const char* const rule : {"off", "preferred"}) {
+    const std::string text =
+        said("inbox pam@ours.example", {.results = "none"}, std::string("--authentication ") + rule);
+    CHECK_THAT(text, StartsWith("nothing was changed: "));
+  }
+  write_file(folder.file("revoked"), "joe@example.org\n");
+  CHECK_THAT(said("junk pam@ours.example", Mail(), "--revoked " + folder.file("revoked")), Contains("(revoked)"));
   CHECK(entries().empty());
-  CHECK_FALSE(is_learned("ann@news.example"));
+  CHECK_FALSE(is_learned("joe@example.org"));
 }
 
-TEST_CASE_METHOD(Moved, "what is moved does nothing where that is off, and lists no more than the rate in a day") {
-  CHECK(moved("junk pam@ours.example", "spf=pass smtp.mailfrom=ann@news.example", "--suspend no").output ==
-        "suspend = no, so ann@news.example is not suspended for pam@ours.example\n");
+TEST_CASE_METHOD(
+    Moved, "what is moved does nothing where that is off, lists no more than the rate in a day, and no colleague") {
+  CHECK(said("junk pam@ours.example", Mail(), "--suspend no") ==
+        "suspend = no, so joe@example.org is not suspended for pam@ours.example\n");
   CHECK(entries().empty());
   LearnedFile(learned, LearnedFile::Access::write)
-      .record(std::vector<LearnedFile::Contact>{{"pam@ours.example", "joe@example.org"}}, utc_day());
-  const std::string spf = "spf=pass smtp.mailfrom=ann@news.example";
-  CHECK_THAT(moved("inbox pam@ours.example", spf, "--learn-rate 1").output,
+      .record(std::vector<LearnedFile::Contact>{{"pam@ours.example", "jim@example.org"}}, utc_day());
+  CHECK_THAT(said("inbox pam@ours.example", of_friend(), "--learn-rate 1"),
              StartsWith("pam@ours.example has as many new correspondents today as learn-rate allows"));
   CHECK_FALSE(is_learned("ann@news.example"));
-  CHECK_THAT(moved("inbox pam@ours.example", spf, "--learn-rate 2").output,
+  CHECK_THAT(said("inbox pam@ours.example", of_friend(), "--learn-rate 2"),
              StartsWith("ann@news.example is listed for"));
+  const Mail colleague = {"bob@ours.example", "bob@ours.example", "spf=pass smtp.mailfrom=bob@ours.example"};
+  CHECK(said("inbox pam@ours.example", colleague) ==
+        "bob@ours.example is in a domain of ours, and is not listed for a user\n");
 }
 
-TEST_CASE_METHOD(Moved, "a user who is no address, and other words, are refused with a sentence") {
-  CHECK(moved("junk pam").status == EX_USAGE);
-  CHECK_THAT(moved("junk pam").output, Contains("'pam' is no address: name the user as the senders do"));
+TEST_CASE_METHOD(Moved, "where something else holds up the sender, too, the command says so") {
+  edit_suspensions(suspended, {}, [](Suspensions& all) { all.push_back({.entry = "@example.org", .times = {}}); });
+  said("junk pam@ours.example", Mail());
+  CHECK(said("inbox pam@ours.example", Mail()) ==
+        "joe@example.org was listed already, and is still suspended: '@example.org'\n");
+}
+
+TEST_CASE_METHOD(
+    Moved,
+    "a user who is no address of ours, other words, and a message without a sender are refused with a sentence") {
+  CHECK(moved("junk pam", Mail()).status == EX_USAGE);
+  CHECK_THAT(moved("junk pam", Mail()).output, Contains("moved: 'pam' is no address: name the user as the senders do"));
+  CHECK_THAT(moved("junk zoe@elsewhere.example", Mail()).output, Contains("is no address in own-domains"));
   for (const char* const words : {"", "junk", "trash pam@ours.example", "junk pam@ours.example joe@example.org"}) {
-    CHECK_THAT(moved(words).output, Contains("moved: expected junk USER or inbox USER"));
+    CHECK_THAT(moved(words, Mail()).output, Contains("moved: expected junk USER or inbox USER"));
   }
-  const Json shown = Json::parse(moved("junk pam@ours.example --json").output);
+  write_file(folder.file("message"), "From: joe@example.org\n\ntext\n");
+  CHECK_THAT(run(options() + "moved junk pam@ours.example < '" + folder.file("message") + "'").output,
+             Contains("moved: the message has no Return-Path field"));
+  const Json shown = Json::parse(moved("junk pam@ours.example --json", Mail()).output);
   CHECK(shown.at("changed").is_true());
-  CHECK(shown.at("sender").text() == "ann@news.example");
+  CHECK(shown.at("sender").text() == "joe@example.org");
   CHECK(shown.at("to").text() == "junk");
 }
 

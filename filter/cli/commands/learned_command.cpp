@@ -106,7 +106,7 @@ std::optional<LearnedCommand> parse_learned(const Arguments& arguments) {
                    "       bloomgate learned forget FILE ADDRESS... [--lists FOLDER] [--json]\n"
                    "       bloomgate learned export FILE --output FOLDER [OPTION...]",
        .purpose =
-           "Shows what the daemon has learned from outgoing mail (its option learn), takes people out of it, or\n"
+           "Shows what the daemon has learned (its option learn), takes people out of it, or\n"
            "writes it as a list of pairs for 'bloomgate build'. The daemon may run meanwhile. ADDRESS is one of\n"
            "either side: the user's or the correspondent's. It may be @domain, or @.domain for all below it as\n"
            "well.",

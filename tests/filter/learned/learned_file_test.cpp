@@ -92,9 +92,6 @@ TEST_CASE_METHOD(Fixture, "recorded pairs are in the file, with the days of thei
     CHECK(again.renewed == 1);
     CHECK(file.count() == 2);
     CHECK(file.find("ann@ours.example", "joe@example.org") == kMonday + days(3));
-    CHECK(file.added_on("ann@ours.example", kMonday) == 1);
-    CHECK(file.added_on("ann@ours.example", kMonday + days(3)) == 0);
-    CHECK(file.added_on("joe@example.org", kMonday) == 0);
     CHECK(file.find("bob@ours.example", "joe@example.org") == kMonday);
     CHECK_FALSE(file.find("joe@example.org", "bob@ours.example"));
     CHECK(file.last_use_of_domain("example.org") == kMonday + days(3));
@@ -106,6 +103,21 @@ TEST_CASE_METHOD(Fixture, "recorded pairs are in the file, with the days of thei
   struct stat status = {};
   REQUIRE(stat(path().c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0640);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a user gets no more new pairs a day than the caller allows, and those that are there are renewed") {
+  LearnedFile file(path(), LearnedFile::Access::create);
+  const auto record = [&](const std::string& user, const std::string& correspondent, LearnedDay day) {
+    const Contact contact = {.user = user, .correspondent = correspondent, .most_a_day = 1};
+    return file.record({&contact, 1}, day);
+  };
+  CHECK(record("ann@ours.example", "joe@example.org", kMonday).added == 1);
+  CHECK(record("ann@ours.example", "jim@example.org", kMonday).over_rate == 1);
+  CHECK(record("ann@ours.example", "joe@example.org", kMonday).renewed == 1);
+  CHECK(record("bob@ours.example", "jim@example.org", kMonday).added == 1);
+  CHECK(record("ann@ours.example", "jim@example.org", kMonday + days(1)).added == 1);
+  CHECK(file.count() == 3);
 }
 
 TEST_CASE_METHOD(Fixture, "a renewal adds nothing, and a clock that was put back takes no day away") {

@@ -106,53 +106,79 @@ TEST_CASE("edits at once lose nothing") {
   CHECK(read_suspensions(path).size() == 40);
 }
 
+const std::string kAnn = "ann@ours.example";
+
+bool holds_for(const Suspensions& all, std::string_view entry, std::string_view user, std::chrono::sys_seconds now) {
+  const Suspension* const found = find_suspension(all, entry, user);
+  return found != nullptr && found->holds(now);
+}
+
 TEST_CASE("for a user alone a sender is suspended as for all, and for no other user") {
   Suspensions all;
-  CHECK(suspend_for_user(all, kJoe, "ann@ours.example", kNow));
-  CHECK_FALSE(suspend_for_user(all, kJoe, "ann@ours.example", kNow + 1h));
-  CHECK(holds(all, "joe@example.org > ann@ours.example", kNow + 24h - 1s));
-  CHECK_FALSE(holds(all, "joe@example.org > ann@ours.example", kNow + 24h));
+  CHECK(suspend_for_user(all, kJoe, kAnn, kNow) == SuspendedForUser::now);
+  CHECK(suspend_for_user(all, kJoe, kAnn, kNow + 1h) == SuspendedForUser::before);
+  CHECK(holds_for(all, kJoe, kAnn, kNow + 24h - 1s));
+  CHECK_FALSE(holds_for(all, kJoe, kAnn, kNow + 24h));
+  CHECK_FALSE(holds_for(all, kJoe, "pam@ours.example", kNow));
   CHECK_FALSE(holds(all, kJoe, kNow));
-  CHECK(suspend_for_user(all, kJoe, "ann@ours.example", kNow + 24h));
-  CHECK(holds(all, "joe@example.org > ann@ours.example", kNow + 10'000h));
-  CHECK(parse_suspensions(suspensions_text(all), "") == all);
+  CHECK(suspend_for_user(all, kJoe, kAnn, kNow + 24h) == SuspendedForUser::now);
+  CHECK(holds_for(all, kJoe, kAnn, kNow + 10'000h));
+  CHECK(shown_name(kJoe, kAnn) == "joe@example.org > ann@ours.example");
 }
 
-TEST_CASE("pairs of users are no addresses of the users' domain") {
+TEST_CASE("senders whom users have suspended are no addresses of a domain that is suspended for all") {
   Suspensions all;
-  for (const char* const user : {"a@ours.example", "b@ours.example", "c@ours.example"}) {
-    suspend_for_user(all, kJoe, user, kNow);
+  for (const char* const sender : {"a@example.org", "b@example.org", "c@example.org"}) {
+    suspend_for_user(all, sender, kAnn, kNow);
   }
-  CHECK(suspend(all, "d@ours.example", "@ours.example", kNow) == std::vector<std::string>{"d@ours.example"});
-  CHECK(sides_of_suspension("joe@example.org > ann@ours.example").user == "ann@ours.example");
-  CHECK(sides_of_suspension(kJoe).user.empty());
-  CHECK(sides_of_suspension(kJoe).sender == kJoe);
+  CHECK(suspend(all, "d@example.org", "@example.org", kNow) == std::vector<std::string>{"d@example.org"});
 }
 
-TEST_CASE("a user who suspends ever more senders takes the place of that user's oldest alone") {
+TEST_CASE("any entry and any user are read as they were written") {
+  Suspensions all;
+  for (const char* const entry :
+       {"#x@example.org", "\"# x\"@example.org", "\"a > b\"@example.org", "\"q,\"@example.org", "j\u00f6rg@example.org",
+        "list:news.example", "@.example.org", "x@[192.0.2.1]"}) {
+    suspend(all, entry, "", kNow);
+    suspend_for_user(all, entry, "\"c > d\"@ours.example", kNow);
+    suspend_for_user(all, entry, "#y@ours.example", kNow);
+  }
+  CHECK(parse_suspensions(suspensions_text(all), "") == all);
+  CHECK(all.size() == 24);
+}
+
+TEST_CASE("of a user with ever more senders the oldest make room, and those until a person clears them last") {
   Suspensions all;
   suspend(all, kJoe, "", kNow);
   suspend_for_user(all, kJoe, "pam@ours.example", kNow);
+  all.push_back({.entry = "cleared@example.org", .until = {}, .times = {kNow - 10h}, .user = kAnn});
   const auto sender = [](std::size_t number) { return "s" + std::to_string(number) + "@example.org"; };
-  for (std::size_t i = 0; i <= kMostOfUser; ++i) suspend_for_user(all, sender(i), "ann@ours.example", kNow);
+  for (std::size_t i = 0; i < kMostOfUser; ++i) suspend_for_user(all, sender(i), kAnn, kNow + i * 1s);
   CHECK(all.size() == 2 + kMostOfUser);
   CHECK(holds(all, kJoe, kNow));
-  CHECK(holds(all, "joe@example.org > pam@ours.example", kNow));
-  CHECK_FALSE(holds(all, "s0@example.org > ann@ours.example", kNow));
-  CHECK(holds(all, "s1@example.org > ann@ours.example", kNow));
+  CHECK(holds_for(all, kJoe, "pam@ours.example", kNow));
+  CHECK(holds_for(all, "cleared@example.org", kAnn, kNow));
+  CHECK_FALSE(holds_for(all, sender(0), kAnn, kNow));
+  CHECK(holds_for(all, sender(1), kAnn, kNow));
+  // What holds no more goes first, however new.
+  for (Suspension& each : all) {
+    if (each.entry == sender(50)) each.until = kNow;
+  }
+  suspend_for_user(all, sender(500), kAnn, kNow + 200s);
+  CHECK(find_suspension(all, sender(50), kAnn) == nullptr);
+  CHECK(holds_for(all, sender(1), kAnn, kNow));
 }
 
-TEST_CASE("all users together suspend no more than the file has room for") {
+TEST_CASE("where all users have as much as there is room for, no user takes the place of another") {
   Suspensions all;
-  suspend(all, kJoe, "", kNow);
   for (std::size_t i = 0; i < kMostOfUsers; ++i) {
-    all.push_back({.entry = pair_of(kJoe, "u" + std::to_string(i) + "@ours.example"), .times = {kNow}});
+    all.push_back({.entry = kJoe, .until = {}, .times = {kNow}, .user = "u" + std::to_string(i) + "@ours.example"});
   }
-  suspend_for_user(all, kJoe, "new@ours.example", kNow);
-  CHECK(all.size() == 1 + kMostOfUsers);
-  CHECK_FALSE(holds(all, "joe@example.org > u0@ours.example", kNow));
-  CHECK(holds(all, "joe@example.org > new@ours.example", kNow));
-  CHECK(holds(all, kJoe, kNow));
+  CHECK(suspend_for_user(all, kJoe, "new@ours.example", kNow) == SuspendedForUser::no_room);
+  CHECK(all.size() == kMostOfUsers);
+  all.front().until = kNow;
+  CHECK(suspend_for_user(all, kJoe, "new@ours.example", kNow) == SuspendedForUser::now);
+  CHECK(all.size() == kMostOfUsers);
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ const Case kCases[] = {
      "signer=esp.example"},
     {Reason::learned, "deliver",
      "identity=header-from authentication=arc whitelist=learned header_from=joe@example.org",
-     "Delivered, because each recipient has written to joe@example.org, and a trusted ARC chain says that the message "
+     "Delivered, because each recipient has written to joe@example.org, or has moved its mail out of Junk, and a "
+     "trusted ARC chain says that the message "
      "was proven. To stop it: bloomgate-milter revoke joe@example.org."},
     {Reason::not_listed, "check", kFrom,
      "Checked, because joe@example.org is on no list. If you know the sender: bloomgate-milter add joe@example.org; a "
