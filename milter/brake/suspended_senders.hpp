@@ -52,8 +52,9 @@ class SuspendedSenders {
       : path_(std::move(path)), log_(std::move(log)) {}
 
   // Whether either is suspended, by itself or by its domain; both may be empty.
-  bool has(std::string_view sender, std::string_view address,
-           Time now) const;  // The same for one of the users, which are canonical addresses.
+  bool has(std::string_view sender, std::string_view address, Time now) const;
+
+  // The same for one of the users, which are canonical addresses.
   bool has_for_user(std::string_view sender, std::string_view address, std::span<const std::string> users,
                     Time now) const;
   // Whether anything is suspended for a user, so that the function above is to be asked.

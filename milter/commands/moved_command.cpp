@@ -60,10 +60,11 @@ Change suspend(const DaemonOptions& options, const CountedSender& counted, const
   return {is_new, sender + (is_new ? " is suspended for " : " was suspended already for ") + user + until};
 }
 
-// Ends what the user has suspended, and says what else holds up the sender. Empty: nothing was suspended.
-std::string clear(const DaemonOptions& options, const CountedSender& counted, const std::string& user) {
-  if (!options.suspend) return {};
+// Of a listed sender: ends what the user has suspended, and says what else holds up the sender.
+Change clear(const DaemonOptions& options, const CountedSender& counted, const std::string& user) {
   const std::string sender = suspended_name(counted);
+  const std::string sentence = sender + " was listed already";
+  if (!options.suspend) return {false, sentence};
   bool was_suspended = false;
   edit_suspensions(options.suspend_file, this_second(), [&](Suspensions& all) {
     was_suspended = std::erase_if(all, [&](const Suspension& each) { return each.is_of(sender, user); }) != 0;
@@ -73,8 +74,10 @@ std::string clear(const DaemonOptions& options, const CountedSender& counted, co
     return each.holds(this_second()) && (each.user.empty() || each.user == user) &&
            (covers(each, counted.key.view()) || covers(each, counted.address.view()));
   });
-  if (other != left.end()) return ", and is still suspended: '" + shown_name(other->entry, other->user) + "'";
-  return was_suspended ? ", and is no longer suspended" : "";
+  if (other != left.end()) {
+    return {was_suspended, sentence + ", and is still suspended: '" + shown_name(other->entry, other->user) + "'"};
+  }
+  return {was_suspended, sentence + (was_suspended ? ", and is no longer suspended" : "")};
 }
 
 // Of a message that would be delivered if the user had written to its From mailbox.
@@ -85,7 +88,7 @@ Change learn(const DaemonOptions& options, const MessageDecision& message, const
     return {false, name + " is in a domain of ours, and is not listed for a user"};
   }
   const LearnRules rules = learn_rules(options);
-  if (!rules.is_on()) return {false, "learn = no, so " + name + " is not listed for " + user};
+  if (!rules.is_on()) return {false, "learn = none, so " + name + " is not listed for " + user};
   LearnedFile file(rules.path, LearnedFile::Access::write);
   const LearnedFile::Contact contact = {.user = user, .correspondent = name, .most_a_day = rules.per_hour};
   const LearnedFile::Recorded recorded = file.record({&contact, 1}, utc_day());
@@ -106,9 +109,7 @@ Change change_of(const DaemonCommand& command, MessageDecision& message, const s
   const CountedSender sender_if_learned = message.sender;
   decide_again(message, command, {.none_is_suspended = true});
   if (message.decision.verdict == Verdict::deliver && message.decision.method) {
-    if (is_junk) return suspend(command.options, message.sender, user);
-    const std::string cleared = clear(command.options, message.sender, user);
-    return {!cleared.empty(), suspended_name(message.sender) + " was listed already" + cleared};
+    return (is_junk ? suspend : clear)(command.options, message.sender, user);
   }
   if (if_learned.verdict != Verdict::deliver || !if_learned.method) {
     return {false, "nothing was changed: the message would be checked if its sender were listed for " + user +

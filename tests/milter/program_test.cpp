@@ -236,7 +236,7 @@ struct Moved : Program {
 
   std::string options() const {
     return "--config /dev/null --whitelist " + whitelist.path() +
-           " --trusted-authserv-id mx.test --spf-proves address --learn outbound --own-domains ours.example" +
+           " --trusted-authserv-id mx.test --spf-proves address --own-domains ours.example --learn " + learn +
            " --recipient-delimiter + --learn-file " + learned + " --suspend-file " + suspended + " ";
   }
   Ended moved(const std::string& words, const Mail& mail, const std::string& more = "") const {
@@ -259,6 +259,7 @@ struct Moved : Program {
     return found;
   }
 
+  std::string learn = "outbound";
   const std::string learned = folder.file("learned.db");
   const std::string suspended = folder.file("suspended");
 };
@@ -341,6 +342,10 @@ TEST_CASE_METHOD(
   const Mail colleague = {"bob@ours.example", "bob@ours.example", "spf=pass smtp.mailfrom=bob@ours.example"};
   CHECK(said("inbox pam@ours.example", colleague) ==
         "bob@ours.example is in a domain of ours, and is not listed for a user\n");
+  learn = "none";
+  const Mail other = {"eve@else.example", "eve@else.example", "spf=pass smtp.mailfrom=eve@else.example"};
+  CHECK(said("inbox pam@ours.example", other) ==
+        "learn = none, so eve@else.example is not listed for pam@ours.example\n");
 }
 
 TEST_CASE_METHOD(Moved, "where something else holds up the sender, too, the command says so") {

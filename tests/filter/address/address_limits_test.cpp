@@ -192,5 +192,12 @@ TEST_CASE("a path and a line have at most 2,048 octets") {
   }
 }
 
+TEST_CASE("of a text that is too long no character is looked for, whatever stands in it") {
+  const std::string unseen = "\u200b";
+  const Entry entry = canonicalize_line(unseen + std::string(kMaxInputBytes, 'a') + "@example.org");
+  CHECK(entry.reason() == RejectReason::too_long);
+  CHECK(entry.character() == 0);
+}
+
 }  // namespace
 }  // namespace bloomgate

@@ -12,6 +12,8 @@ from faulty_commands import COMMANDS, DurabilityTest, EX_CANTCREAT, EX_IOERR, EX
 class FailureTest(DurabilityTest):
     # In which a failure is no fault of the file: where another way is taken, or after the rename.
     HARMLESS = {"unlink"}
+    # What was done, and to which file.
+    WORDS = {"fsync": r"sync \S*filter\S*: ", "rename": r"rename the finished file to \S*filter\S*: "}
 
     def test_if_any_call_fails_the_old_file_or_the_new_one_is_whole(self):
         for name, arguments in COMMANDS.items():
@@ -41,7 +43,7 @@ class FailureTest(DurabilityTest):
                         with self.subTest(command=name, call=call, number=number, error=error):
                             result = self.run_faulty(arguments, f"{call} {number}+ {error}")
                             if self.is_reached(result, call, number, sound):
-                                self.check_failed(result, status, os.strerror(error))
+                                self.check_failed(result, status, self.WORDS.get(call, "") + os.strerror(error))
 
     def test_if_any_thread_cannot_start_the_build_ends_with_the_filter_or_the_reason(self):
         """Up to the last of them, whatever is already under way in others."""
