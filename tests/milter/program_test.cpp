@@ -294,7 +294,7 @@ TEST_CASE_METHOD(Moved,
                            "spf=pass smtp.mailfrom=bounce-4711@example.org; dmarc=pass header.from=example.org; "
                            "dkim=pass header.d=example.org"};
   CHECK_THAT(said("junk pam@ours.example", newsletter), StartsWith("joe@example.org is suspended for"));
-  // Whoever proves the envelope alone, and writes another name into From.
+  // The envelope alone is proven, and From has another name.
   const Mail forged = {"x@evil.example", "service@bank.example", "spf=pass smtp.mailfrom=x@evil.example"};
   CHECK_THAT(said("inbox pam@ours.example", forged), StartsWith("nothing was changed: "));
   CHECK_FALSE(is_learned("x@evil.example"));
