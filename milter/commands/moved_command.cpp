@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <chrono>
+#include <istream>
+#include <limits>
 #include <string>
 
 #include "filter/base/json.hpp"
@@ -130,6 +132,8 @@ void moved(const DaemonCommand& command, std::istream& message, std::ostream& ou
   MessageDecision decided;
   decide_message(decided, asked, &message, {.from_is_learned = true, .none_is_suspended = true});
   const Change change = change_of(asked, decided, user);
+  // To a mail store that cannot send all of a message the command has failed.
+  message.ignore(std::numeric_limits<std::streamsize>::max());
   if (!command.moved.json) {
     out << printable(change.sentence) << '\n';
     return;

@@ -20,11 +20,11 @@ base_dir = {folder}/run
 state_dir = {folder}/state
 log_path = {folder}/log
 protocols = imap lmtp
+listen = 127.0.0.1
 ssl = no
 service imap-login {{
   chroot =
   inet_listener imap {{
-    address = 127.0.0.1
     port = {imap_port}
   }}
   inet_listener imaps {{

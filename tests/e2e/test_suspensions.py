@@ -144,4 +144,10 @@ def test_what_a_user_moves_into_junk_and_out_of_it_counts_for_that_user_alone(re
     assert dovecot.move(ANN, "INBOX", "Junk") == 1
     assert dovecot.move(ANN, "Junk", "INBOX") == 1
     assert f"{LISTED} > {ANN}" not in suspended(recipe, "list")
+
+    # The command takes in all of a message, however long, so Dovecot does not take it for one that has failed.
+    fields = PROVEN + f"\r\nFrom: <{LISTED}>\r\nSubject: long\r\n\r\n".encode()
+    dovecot.deliver(LISTED, PAM, fields + (b"x" * 76 + b"\r\n") * 40_000)
+    dovecot.move(PAM, "INBOX", "Junk")
+    wait_until(lambda: f"{LISTED} > {PAM}" in suspended(recipe, "list"), "the suspension")
     assert "rror" not in dovecot.log()
