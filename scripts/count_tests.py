@@ -55,6 +55,12 @@ def skipped_parts(case):
     return re.findall(r"(?m)^\s*skipped: (.+)$", case.findtext("system-out", ""))
 
 
+def cases_of(case):
+    """How many passed: a program of Catch says how many cases of a file it has run, others are one."""
+    said = re.search(r"(?m)^All tests passed \(.* in (\d+) test cases?\)", case.findtext("system-out", ""))
+    return int(said[1]) if said else 1
+
+
 def count(reports):
     passed, failed, unsteady, skipped = 0, [], [], Counter()
     again = passed_again(reports)
@@ -67,7 +73,7 @@ def count(reports):
         elif reason := skip_reason(case):
             skipped[reason] += 1
         else:
-            passed += 1
+            passed += cases_of(case)
             skipped.update(skipped_parts(case))
     print(passed, len(failed), skipped.total())
     for name in failed:

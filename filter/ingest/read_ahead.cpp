@@ -32,48 +32,48 @@ void ReadAhead::end() noexcept {
   in_order_.close();
 }
 
-// Reads the next block; not valid at the end.
-std::packaged_task<void()> ReadAhead::claim_slot() {
+std::optional<ReadAhead::Claimed> ReadAhead::claim_slot() {
   const std::lock_guard lock(claiming_);
   const std::optional<Slot*> free = free_.take();
-  if (!free) return {};
-  Slot& slot = **free;
-  std::function<void()> read;
+  if (!free) return std::nullopt;
+  Claimed claimed{.slot = *free, .read = {}, .is_read = {}};
   try {
-    read = claim_(slot.block);
-  } catch (...) {
-    free_.drop();
-    read = [failure = std::current_exception()] { std::rethrow_exception(failure); };
-  }
-  if (!read) {
-    end();
-    return {};
-  }
-  std::packaged_task<void()> task([this, read = std::move(read)] {
-    try {
-      read();
-    } catch (...) {
+    claimed.read = claim_(claimed.slot->block);
+    if (!claimed.read) {
       end();
-      throw;
+      return std::nullopt;
     }
-  });
-  slot.is_read = task.get_future();
-  in_order_.push(&slot);
-  return task;
+  } catch (...) {
+    claimed.slot->failure = std::current_exception();
+    free_.drop();
+  }
+  claimed.slot->is_read = claimed.is_read.get_future();
+  in_order_.push(claimed.slot);
+  return claimed;
 }
 
 void ReadAhead::read_blocks() {
-  for (auto read = claim_slot(); read.valid(); read = claim_slot()) read();
+  while (std::optional<Claimed> claimed = claim_slot()) {
+    if (claimed->read) {
+      try {
+        claimed->read();
+      } catch (...) {
+        claimed->slot->failure = std::current_exception();
+        end();
+      }
+    }
+    // From here on the slot is another thread's, and what was thrown, too: this thread has no hold of it left.
+    claimed->is_read.set_value();
+  }
 }
 
 bool ReadAhead::next(Block& block) {
   const std::optional<Slot*> slot = in_order_.take();
   if (!slot) return false;
-  try {
-    (*slot)->is_read.get();
-  } catch (...) {
+  (*slot)->is_read.get();
+  if (const std::exception_ptr failure = std::exchange((*slot)->failure, nullptr)) {
     in_order_.drop();
-    throw;
+    std::rethrow_exception(failure);
   }
   std::swap((*slot)->block, block);
   free_.push(*slot);

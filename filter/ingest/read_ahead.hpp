@@ -2,9 +2,11 @@
 // in the order in which they were claimed. Used by Blocks.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -33,10 +35,17 @@ class ReadAhead {
  private:
   struct Slot {
     Block block;
+    std::exception_ptr failure;  // instead of the block
     std::future<void> is_read;
   };
+  // A slot that the thread has to fill.
+  struct Claimed {
+    Slot* slot;
+    std::function<void()> read;  // nothing where claiming it has failed
+    std::promise<void> is_read;
+  };
 
-  std::packaged_task<void()> claim_slot();
+  std::optional<Claimed> claim_slot();  // nothing at the end
   void read_blocks();
   void end() noexcept;  // nothing more is claimed
 

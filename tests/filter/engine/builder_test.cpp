@@ -215,6 +215,7 @@ TEST_CASE("more entries than memory holds give the same file, also where they go
 
   options.memory_bytes = 1;
   for (const Row& row : rows) {
+    if (kIsSanitized && !row.spills) continue;
     CAPTURE(row.name);
     options.body_memory_bytes = row.body_memory_bytes;
     options.expected_entries.reset();

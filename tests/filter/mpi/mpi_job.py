@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "support"))
 
-from some_of import TAKES_ALL  # noqa: E402
+from some_of import TAKES_ALL, some_of  # noqa: E402,F401
 
 BLOOMGATE, BLOOMGATE_MPI = map(os.path.abspath, sys.argv[1:3])
 # A filter and a store, by their first bytes: another file is not replaced.

@@ -6,14 +6,16 @@ import json
 import os
 import random
 
-from mpi_job import BLOOMGATE, BLOOMGATE_MPI, MpiTest, OLD, mpirun, numbers_of_ranks, run_tests
+from mpi_job import BLOOMGATE, BLOOMGATE_MPI, MpiTest, OLD, mpirun, numbers_of_ranks, run_tests, some_of
 
 
 class BytesTest(MpiTest):
     def test_each_number_of_ranks_makes_the_file_of_one_machine(self):
         lists = self.some_lists()
-        for options in (["--layout", "page"], ["--layout", "ribbon"], ["--layout", "line", "--hashes", 5], ["--tag-separators", "+", "--hash", "xxh3"],
-                        ["--expected-entries", 900_000], ["--except", self.addresses("left_out.txt", 500, 100)]):
+        for options in some_of([
+                ["--layout", "page"], ["--layout", "line", "--hashes", 5], ["--tag-separators", "+", "--hash", "xxh3"],
+                ["--expected-entries", 900_000], ["--except", self.addresses("left_out.txt", 500, 100)],
+                ["--layout", "ribbon"]]):
             arguments = ["--seed", 7, "--bits-per-entry", 64, *options, *lists]
             wanted, _ = self.reference(*arguments)
             self.assertGreater(len(wanted), 2 << 20, "so little that one rank would have all of it")
@@ -89,9 +91,10 @@ class BytesTest(MpiTest):
             b"friend3@example.net > user3@ours.example\nfriend3@example.net > user4@ours.example\n",
             b"eve@x.example > ann@ours.example\n@corp.example\nno address\n# remark\n"]))]
         known = [word for path in strangers for word in ("--not", path)]
-        for options in (["--bits-per-entry", 48, "--hashes", 2], ["--bits-per-entry", 64, "--layout", "line", "--hashes", 1],
-                        ["--bits-per-entry", 10, "--layout", "ribbon", self.addresses("more.txt", 600_000, 10**6)],
-                        ["--expected-entries", 1_300_000, "--hashes", 2]):
+        for options in some_of([
+                ["--bits-per-entry", 48, "--hashes", 2], ["--bits-per-entry", 64, "--layout", "line", "--hashes", 1],
+                ["--expected-entries", 1_300_000, "--hashes", 2],
+                ["--bits-per-entry", 10, "--layout", "ribbon", self.addresses("more.txt", 600_000, 10**6)]]):
             arguments = ["--seed", 7, *known, *options, *lists]
             wanted, said = self.reference(*arguments)
             self.assertIn("others.txt:1: ", said)

@@ -15,6 +15,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
 
+from some_of import TAKES_ALL, some_of  # noqa: E402,F401
 from timely import TimelyTestCase  # noqa: E402
 
 BLOOMGATE = os.path.abspath(sys.argv.pop(1))

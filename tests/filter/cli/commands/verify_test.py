@@ -2,7 +2,7 @@
 import gzip
 import re
 
-from program import EX_DATAERR, IS_SANITIZED, ProgramTest, main, users
+from program import EX_DATAERR, IS_SANITIZED, ProgramTest, main, some_of, users
 
 
 class VerifyTest(ProgramTest):
@@ -22,7 +22,7 @@ class VerifyTest(ProgramTest):
     def test_a_sound_filter_of_few_blocks_passes_whatever_its_seed(self):
         few = self.write("few", users(range(200)))
         for layout in ("line", "classic", "partitioned"):
-            for seed in range(1, 2 if IS_SANITIZED else 9):
+            for seed in some_of(range(1, 2 if IS_SANITIZED else 9)):
                 self.check(0, "build", "-o", "small", "--layout", layout, "--seed", str(seed), few)
                 self.check(0, "verify", "small", "--against", few)
 
