@@ -1,7 +1,10 @@
 """DKIM keys in files, and messages signed with them: what honest and dishonest senders do to their mail."""
 
 import base64
+import collections
+import fcntl
 import functools
+import os
 import subprocess
 from unittest import mock
 
@@ -97,8 +100,23 @@ class Signer(dkim.DKIM):
         return fold(text.replace(b"; b=", b"; b" + self._space + b"="), **options)
 
 
+_made = collections.Counter()
+
+
 def new_private_key(bits=2048):
-    return openssl(b"", "genrsa", str(bits))
+    """An RSA key. Where the environment variable BLOOMGATE_TEST_KEYS names a folder, the first process that asks makes
+    it, and each process has the same first, second, … key of that size: it takes up to seconds."""
+    folder = os.environ.get("BLOOMGATE_TEST_KEYS")
+    if not folder:
+        return openssl(b"", "genrsa", str(bits))
+    _made[bits] += 1
+    with open(f"{folder}/rsa{bits}-{_made[bits]}", "a+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        key = file.read() or openssl(b"", "genrsa", str(bits))
+        if file.tell() == 0:
+            file.write(key)
+        return key
 
 
 def new_ed25519_key():

@@ -9,12 +9,13 @@
 #include "config/daemon_options.hpp"
 #include "config/option_table.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
 namespace {
 
-const std::string kSource = BLOOMGATE_SOURCE_FOLDER;
+const std::string kSource = source_folder();
 
 using Defaults = std::map<std::string, std::string>;
 

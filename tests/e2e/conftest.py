@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -66,6 +67,11 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "all_only: takes long, and is run by scripts/test --all only")
     config.addinivalue_line("markers", "may_take(seconds): takes longer than others, where the machine has other work")
     config.addinivalue_line("markers", "xdist_group(name): tests that pytest-xdist runs one after the other")
+    # Each of pytest-xdist's workers imports all tests, and some of these make keys.
+    if not hasattr(config, "workerinput"):
+        keys = tempfile.TemporaryDirectory(prefix="bloomgate-keys-")
+        os.environ["BLOOMGATE_TEST_KEYS"] = keys.name
+        config.add_cleanup(keys.cleanup)
     # Ended from outside (a deadline, say), every server is stopped all the same.
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("ended by SIGTERM", 128 + signal.SIGTERM))
 

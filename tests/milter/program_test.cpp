@@ -12,6 +12,7 @@
 #include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/fresh_signature.hpp"
+#include "tests/support/places.hpp"
 
 namespace bloomgate::test {
 namespace {
@@ -26,8 +27,8 @@ struct Program : InFolder {
   // Runs the daemon's program with those words after its name, and waits for its end.
   Ended run(const std::string& arguments, const std::string& environment = "") const {
     const std::string output = folder.file("output");
-    const std::string command = environment + " timeout 20 '" BLOOMGATE_MILTER_PROGRAM "' < /dev/null " + arguments +
-                                " > '" + output + "' 2>&1";
+    const std::string command =
+        environment + " timeout 20 '" + milter_program() + "' < /dev/null " + arguments + " > '" + output + "' 2>&1";
     const int status = std::system(command.c_str());  // NOLINT(cert-env33-c): a fixed program, words of this file
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(output)};
   }
@@ -90,11 +91,11 @@ TEST_CASE_METHOD(Program, "a start that cannot succeed ends with a status of sys
   }
 }
 
-#ifdef BLOOMGATE_FAULTY_CALLS
 TEST_CASE_METHOD(Program, "if libmilter ends by itself, the daemon ends, with a failure if libmilter failed") {
+  if (faulty_calls().empty()) return;
   const std::string arguments =
       "--config /dev/null --whitelist " + whitelist.path() + " --socket unix:" + folder.file("s") + " --log-target ";
-  const std::string preload = "LD_PRELOAD='" BLOOMGATE_FAULTY_CALLS "' FAULTY_CALLS_FAULT=";
+  const std::string preload = "LD_PRELOAD='" + faulty_calls() + "' FAULTY_CALLS_FAULT=";
   const Ended failed = run(arguments + "stderr", preload + "'smfi_main 1 5'");
   CHECK(failed.status == EX_SOFTWARE);
   CHECK_THAT(failed.output, Contains("libmilter failed; its reason is in the system log") && Contains("stopped"));
@@ -105,7 +106,6 @@ TEST_CASE_METHOD(Program, "if libmilter ends by itself, the daemon ends, with a 
   const Ended without_syslog = run(arguments + "syslog", preload + "'smfi_main 1 end'");
   CHECK_THAT(without_syslog.output, Contains("there is no /dev/log: this log is on standard error"));
 }
-#endif
 
 TEST_CASE_METHOD(Program, "option --check-config reports on the configuration and the whitelist, and starts nothing") {
   const std::string config = folder.file("test.conf");

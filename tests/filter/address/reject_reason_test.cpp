@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -53,7 +54,7 @@ TEST_CASE("A reason that this version does not know has a name and a text too") 
 }
 
 TEST_CASE("The manual page has every reason with its text, and no other") {
-  const std::string page = test::read_file(BLOOMGATE_TESTS_FOLDER "/../filter/cli/bloomgate.1");
+  const std::string page = test::read_file(test::source_folder() + "/filter/cli/bloomgate.1");
   std::map<std::string, std::string> want;
   for (std::size_t i = 1; i < kRejectReasonCount; ++i) {
     const auto reason = static_cast<RejectReason>(i);

@@ -11,6 +11,7 @@
 #include "filter/file/mapped_filter.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -18,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kBad = fs::path(BLOOMGATE_TESTS_FOLDER) / "bad";
+const fs::path kBad = fs::path(source_folder()) / "tests/bad";
 
 void load(const std::string& path) {
   MappedFilter(path).verify_body(1);

@@ -6,12 +6,13 @@
 #include "filter/file/mapped_filter.hpp"
 #include "tests/support/build_with_strangers.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
 namespace {
 
-const std::filesystem::path kGolden = std::filesystem::path(BLOOMGATE_TESTS_FOLDER) / "golden";
+const std::filesystem::path kGolden = std::filesystem::path(source_folder()) / "tests/golden";
 
 std::vector<std::string> lines_of(const std::filesystem::path& path) {
   std::istringstream text(read_file(path));

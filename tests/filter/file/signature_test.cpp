@@ -16,6 +16,7 @@
 #include "tests/support/build_with_strangers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_keys.hpp"
 
@@ -24,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kTests = BLOOMGATE_TESTS_FOLDER;
+const fs::path kTests = fs::path(source_folder()) / "tests";
 
 const TrustedKeys& trusted() {
   static const TrustedKeys kKeys = {signing_key().public_key()};

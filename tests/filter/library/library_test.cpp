@@ -11,13 +11,14 @@
 #include "filter/hash/hash.hpp"
 #include "tests/filter/library/library_calls.hpp"
 #include "tests/support/build_with_strangers.hpp"
+#include "tests/support/places.hpp"
 
 namespace bloomgate::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kTests = BLOOMGATE_TESTS_FOLDER;
+const fs::path kTests = fs::path(source_folder()) / "tests";
 
 TEST_CASE_METHOD(Library, "an address is listed by itself, by its domain, by a domain above it, or not at all") {
   const Filter filter = built({"joe@example.org", "@partner.example", "@.tree.example"});

@@ -15,6 +15,7 @@
 #include "milter/judge/policy_of_options.hpp"
 #include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -155,7 +156,7 @@ class Verifying : public Configured {
   Verifying() {
     in_use.options = verifying();
     in_use.verifier = std::make_shared<ChildVerifier>(
-        ChildVerifier::Options{.rules = verify_rules(in_use.options), .program = BLOOMGATE_MILTER_PROGRAM},
+        ChildVerifier::Options{.rules = verify_rules(in_use.options), .program = milter_program()},
         ChildVerifier::Reports{});
   }
 

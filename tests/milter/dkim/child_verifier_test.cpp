@@ -19,6 +19,7 @@
 #include "tests/milter/dkim/verifying.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/no_descriptors.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -38,7 +39,7 @@ ChildVerifier::Options options_with(std::chrono::milliseconds patience = 5s) {
   return {.rules = {.dns_timeout = patience},
           .resolver = records(),
           .patience = patience,
-          .program = BLOOMGATE_MILTER_PROGRAM};
+          .program = test::milter_program()};
 }
 
 class WithChild {
@@ -205,7 +206,7 @@ TEST_CASE("a child that cannot be started is reported once, and tried again each
   const test::SignedMessage message = test::sign(kHeader, kBody);
   const TemporaryFolder folder;
   const std::filesystem::path program = folder.path() / "program";
-  std::filesystem::create_symlink(BLOOMGATE_MILTER_PROGRAM, program);
+  std::filesystem::create_symlink(test::milter_program(), program);
   ChildVerifier::Options options = options_with();
   options.program = program;
   WithChild verifier(options);
@@ -229,7 +230,7 @@ TEST_CASE("a child that cannot be started is reported once, and tried again each
   CHECK(lines_with(verifier.faults(), "the verifier of signatures does not start") == 1);
 
   std::filesystem::remove(program);
-  std::filesystem::create_symlink(BLOOMGATE_MILTER_PROGRAM, program);
+  std::filesystem::create_symlink(test::milter_program(), program);
   verifier.wait_for_another(crashed);
   CHECK(outcome(*verifier, message.header, message.body) == "pass");
 }

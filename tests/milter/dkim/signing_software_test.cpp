@@ -7,6 +7,7 @@
 #include "milter/dkim/signature_choice.hpp"
 #include "milter/fields/signed_fields.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -86,7 +87,7 @@ std::string row(const Software& software) {
 }
 
 TEST_CASE("the manual says what becomes of an ordinary message of common signing software") {
-  const std::string page = test::read_file(std::string(BLOOMGATE_SOURCE_FOLDER) + "/config/bloomgate-milter.conf.5");
+  const std::string page = test::read_file(test::source_folder() + "/config/bloomgate-milter.conf.5");
   std::string wanted;
   for (const Software& software : kSoftware) wanted += row(software);
   const bool is_there = page.find(wanted) != std::string::npos;

@@ -5,12 +5,13 @@
 
 #include "milter/health/rules.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/places.hpp"
 
 namespace bloomgate::test {
 namespace {
 
 TEST_CASE("the alerts that are shipped are those that the table makes") {
-  std::ifstream file(BLOOMGATE_SOURCE_FOLDER "/config/prometheus/bloomgate.rules.yml");
+  std::ifstream file(source_folder() + "/config/prometheus/bloomgate.rules.yml");
   std::ostringstream shipped;
   shipped << file.rdbuf();
   INFO("bloomgate-milter --list-alerts > config/prometheus/bloomgate.rules.yml");
@@ -30,7 +31,7 @@ TEST_CASE("each rule has an alert of its name, with its patience and its remedy"
 }
 
 TEST_CASE("the manual has each rule, as grave as it is") {
-  std::ifstream file(BLOOMGATE_SOURCE_FOLDER "/milter/bloomgate-milter.8");
+  std::ifstream file(source_folder() + "/milter/bloomgate-milter.8");
   std::ostringstream manual;
   manual << file.rdbuf();
   for (const Rule& rule : health_rules()) {

@@ -6,12 +6,13 @@
 #include "filter/base/error.hpp"
 #include "milter/names/resolver.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/places.hpp"
 
 namespace bloomgate {
 namespace {
 
 bool check_accepts(const std::string& server) {
-  const std::string command = std::string(BLOOMGATE_MILTER_PROGRAM) +
+  const std::string command = test::milter_program() +
                               " --check-config --config /dev/null --whitelist /nowhere --mode observe"
                               " --dns-servers '" +
                               server + "' 2>&1 | grep -q dns-servers";

@@ -6,6 +6,7 @@
 
 #include "tests/milter/policy/decision_parts.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/places.hpp"
 
 namespace bloomgate {
 namespace {
@@ -223,7 +224,7 @@ TEST_CASE("exempt reasons are those with that name, and no others") {
 }
 
 TEST_CASE("the manual page of the daemon explains every reason") {
-  std::ifstream file(BLOOMGATE_SOURCE_FOLDER "/milter/bloomgate-milter.8");
+  std::ifstream file(test::source_folder() + "/milter/bloomgate-milter.8");
   std::string items;  // the heads of the list of reasons, each name between spaces
   bool is_there = false;
   for (std::string line; std::getline(file, line);) {
