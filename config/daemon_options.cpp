@@ -216,6 +216,7 @@ DaemonOptions merged(const Merger& merger) {
   options.recheck_bytes_per_hour = recheck_rate.bytes;
   merger.set("log-target", options.log_target);
   merger.set("log-level", options.log_level);
+  merger.set("history-file", options.history_file);
   OptionalAddress metrics;
   merger.set("metrics", metrics);
   options.metrics = metrics.socket;

@@ -108,6 +108,7 @@ struct DaemonOptions {
   std::uint64_t recheck_bytes_per_hour;  // 0: never
   LogTarget log_target;
   LogLevel log_level;
+  std::string history_file;                    // a path
   std::optional<SocketAddress> metrics;        // where the figures and the status page are shown; nothing: nowhere
   std::optional<SocketAddress> lookup_socket;  // where other programs ask for senders; nothing: nowhere
   bool lookup_learned_over_tcp;

@@ -99,6 +99,8 @@ constexpr std::array kOptions = {
     OptionSpec{"log-target", "stderr|syslog|journal", "syslog", "where the log goes", true},
     OptionSpec{"log-level", "error|warning|info|debug", "info", "how much is logged", true},
     OptionSpec{"metrics", "HOST:PORT|PATH", "", "where Prometheus and a browser are shown what the daemon does", true},
+    OptionSpec{"history-file", "FILE", "/var/lib/bloomgate/learned/history",
+               "where the figures of the status page's charts are kept", true},
     OptionSpec{"lookup-socket", "HOST:PORT|PATH", "", "where other programs ask whether a sender is listed", true},
     OptionSpec{"lookup-learned-over-tcp", "yes|no", "no", "answer for what was learned at a TCP address, too", true},
     OptionSpec{"config", "FILE", BLOOMGATE_CONFIG_FOLDER "/bloomgate-milter.conf", "the configuration file", false},

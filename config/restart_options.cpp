@@ -11,6 +11,7 @@ std::vector<std::string_view> changed_restart_options(const DaemonOptions& in_us
   if (in_use.burst_file != wanted.burst_file) names.emplace_back("burst-file");
   if (in_use.suspend_file != wanted.suspend_file) names.emplace_back("suspend-file");
   if (!(in_use.metrics == wanted.metrics)) names.emplace_back("metrics");
+  if (in_use.history_file != wanted.history_file) names.emplace_back("history-file");
   if (!(in_use.lookup_socket == wanted.lookup_socket)) names.emplace_back("lookup-socket");
   return names;
 }

@@ -1,9 +1,11 @@
 // The parts of an HTML page for a person: one page without a part from elsewhere and without a script, light or dark as
-// the reader's machine is, and as wide as a telephone's screen at least. The daemon's status page and the page of
+// the reader's machine is, and as wide as a telephone's screen at least. Its colours have the contrast that WCAG 2.2
+// asks for at level AA, and no difference is told by a colour alone. The daemon's status page and the page of
 // `bloomgate report` are made of them. Every text that is not the page's own goes through escaped(). Pure; safe from
 // any thread. All throw std::bad_alloc.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,11 +16,19 @@ namespace bloomgate {
 // Text for HTML, between tags and in quoted attributes.
 std::string escaped(std::string_view text);
 
-// The start of a page with that title, up to its body: `</body></html>` ends it.
-std::string page_head(std::string_view title);
+// The start of a page with that title, up to its body: `</body></html>` ends it. The browser loads it again after that
+// time; 0: never.
+std::string page_head(std::string_view title, std::chrono::seconds refresh = std::chrono::seconds(0));
 
 // A figure with its caption, for a `<div class="row">`. `text` must be HTML.
 std::string fact(std::string_view text, std::string_view caption);
+
+// A table that may be wider than a telephone's screen: it is then moved sideways by itself, also by keyboard. `rows`
+// are its rows in HTML, the first of them with the heads of the columns.
+std::string table(std::string_view caption, std::string_view rows);
+
+// A row of heads of columns: those that end with '#' are of numbers.
+std::string head_row(std::span<const std::string_view> names);
 
 // The messages of a span of time.
 struct DecisionBar {
@@ -34,5 +44,18 @@ struct DecisionBar {
 // picture shows, to those who do not see it. The picture has no words, which would be small on a
 // telephone.
 std::string stacked_bars(std::span<const DecisionBar> bars, std::string_view label);
+
+// Such a picture with its axes: `title` and how much the highest bar is stand above it, and the times under it, from
+// its left end to its right one.
+struct Chart {
+  std::string_view title;   // "The last 90 minutes"
+  std::string_view of_bar;  // "a minute": what one bar is
+  std::span<const DecisionBar> bars;
+  std::span<const std::string> times;
+};
+std::string chart(const Chart& chart);
+
+// What the parts of the bars are.
+std::string chart_legend();
 
 }  // namespace bloomgate

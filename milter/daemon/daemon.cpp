@@ -113,11 +113,14 @@ Daemon::Daemon(std::vector<std::string> arguments, const DaemonCommand& command,
 
 std::unique_ptr<Monitor> Daemon::make_monitor(const DaemonCommand& command) {
   if (!command.options.metrics) return nullptr;
-  auto made = std::make_unique<Monitor>(Monitor::Sources{.lists = slot_,
-                                                         .results_missing = [this] { return results_.missing(); },
-                                                         .learning = [this] { return learner_.status(); },
-                                                         .brake = [this] { return brake_.status(); },
-                                                         .lost_log_lines = [this] { return lost_lines(*log_); }});
+  auto made = std::make_unique<Monitor>(
+      Monitor::Sources{.lists = slot_,
+                       .results_missing = [this] { return results_.missing(); },
+                       .learning = [this] { return learner_.status(); },
+                       .brake = [this] { return brake_.status(); },
+                       .lost_log_lines = [this] { return lost_lines(*log_); },
+                       .history_file = command.options.history_file,
+                       .on_history_fault = [this](const std::string& what) { log_->warn("{}", printable(what)); }});
   made->set_settings(monitored(command));
   return made;
 }

@@ -120,16 +120,16 @@ std::vector<HealthFinding> needs_action(const Monitor& monitor) {
   return findings_of(health_facts(monitor));
 }
 
-std::string needs_action_json(const Monitor& monitor, bool with_senders) {
+Json findings_json(const std::vector<HealthFinding>& findings, bool with_senders) {
   Json all = Json::array();
-  for (const HealthFinding& each : needs_action(monitor)) {
+  for (const HealthFinding& each : findings) {
     const bool shows_whom = with_senders && !each.whom.empty();
     all.push_back({{"rule", each.rule},
                    {"severity", severity_name(each.severity)},
                    {"what", printable(shows_whom ? each.what + ": " + each.whom : each.what)},
                    {"how", printable(each.how)}});
   }
-  return all.dump(2) + "\n";
+  return all;
 }
 
 }  // namespace bloomgate

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "filter/base/json.hpp"
 #include "milter/health/rules.hpp"
 #include "milter/monitoring/monitor.hpp"
 
@@ -20,6 +21,6 @@ std::vector<HealthFinding> needs_action(const Monitor& monitor);
 
 // The same as JSON: [{"rule", "severity", "what", "how"}]. Domains that send mail are named only `with_senders`.
 inline constexpr const char* kJsonContentType = "application/json";
-std::string needs_action_json(const Monitor& monitor, bool with_senders);
+Json findings_json(const std::vector<HealthFinding>& findings, bool with_senders);
 
 }  // namespace bloomgate

@@ -42,13 +42,15 @@ std::string MaskedAddress::text() const {
   return text;
 }
 
-void LastDecisions::note(const Facts& facts, const Decision& decision, bool is_refused) noexcept {
+void LastDecisions::note(const Facts& facts, const Decision& decision, std::string_view queue_id,
+                         bool is_refused) noexcept {
   SeenDecision seen = {.at = std::chrono::system_clock::now(),
                        .is_refused = is_refused,
                        .verdict = decision.verdict,
                        .reason = decision.reason,
                        .identity = decision.identity,
                        .list = decision.list};
+  seen.queue_id.append(queue_id);
   if (facts.envelope_sender) seen.sender = MaskedAddress(*facts.envelope_sender);
   if (!facts.header_from.address.empty()) seen.header_from = MaskedAddress(facts.header_from.address);
   const std::unique_lock lock(mutex_, std::try_to_lock);

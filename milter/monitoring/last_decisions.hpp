@@ -42,6 +42,9 @@ class MaskedAddress {
   FixedText<kMostDomainBytes> domain_ = {};
 };
 
+// A longer one is cut off.
+inline constexpr std::size_t kMostQueueIdBytes = 32;
+
 struct SeenDecision {
   std::chrono::system_clock::time_point at = {};
   MaskedAddress sender = {};
@@ -51,13 +54,14 @@ struct SeenDecision {
   Reason reason = Reason::internal_error;
   IdentityKind identity = IdentityKind::none;
   FixedText<kMaxListNameBytes> list = {};
+  FixedText<kMostQueueIdBytes> queue_id = {};
 };
 
 class LastDecisions {
  public:
   static constexpr std::size_t kCount = 50;
 
-  void note(const Facts& facts, const Decision& decision, bool is_refused) noexcept;
+  void note(const Facts& facts, const Decision& decision, std::string_view queue_id, bool is_refused) noexcept;
 
   // The latest first. Throws std::bad_alloc.
   std::vector<SeenDecision> all() const;

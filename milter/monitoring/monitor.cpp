@@ -26,12 +26,13 @@ std::optional<Monitor::SystemClock::time_point> Monitor::reloaded_at() const noe
 
 void Monitor::end_second() noexcept {
   probes_.probe(*sources_.lists.get());
+  history_.note(std::chrono::floor<std::chrono::seconds>(SystemClock::now()),
+                {.delivered = tally_.messages(Outcome::deliver),
+                 .checked = tally_.messages(Outcome::check),
+                 .exempt = tally_.messages(Outcome::exempt),
+                 .refused = tally_.messages(Outcome::refuse)});
   if (++seconds_of_minute_ < kSecondsOfMinute) return;
   seconds_of_minute_ = 0;
-  minutes_.close({.delivered = tally_.messages(Outcome::deliver),
-                  .checked = tally_.messages(Outcome::check),
-                  .exempt = tally_.messages(Outcome::exempt),
-                  .refused = tally_.messages(Outcome::refuse)});
   try {
     recent_.close_minute(counts_of(*this));
   } catch (const std::exception&) {

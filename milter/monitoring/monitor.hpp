@@ -1,6 +1,6 @@
 // What the running daemon knows of itself, for those who watch it: counts, the last decisions, what each minute of the
-// last day brought. Sessions and the supervisor tell it what happens; the pages are made from it. There is one, or none
-// where the option `metrics` is not set.
+// last hours and each quarter of an hour of the last month brought. Sessions and the supervisor tell it what happens;
+// the pages are made from it. There is one, or none where the option `metrics` is not set.
 //
 // Safe from any thread, except for what says otherwise.
 #pragma once
@@ -20,6 +20,7 @@
 #include "milter/health/health_counts.hpp"
 #include "milter/learning/learner.hpp"
 #include "milter/lists/loaded_lists.hpp"
+#include "milter/monitoring/kept_history.hpp"
 #include "milter/monitoring/last_decisions.hpp"
 #include "milter/monitoring/rate_probes.hpp"
 #include "milter/monitoring/tally.hpp"
@@ -36,45 +37,6 @@ struct Standing {
   std::string refused_reload = {};     // why the last reload was refused; empty: it was not
 };
 
-// Messages since the start of the daemon, or of a minute.
-struct MessageCounts {
-  std::uint64_t delivered = 0;
-  std::uint64_t checked = 0;
-  std::uint64_t exempt = 0;
-  std::uint64_t refused = 0;
-
-  friend MessageCounts operator-(const MessageCounts& a, const MessageCounts& b) noexcept {
-    return {a.delivered - b.delivered, a.checked - b.checked, a.exempt - b.exempt, a.refused - b.refused};
-  }
-  friend bool operator==(const MessageCounts&, const MessageCounts&) = default;
-};
-
-// What each minute of the last day brought, for the picture on the status page. It is made from counts that only grow,
-// once a minute, so messages pay nothing for it. Used by one thread.
-class MinuteRing {
- public:
-  static constexpr std::size_t kMinutes = 24 * 60;
-
-  // A minute is over, and these are the counts since the start, never less than those of the last call.
-  void close(const MessageCounts& since_start) noexcept {
-    ring_[closed_++ % kMinutes] = since_start - before_;
-    before_ = since_start;
-  }
-
-  // How many minutes it knows: kMinutes at most.
-  std::size_t size() const noexcept { return std::min(closed_, kMinutes); }
-
-  // The minute that was over `minutes_ago` minutes before the last one; less than size().
-  const MessageCounts& ago(std::size_t minutes_ago) const noexcept {
-    return ring_[(closed_ - 1 - minutes_ago) % kMinutes];
-  }
-
- private:
-  std::array<MessageCounts, kMinutes> ring_ = {};
-  MessageCounts before_ = {};
-  std::size_t closed_ = 0;
-};
-
 class Monitor {
  public:
   using SystemClock = std::chrono::system_clock;
@@ -86,19 +48,24 @@ class Monitor {
     std::function<Learner::Status()> learning = nullptr;  // empty: nothing is learned
     std::function<Brake::Status()> brake = nullptr;       // empty: no sender is held
     std::function<std::uint64_t()> lost_log_lines;
+    std::string history_file = {};                 // empty: none
+    KeptHistory::Warn on_history_fault = nullptr;  // called by the thread that calls end_second()
   };
 
-  explicit Monitor(Sources sources) : sources_(std::move(sources)), started_at_(SystemClock::now()) {}
+  explicit Monitor(Sources sources)
+      : sources_(std::move(sources)),
+        started_at_(SystemClock::now()),
+        history_(sources_.history_file, sources_.on_history_fault) {}
 
   // From a session's thread. They wait for nobody, and allocate nothing.
-  void note_message(const Facts& facts, const Decision& decision, double seconds) noexcept {
+  void note_message(const Facts& facts, const Decision& decision, std::string_view queue_id, double seconds) noexcept {
     tally_.note_message(decision, seconds);
-    last_.note(facts, decision, false);
+    last_.note(facts, decision, queue_id, false);
     unproven_.note(facts, decision);
   }
-  void note_refusal(const Facts& facts, const Decision& decision) noexcept {
+  void note_refusal(const Facts& facts, const Decision& decision, std::string_view queue_id) noexcept {
     tally_.note_refusal();
-    last_.note(facts, decision, true);
+    last_.note(facts, decision, queue_id, true);
   }
   Tally& tally() noexcept { return tally_; }
 
@@ -124,11 +91,11 @@ class Monitor {
   SystemClock::time_point started_at() const noexcept { return started_at_; }
   std::optional<SystemClock::time_point> reloaded_at() const noexcept;
 
-  // A second is over: probes each whitelist once, and closes the present minute each 60th time. For the thread that
-  // makes the pages, which calls it once a second.
+  // A second is over: probes each whitelist once, and keeps what was decided. For the thread that makes the pages,
+  // which calls it once a second.
   void end_second() noexcept;
   // For that thread only.
-  const MinuteRing& minutes() const noexcept { return minutes_; }
+  const DecisionHistory& history() const noexcept { return history_.history(); }
   const RateProbes& probes() const noexcept { return probes_; }
   const RecentCounts& recent() const noexcept { return recent_; }
 
@@ -141,7 +108,7 @@ class Monitor {
   UnprovenDomains unproven_;
   Slot<Standing> standing_;
   Slot<DaemonCommand> settings_;  // the configuration in force
-  MinuteRing minutes_;
+  KeptHistory history_;
   RecentCounts recent_;
   unsigned seconds_of_minute_ = 0;
   RateProbes probes_;

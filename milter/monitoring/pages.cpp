@@ -1,24 +1,47 @@
 #include "milter/monitoring/pages.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "milter/health/rules.hpp"
 #include "milter/monitoring/health_of_daemon.hpp"
 #include "milter/monitoring/metrics_text.hpp"
+#include "milter/monitoring/status_figures.hpp"
 #include "milter/monitoring/status_page.hpp"
 
 namespace bloomgate {
+namespace {
+
+HttpAnswer json_answer(const Json& json, unsigned status = 200) {
+  return {.status = status, .content_type = kJsonContentType, .body = json.dump(2) + "\n"};
+}
+
+// Only what is graver than a ticket ends a service or takes it out of a group.
+HttpAnswer health(const Monitor& monitor, bool with_senders) {
+  std::vector<HealthFinding> failing = needs_action(monitor);
+  std::erase_if(failing, [](const HealthFinding& each) { return each.severity != Severity::page; });
+  const bool is_well = failing.empty();
+  return json_answer({{"status", is_well ? "ok" : "failing"}, {"failing", findings_json(failing, with_senders)}},
+                     is_well ? 200 : 503);
+}
+
+}  // namespace
 
 HttpAnswer page(const Monitor& monitor, const HttpRequest& request, bool is_local) {
   if (auto refusal = foreign_host_refusal(request, is_local)) return *std::move(refusal);
   const std::string_view path = request.target.substr(0, request.target.find('?'));
-  if (path == "/") return {.content_type = kPageContentType, .body = status_page(monitor, is_local)};
-  if (path == "/metrics") return {.content_type = kMetricsContentType, .body = metrics_text(monitor)};
-  if (path == kNeedsActionPath) {
-    return {.content_type = kJsonContentType, .body = needs_action_json(monitor, is_local)};
+  if (path == "/") {
+    const bool refreshes = !request.target.ends_with(kWithoutRefresh);
+    return {.content_type = kPageContentType, .body = status_page(monitor, is_local, refreshes)};
   }
-  return http_refusal(
-      404, "there is no such page; / is for people, /metrics for Prometheus, and /needs-action for programs");
+  if (path == kReasonsPath) return {.content_type = kPageContentType, .body = reasons_page()};
+  if (path == "/metrics") return {.content_type = kMetricsContentType, .body = metrics_text(monitor)};
+  if (path == kNeedsActionPath) return json_answer(findings_json(needs_action(monitor), is_local));
+  if (path == "/health") return health(monitor, is_local);
+  if (path == "/status.json") return {.content_type = kJsonContentType, .body = status_json(monitor, is_local)};
+  return http_refusal(404,
+                      "there is no such page; / is for people, /metrics for Prometheus, and /status.json, /health and "
+                      "/needs-action for programs");
 }
 
 }  // namespace bloomgate

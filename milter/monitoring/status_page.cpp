@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +16,8 @@
 #include "milter/health/proportion.hpp"
 #include "milter/monitoring/health_of_daemon.hpp"
 #include "milter/monitoring/service_status.hpp"
+#include "milter/monitoring/status_figures.hpp"
+#include "milter/policy/reason_meaning.hpp"
 
 namespace bloomgate {
 namespace {
@@ -21,23 +25,9 @@ namespace {
 using SystemClock = std::chrono::system_clock;
 
 constexpr std::size_t kTopReasons = 8;
-
-constexpr std::size_t kQuarter = 15;  // minutes
-constexpr std::size_t kBars = MinuteRing::kMinutes / kQuarter;
-using Bars = std::array<DecisionBar, kBars>;  // the first is the oldest
-
-Bars bars_of(const MinuteRing& minutes, std::size_t minutes_of_bar) {
-  Bars bars = {};
-  for (std::size_t ago = 0; ago < minutes.size(); ++ago) {
-    const MessageCounts& minute = minutes.ago(ago);
-    DecisionBar& bar = bars[kBars - 1 - ago / minutes_of_bar];
-    bar.delivered += minute.delivered;
-    bar.checked += minute.checked;
-    bar.exempt += minute.exempt;
-    bar.refused += minute.refused;
-  }
-  return bars;
-}
+constexpr std::size_t kShownDecisions = 15;  // the others are behind a click
+constexpr std::uint64_t kTellingProbes = 1000;
+constexpr std::chrono::seconds kRefresh(30);
 
 std::string age(SystemClock::duration passed) {
   return format_age(std::chrono::duration_cast<std::chrono::seconds>(passed));
@@ -55,9 +45,15 @@ std::string percent(double share) {
   return format_percent(share, kNarrowSpace);
 }
 
-std::string needs_action_section(const Monitor& monitor, bool with_senders) {
-  const std::vector<HealthFinding> findings = needs_action(monitor);
-  if (findings.empty()) return "<section><h2>Needs action</h2><p>Nothing.</p></section>\n";
+// "at most 250 µs"
+std::string at_most(std::optional<double> time) {
+  if (!time) return "unknown";
+  if (*time < 1e-3) return fmt::format("{:g} \u00b5s", *time * 1e6);
+  return *time < 1 ? fmt::format("{:g} ms", *time * 1e3) : fmt::format("{:g} s", *time);
+}
+
+std::string needs_action_section(const std::vector<HealthFinding>& findings, bool with_senders) {
+  if (findings.empty()) return "<section><h2>Needs action</h2><p>Nothing: all is well.</p></section>\n";
   std::string html = "<section class=\"act\"><h2>Needs action</h2><ul>\n";
   for (const HealthFinding& each : findings) {
     html += fmt::format("<li><b>{}</b> {}", severity_name(each.severity), escaped(printable(each.what)));
@@ -67,72 +63,72 @@ std::string needs_action_section(const Monitor& monitor, bool with_senders) {
   return html + "</ul></section>\n";
 }
 
-std::string decisions_section(const Monitor& monitor) {
-  const Tally& tally = monitor.tally();
-  std::uint64_t all = 0;
-  for (const Outcome each : kEachOutcome) all += tally.messages(each);
-  std::string html = "<section><h2>Decisions since the start</h2><div class=\"row\">\n";
-  html += fact(grouped(all), "messages");
-  for (const Outcome each : kEachOutcome) {
-    const std::uint64_t count = tally.messages(each);
-    const bool is_of_lists = each == Outcome::deliver || each == Outcome::check;
-    if (count == 0 && !is_of_lists) continue;
-    const std::string_view name = outcome_name(each);
-    const std::string_view why = each == Outcome::exempt   ? ", not incoming"
-                                 : each == Outcome::refuse ? ", for forged fields"
-                                                           : "";
-    html += fact(fmt::format("<span class=\"{}\">{}</span>", name, share(count, all)),
-                 fmt::format("{}{}: {}", name, why, grouped(count)));
-  }
-  html += fact(grouped(tally.open_sessions()), "connections now");
-  return html + "</div>\n" + decisions_plot(monitor.minutes()) + "</section>\n";
+std::string counts_row(const MessageCounts& counts) {
+  std::string html = "<div class=\"row\">\n" + fact(grouped(counts.all()), "messages");
+  const auto add = [&](std::string_view name, std::string_view said, std::uint64_t count, bool always) {
+    if (count == 0 && !always) return;
+    html += fact(fmt::format("<span class=\"{}\">{}</span>", name, share(count, counts.all())),
+                 fmt::format("{}: {}", said, grouped(count)));
+  };
+  add("deliver", "deliver", counts.delivered, true);
+  add("check", "check", counts.checked, true);
+  add("exempt", "exempt, not incoming", counts.exempt, false);
+  add("refuse", "refuse, for forged fields", counts.refused, false);
+  return html + "</div>\n";
 }
 
-std::string reasons_section(const Tally& tally) {
-  struct Row {
-    Outcome outcome;
-    std::string_view reason;
-    std::uint64_t count;
-  };
-  std::vector<Row> rows;
-  std::uint64_t all = 0;
-  const auto add = [&](Outcome outcome, std::string_view reason, std::uint64_t count) {
-    all += count;
-    const auto known =
-        std::ranges::find_if(rows, [&](const Row& row) { return row.outcome == outcome && row.reason == reason; });
-    if (known == rows.end()) {
-      rows.push_back({outcome, reason, count});
-    } else {
-      known->count += count;
-    }
-  };
-  for (const Tally::Messages& each : tally.messages()) {
-    add(outcome_of(each.verdict, each.reason), reason_name(each.reason), each.count);
-  }
-  if (const std::uint64_t refused = tally.messages(Outcome::refuse); refused != 0) {
-    add(Outcome::refuse, kForgedFields, refused);
-  }
-  std::ranges::sort(rows, std::ranges::greater(), &Row::count);
-  if (rows.size() > kTopReasons) rows.resize(kTopReasons);
+std::string decisions_section(const StatusFigures& figures, const DecisionHistory& history) {
+  std::string html = "<section><h2>Decisions</h2><h3>Today, since midnight (UTC)</h3>" + counts_row(figures.today);
+  html += "<h3>Since the start</h3>" + counts_row(figures.since_start);
+  return html + "<h3>Over time (UTC)</h3>" +
+         decision_charts(history, std::chrono::floor<std::chrono::seconds>(figures.now)) + chart_legend() +
+         "</section>\n";
+}
+
+std::string reasons_section(const StatusFigures& figures) {
   std::string html = "<section><h2>Top reasons</h2>\n";
-  if (rows.empty()) return html + "<p class=\"soft\">No message was decided yet.</p></section>\n";
-  html += "<table><tr><th>decision</th><th>reason</th><th class=\"n\">messages</th><th class=\"n\">share</th></tr>\n";
-  for (const Row& row : rows) {
-    html +=
-        fmt::format("<tr><td class=\"{0}\">{0}</td><td>{1}</td><td class=\"n\">{2}</td><td class=\"n\">{3}</td></tr>\n",
-                    outcome_name(row.outcome), row.reason, grouped(row.count), share(row.count, all));
+  if (figures.reasons.empty()) return html + "<p class=\"soft\">No message was decided yet.</p></section>\n";
+  constexpr std::string_view kHeads[] = {"decision", "reason", "messages#", "share#"};
+  std::string rows = head_row(kHeads);
+  std::uint64_t all = 0;
+  for (const ReasonCount& row : figures.reasons) all += row.messages;
+  for (const ReasonCount& row : figures.reasons) {
+    if (&row == &figures.reasons[0] + kTopReasons) break;
+    rows += fmt::format(
+        "<tr><td class=\"{0}\">{0}</td><th scope=\"row\"><a href=\"{1}#{2}\">{2}</a><br><span "
+        "class=\"soft\">{3}</span></th>"
+        "<td class=\"n\">{4}</td><td class=\"n\">{5}</td></tr>\n",
+        outcome_name(row.outcome), kReasonsPath, row.reason, escaped(row.meaning), grouped(row.messages),
+        share(row.messages, all));
   }
-  return html + "</table></section>\n";
+  return html + table("Since the start, the most frequent first", rows) + "</section>\n";
+}
+
+std::string work_section(const StatusFigures& figures) {
+  std::string html = "<section><h2>What it does</h2><div class=\"row\">\n";
+  html += fact(at_most(figures.half_within), "at most, for half of all decisions");
+  html += fact(at_most(figures.nearly_all_within), "at most, for 99 of 100 decisions");
+  html += fact(grouped(figures.keys_looked_up), "keys of signatures were looked up");
+  html += figures.is_learning
+              ? fact(grouped(figures.learned), fmt::format("pairs were learned; {} are known", grouped(figures.pairs)))
+              : fact("off", "learning from outgoing mail");
+  html += fact(grouped(figures.suspended), figures.suspended == 1 ? "sender is suspended" : "senders are suspended");
+  html += fact(grouped(figures.connections), "connections of mail servers now");
+  return html + "</div></section>\n";
 }
 
 // What the probes of a whitelist have shown, beside what they should.
 std::string probes_html(const LoadedFilter& filter, const Probes& seen) {
   if (seen.probes == 0) return {};
+  const std::string before = filter.store() == nullptr ? "" : " before the store is asked";
+  if (seen.probes < kTellingProbes) {
+    return fact("not known yet", fmt::format("observed{}: too few, {} random keys, were looked up so far", before,
+                                             grouped(seen.probes)));
+  }
   const Interval rate = wilson_interval(seen.hits, seen.probes);
   const std::string expected = filter.store() == nullptr ? "" : ", expected " + percent(expected_rate_of_bits(filter));
   return fact(percent(static_cast<double>(seen.hits) / static_cast<double>(seen.probes)),
-              fmt::format("observed{}{}: {} of {} random keys, so {} to {}",
-                          filter.store() == nullptr ? "" : " before the store is asked", expected, grouped(seen.hits),
+              fmt::format("observed{}{}: {} of {} random keys, so {} to {}", before, expected, grouped(seen.hits),
                           grouped(seen.probes), percent(rate.lower), percent(rate.upper)));
 }
 
@@ -221,16 +217,26 @@ std::string lists_section(const Monitor& monitor, SystemClock::time_point now) {
   return html + "</section>\n";
 }
 
-std::string decision_html(const SeenDecision& seen) {
+std::string decision_row(const SeenDecision& seen) {
   const std::string_view outcome =
       outcome_name(seen.is_refused ? Outcome::refuse : outcome_of(seen.verdict, seen.reason));
   const std::string_view reason = seen.is_refused ? kForgedFields : reason_name(seen.reason);
-  std::string html = fmt::format("<div class=\"one\"><span class=\"soft\">{}</span> <b class=\"{}\">{}</b> {}<br>{}",
-                                 format_time_of_day(SystemClock::to_time_t(seen.at)), outcome, outcome, reason,
-                                 escaped(seen.sender.text()));
-  html += "<span class=\"soft\"> From: " + escaped(seen.header_from.text());
+  std::string html = fmt::format("<tr><th scope=\"row\">{}<br><span class=\"soft\">{}</span></th>",
+                                 format_time_of_day(SystemClock::to_time_t(seen.at)),
+                                 seen.queue_id.view().empty() ? "-" : escaped(printable(seen.queue_id.view())));
+  html +=
+      fmt::format("<td><b class=\"{0}\">{0}</b><br><a href=\"{1}#{2}\">{2}</a></td>", outcome, kReasonsPath, reason);
+  html += "<td class=\"w\">" + escaped(seen.sender.text()) +
+          "<br><span class=\"soft\">From: " + escaped(seen.header_from.text());
   if (!seen.list.view().empty()) html += ", whitelist " + escaped(printable(seen.list.view()));
-  return html + "</span></div>\n";
+  return html + "</span></td></tr>\n";
+}
+
+std::string decisions_table(std::string_view caption, std::span<const SeenDecision> all) {
+  constexpr std::string_view kHeads[] = {"time (UTC), queue ID", "decision, reason", "envelope sender"};
+  std::string rows = head_row(kHeads);
+  for (const SeenDecision& each : all) rows += decision_row(each);
+  return table(caption, rows);
 }
 
 std::string last_section(const Monitor& monitor, bool with_senders) {
@@ -241,40 +247,103 @@ std::string last_section(const Monitor& monitor, bool with_senders) {
            "send mail.</p></section>\n";
   }
   const std::vector<SeenDecision> all = monitor.last_decisions();
-  if (all.empty()) html += "<p class=\"soft\">None yet.</p>\n";
-  for (const SeenDecision& each : all) html += decision_html(each);
-  return html + "</section>\n";
+  if (all.empty()) return html + "<p class=\"soft\">None yet.</p></section>\n";
+  const std::span shown = std::span(all).first(std::min(all.size(), kShownDecisions));
+  html += decisions_table("The latest first; addresses are masked", shown);
+  if (const std::span older = std::span(all).subspan(shown.size()); !older.empty()) {
+    html += fmt::format("<details><summary>{} older ones</summary>", older.size()) +
+            decisions_table("Before these", older) + "</details>\n";
+  }
+  return html + "<p class=\"soft\">Why one was decided so: <code>bloomgate-milter why QUEUE-ID</code>.</p></section>\n";
+}
+
+// "29 Nov"
+std::string day_text(std::chrono::sys_seconds time) {
+  constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  const std::chrono::year_month_day date(std::chrono::floor<std::chrono::days>(time));
+  return fmt::format("{}\u00a0{}", static_cast<unsigned>(date.day()), kMonths[static_cast<unsigned>(date.month()) - 1]);
+}
+
+// "10:15"
+std::string minute_text(std::chrono::sys_seconds time) {
+  return format_time_of_day(SystemClock::to_time_t(time)).substr(0, 5);
+}
+
+// A chart of the last `bars` bars, of which each is `spans` spans of the ring. The last one holds `now`, and all begin
+// at whole multiples of their length, so that a bar does not change when it is looked at later.
+template <typename Ring, typename TimeText>
+std::string chart_of(const Ring& ring, std::chrono::sys_seconds now, std::size_t bars, std::int64_t spans,
+                     std::string_view title, std::string_view of_bar, TimeText text) {
+  const std::chrono::seconds length = spans * Ring::kSpan;
+  const std::chrono::sys_seconds first(now.time_since_epoch() / length * length -
+                                       static_cast<std::int64_t>(bars - 1) * length);
+  std::vector<DecisionBar> made(bars);
+  for (std::size_t i = 0; i < bars; ++i) {
+    MessageCounts counts;
+    for (std::int64_t j = 0; j < spans; ++j) {
+      counts += ring.of(first + static_cast<std::int64_t>(i) * length + j * Ring::kSpan);
+    }
+    made[i] = {counts.delivered, counts.checked, counts.exempt, counts.refused};
+  }
+  const auto middle = first + static_cast<std::int64_t>(bars / 2) * length;
+  const std::string times[] = {text(first), text(middle), text(now)};
+  return chart({.title = title, .of_bar = of_bar, .bars = made, .times = times});
 }
 
 }  // namespace
 
-std::string decisions_plot(const MinuteRing& minutes) {
-  if (minutes.size() == 0) return "<p class=\"soft\">The picture of the day begins with the first full minute.</p>\n";
-  const bool is_young = minutes.size() <= kBars;
-  const std::string_view span = is_young ? "96 minutes" : "24 hours";
-  const std::string_view of_bar = is_young ? "a minute" : "15 minutes";
-  const Bars bars = bars_of(minutes, is_young ? 1 : kQuarter);
-  const std::string label = fmt::format("The last {}, at most {} in {}", span,
-                                        std::ranges::max(bars, {}, &DecisionBar::height).height(), of_bar);
-  // The words are no part of the picture, which is small on a telephone.
-  return "<p class=\"soft\">" + label + ":</p>" + stacked_bars(bars, label);
+std::string decision_charts(const DecisionHistory& history, std::chrono::sys_seconds now) {
+  const auto day_and_minute = [](std::chrono::sys_seconds time) { return day_text(time) + ", " + minute_text(time); };
+  return chart_of(history.minutes(), now, 90, 1, "The last 90 minutes", "a minute", day_and_minute) +
+         chart_of(history.quarters(), now, 96, 1, "The last 24 hours", "15 minutes", day_and_minute) +
+         chart_of(history.quarters(), now, 31, 96, "The last 31 days", "a day", day_text);
 }
 
-std::string status_page(const Monitor& monitor, bool with_senders) {
-  const SystemClock::time_point now = SystemClock::now();
-  std::string html = page_head("Bloomgate");
+std::string status_page(const Monitor& monitor, bool with_senders, bool refreshes) {
+  const StatusFigures figures = status_figures(monitor);
+  const std::vector<HealthFinding> findings = needs_action(monitor);
+  std::string html = page_head("Bloomgate on " + figures.host, refreshes ? kRefresh : std::chrono::seconds(0));
   html += fmt::format(
-      "<header><h1>Bloomgate</h1><p class=\"soft\">bloomgate-milter {}, running for {}, as of {}</p></header>\n",
-      BLOOMGATE_VERSION, age(now - monitor.started_at()), format_time(SystemClock::to_time_t(now)));
-  html += needs_action_section(monitor, with_senders);
-  html += decisions_section(monitor);
-  html += reasons_section(monitor.tally());
+      "<header><h1>Bloomgate on {}</h1><p class=\"soft\">bloomgate-milter {}, running for {}. Figures of {}; "
+      "{}</p></header>"
+      "\n<main>\n",
+      escaped(figures.host), BLOOMGATE_VERSION, age(figures.now - figures.started_at),
+      format_time(SystemClock::to_time_t(figures.now)),
+      refreshes ? fmt::format("new ones come every {} seconds: <a href=\"/{}\">stop that</a>", kRefresh.count(),
+                              kWithoutRefresh)
+                : "<a href=\"/\">follow them</a>");
+  html += needs_action_section(findings, with_senders);
+  html += decisions_section(figures, monitor.history());
+  html += reasons_section(figures);
+  html += work_section(figures);
   html += samples_section(monitor.tally());
-  html += bursts_section(monitor, now);
-  html += lists_section(monitor, now);
+  html += bursts_section(monitor, figures.now);
+  html += lists_section(monitor, figures.now);
   html += last_section(monitor, with_senders);
   return html +
-         "<p class=\"soft\">The figures for Prometheus are at <a href=\"/metrics\">/metrics</a>.</p></body></html>\n";
+         "</main><footer><p class=\"soft\">For programs: <a href=\"/metrics\">/metrics</a> (Prometheus), "
+         "<a href=\"/status.json\">/status.json</a>, <a href=\"/health\">/health</a>. What the "
+         "<a href=\"/reasons\">reasons</a> mean.</p></footer></body></html>\n";
+}
+
+std::string reasons_page() {
+  std::string html = page_head("Bloomgate: what the reasons mean");
+  html +=
+      "<header><h1>What the reasons mean</h1><p class=\"soft\"><a href=\"/\">The status page</a>. More is in "
+      "bloomgate-milter(8), under \u201cReasons\u201d; why one message was decided so, <code>bloomgate-milter why "
+      "QUEUE-ID</code> says.</p></header>\n<main><section><h2>Reasons</h2>\n";
+  constexpr std::string_view kHeads[] = {"reason", "what it means"};
+  std::string rows = head_row(kHeads);
+  const auto add = [&rows](std::string_view name, std::string_view meaning) {
+    rows += fmt::format("<tr id=\"{0}\"><th scope=\"row\">{0}</th><td>{1}</td></tr>\n", name, escaped(meaning));
+  };
+  for (std::size_t i = 0; i < kReasonCount; ++i) {
+    const auto reason = static_cast<Reason>(i);
+    add(reason_name(reason), reason_meaning(reason));
+  }
+  add(kForgedFields, kForgedFieldsMeaning);
+  return html + table("As the status page and the log name them", rows) + "</section></main></body></html>\n";
 }
 
 }  // namespace bloomgate

@@ -3,6 +3,7 @@
 // the page's own goes through escaped().
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -12,13 +13,20 @@ namespace bloomgate {
 
 inline constexpr const char* kPageContentType = "text/html; charset=utf-8";
 
-// If not `with_senders`, the last decisions are left out. For the thread that calls Monitor::end_second(). Throws
-// std::bad_alloc.
-std::string status_page(const Monitor& monitor, bool with_senders);
+// The page of all reasons, to which the status page leads.
+inline constexpr std::string_view kReasonsPath = "/reasons";
+// At the end of the page's address: the browser is not to load it again by itself.
+inline constexpr std::string_view kWithoutRefresh = "?refresh=no";
 
-// The decisions of the last day as a picture for that page, in SVG: a bar for each quarter of an hour, or for each
-// minute as long as the daemon runs for an hour and a half. A sentence instead, where no minute is over yet. Throws
+// If not `with_senders`, the last decisions are left out. The browser loads the page again every half minute if it
+// `refreshes`. For the thread that calls Monitor::end_second(). Throws std::bad_alloc.
+std::string status_page(const Monitor& monitor, bool with_senders, bool refreshes);
+
+// What each reason means. Throws std::bad_alloc.
+std::string reasons_page();
+
+// The decisions of the last 90 minutes, of the last day and of the last 31 days as pictures, each with its axes. Throws
 // std::bad_alloc.
-std::string decisions_plot(const MinuteRing& minutes);
+std::string decision_charts(const DecisionHistory& history, std::chrono::sys_seconds now);
 
 }  // namespace bloomgate

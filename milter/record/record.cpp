@@ -70,7 +70,7 @@ void Record::message(const DecidedMessage& made, std::string_view queue_id, std:
   const auto& [facts, decision, microseconds, confirm_microseconds] = made;
   if (monitor_ != nullptr) {
     if (deep_check != nullptr) monitor_->tally().note_deep_check(*deep_check);
-    monitor_->note_message(facts, decision, microseconds / kMicrosecondsPerSecond);
+    monitor_->note_message(facts, decision, queue_id, microseconds / kMicrosecondsPerSecond);
   }
   if (deep_check != nullptr) {
     for (const std::string& warning : deep_check->warnings) log_->warn("{}", warning);
@@ -108,7 +108,7 @@ void Record::message(const DecidedMessage& made, std::string_view queue_id, std:
 }
 
 void Record::refusal(const DecidedMessage& made, std::string_view queue_id, std::size_t forged_fields) const {
-  if (monitor_ != nullptr) monitor_->note_refusal(made.facts, made.decision);
+  if (monitor_ != nullptr) monitor_->note_refusal(made.facts, made.decision, queue_id);
   std::string line = sampled_message(made, queue_id);
   add_word(line, "decision", "refuse");
   add_word(line, "reason", "forged-fields");

@@ -69,7 +69,8 @@ class Daemon:
                     "authentication": "off", "dmarc-fail-veto": "no",
                     "mark-tells-why": "yes",  # tests and people read the reason there
                     "host-name": self.config.host_name, "log-target": "stderr", "log-level": "info",
-                    "burst-file": self.folder / "habits", "suspend-file": self.folder / "suspended",
+                    "burst-file": self.folder / "habits", "history-file": self.folder / "history",
+                    "suspend-file": self.folder / "suspended",
                     **self.config.settings}
         if not self.config.inet:
             settings.setdefault("socket-mode", "0666")  # Postfix is another user

@@ -48,7 +48,7 @@ TEST_CASE("the last decisions are listed latest first, and older ones are droppe
   std::vector<std::string> senders;
   for (std::size_t i = 0; i < LastDecisions::kCount + 7; ++i) {
     senders.push_back("joe@d" + std::to_string(i) + ".example");
-    last.note(facts_of(senders.back()), {.verdict = Verdict::deliver, .reason = Reason::listed}, i % 2 == 1);
+    last.note(facts_of(senders.back()), {.verdict = Verdict::deliver, .reason = Reason::listed}, "4XyZ1", i % 2 == 1);
   }
   const std::vector<SeenDecision> all = last.all();
   REQUIRE(all.size() == LastDecisions::kCount);
@@ -65,7 +65,8 @@ TEST_CASE("decisions may be added and read concurrently") {
   LastDecisions last;
   std::atomic<int> wrong = 0;
   test::at_once(4, [&](int thread) {
-    for (int i = 0; thread != 0 && i < 2000; ++i) last.note(facts_of("joe@example.org"), {}, false);
+    for (int i = 0; thread != 0 && i < 2000; ++i)
+      last.note(facts_of("joe@example.org"), {}, std::string(100, 'x'), false);
     for (int i = 0; thread == 0 && i < 50; ++i) {
       for (const SeenDecision& each : last.all()) wrong += each.sender.text() == "j\u2026@example.org" ? 0 : 1;
     }

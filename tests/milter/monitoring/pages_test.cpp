@@ -2,11 +2,13 @@
 #include "milter/monitoring/pages.hpp"
 
 #include <regex>
+#include <set>
 
 #include "milter/glue/connection.hpp"
 #include "milter/monitoring/health_of_daemon.hpp"
 #include "milter/monitoring/metrics_text.hpp"
 #include "milter/monitoring/status_page.hpp"
+#include "milter/policy/reason_meaning.hpp"
 #include "tests/milter/glue/daemon_parts.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/flip_byte.hpp"
@@ -24,10 +26,11 @@ struct Watched {
   }
 
   // As they are configured.
-  void set_whitelists(std::vector<WhitelistSource> whitelists) {
+  void set_whitelists(std::vector<WhitelistSource> whitelists, const std::string& host = "") {
     DaemonCommand settings;
     settings.options = read_daemon_command({"--config", "/dev/null"}).options;
     settings.options.whitelists = std::move(whitelists);
+    settings.options.host_name = host;
     monitor.set_settings(std::move(settings));
   }
 
@@ -49,7 +52,7 @@ struct Watched {
   }
 
   std::string metrics() const { return metrics_text(monitor); }
-  std::string html(bool with_senders = true) const { return status_page(monitor, with_senders); }
+  std::string html(bool with_senders = true) const { return status_page(monitor, with_senders, true); }
 
   Parts parts;
   std::uint64_t lost = 0;
@@ -166,7 +169,7 @@ TEST_CASE_METHOD(Watched, "figures report a damaged whitelist and a missing one"
 TEST_CASE_METHOD(Watched, "what became of signatures is counted by their outcome") {
   Decision decision = {.verdict = Verdict::check, .reason = Reason::not_authenticated};
   decision.signature = SignatureOutcome::field_added_reply_to;
-  monitor.note_message({}, decision, 0);
+  monitor.note_message({}, decision, "", 0);
   const std::string text = metrics();
   CHECK_THAT(text, Contains("bloomgate_signatures_total{outcome=\"field-added-reply-to\"} 1\n"));
   CHECK_THAT(text, !Contains("outcome=\"pass\""));
@@ -220,8 +223,11 @@ TEST_CASE_METHOD(
                             Contains("bloomgate_whitelist_probe_expected_ratio{whitelist=\"full\"} "));
   REQUIRE_FALSE(found().empty());
   CHECK_THAT(found().front(), StartsWith("the bits of whitelist full have 31 of 31 random keys that no list can hold"));
-  CHECK_THAT(html(), Contains("observed: 31 of 31 random keys, so 89\u202f% to 100\u202f%") &&
-                         Contains("observed: 0 of 31 random keys, so 0\u202f% to 11\u202f%"));
+  // What so few show of a rate is nothing that a person could use.
+  CHECK_THAT(html(), Contains("observed: too few, 31 random keys, were looked up so far"));
+  for (int i = 31; i < 1000; ++i) monitor.end_second();
+  CHECK_THAT(html(), Contains("observed: 1\u202f000 of 1\u202f000 random keys, so 99.6\u202f% to 100\u202f%") &&
+                         Contains("observed: 0 of 1\u202f000 random keys, so 0\u202f% to 0.383\u202f%"));
 }
 
 TEST_CASE_METHOD(
@@ -229,7 +235,7 @@ TEST_CASE_METHOD(
     "for a filter with its store the page shows the rate of the bits, observed and expected, beside that of both") {
   const PairFiles pair(numbered_addresses(0, 4096));
   parts.set_only_whitelist({"pair", pair.load()});
-  monitor.end_second();
+  for (int i = 0; i < 1000; ++i) monitor.end_second();
   const std::string page = html();
   // Near 2.16 %, as the seed of the filter has it.
   CHECK(std::regex_search(page, std::regex("observed before the store is asked, expected [12]\\.[0-9]")));
@@ -267,13 +273,6 @@ TEST_CASE_METHOD(Watched,
   CHECK_THAT(html(), Contains("bloomgate report --since 24h"));
 }
 
-TEST_CASE_METHOD(Watched, "a minute is over after each 60 seconds") {
-  for (int second = 1; second <= 120; ++second) {
-    monitor.end_second();
-    CHECK(monitor.minutes().size() == static_cast<std::size_t>(second / 60));
-  }
-}
-
 TEST_CASE_METHOD(Watched, "a reload is counted, and needs action if it was refused") {
   monitor.note_reload(true);
   monitor.set_standing({});
@@ -309,15 +308,15 @@ TEST_CASE_METHOD(Watched, "a whitelist that is not loaded yet is named, and thos
 
 TEST_CASE_METHOD(Watched, "the page says that nothing needs action, or what does") {
   CHECK(found().empty());
-  CHECK_THAT(html(), Contains("<h2>Needs action</h2><p>Nothing.</p>"));
-  CHECK(needs_action_json(monitor, true) == "[]\n");
+  CHECK_THAT(html(), Contains("<h2>Needs action</h2><p>Nothing: all is well.</p>"));
+  CHECK(findings_json(needs_action(monitor), true).dump(-1) == "[]");
   CHECK_THAT(metrics(), !Contains("bloomgate_needs_action{rule=\"log-lines-lost\",severity=\"ticket\"} 1\n"));
   lost = 12;
   for (unsigned i = 0; i < ResultsWatch::kMissedUntilWarning; ++i) parts.results.note(false);
   const std::string page = html();
   CHECK_THAT(page, Contains("<b>ticket</b> the log has lost 12 lines in the last hour") &&
                        Contains("<b>page</b> none of the last 1000 messages had trusted results"));
-  CHECK_THAT(needs_action_json(monitor, true),
+  CHECK_THAT(findings_json(needs_action(monitor), true).dump(2),
              Contains("\"rule\": \"log-lines-lost\"") && Contains("\"severity\": \"page\""));
   CHECK_THAT(metrics(), Contains("bloomgate_needs_action{rule=\"log-lines-lost\",severity=\"ticket\"} 1\n") &&
                             Contains("bloomgate_needs_action{rule=\"results-missing\",severity=\"page\"} 1\n") &&
@@ -338,8 +337,10 @@ TEST_CASE_METHOD(Watched,
   send("<joe@example.org>", "Joe <joe.smith@example.com>");
   send("<joe@example.org>", nullptr, 100'000);
   const std::string page = html();
-  CHECK_THAT(page, Contains("j\u2026@example.org") && Contains("j\u2026@example.com") &&
-                       Contains("<b class=\"refuse\">refuse</b> forged-fields") && !Contains("joe"));
+  CHECK_THAT(page,
+             Contains("j\u2026@example.org") && Contains("j\u2026@example.com") &&
+                 Contains("<b class=\"refuse\">refuse</b><br><a href=\"/reasons#forged-fields\">forged-fields</a>") &&
+                 !Contains("joe"));
   CHECK_THAT(html(false), !Contains("\u2026@example") && Contains("unix socket only"));
 }
 
@@ -354,35 +355,7 @@ TEST_CASE_METHOD(Watched, "nothing that a message holds becomes HTML") {
   CHECK_THAT(page, Contains("&lt;script&gt;") && Contains("&quot;onload=&#39;x&#39;") && Contains("a&amp;lt;b"));
 }
 
-TEST_CASE("a minute counts the messages since the one before, and the ring holds one day of minutes") {
-  MinuteRing minutes;
-  CHECK(minutes.size() == 0);
-  for (std::uint64_t i = 1; i <= MinuteRing::kMinutes + 5; ++i) minutes.close({.delivered = i * i, .checked = 10 * i});
-  CHECK(minutes.size() == MinuteRing::kMinutes);
-  const std::uint64_t last = MinuteRing::kMinutes + 5;
-  CHECK(minutes.ago(0) == MessageCounts{.delivered = 2 * last - 1, .checked = 10});
-  CHECK(minutes.ago(MinuteRing::kMinutes - 1) == MessageCounts{.delivered = 2 * 6 - 1, .checked = 10});
-}
-
-TEST_CASE("the picture has a bar for each minute at first, and then for each quarter of an hour") {
-  MinuteRing minutes;
-  CHECK_THAT(decisions_plot(minutes), Contains("begins with the first full minute"));
-  minutes.close({.delivered = 3});
-  minutes.close({.delivered = 3, .checked = 1});
-  const std::string young = decisions_plot(minutes);
-  CHECK_THAT(young, Contains("at most 3 in a minute") && Contains("height=\"120.00\"") && Contains("class=\"c\"") &&
-                        Contains("height=\"40.00\"") && !Contains("class=\"r\""));
-  for (int i = 0; i < 95; ++i) minutes.close({.delivered = 3, .checked = 1, .refused = 2});
-  const std::string old = decisions_plot(minutes);
-  // All of it came 94 to 96 minutes ago, in one quarter of an hour.
-  CHECK_THAT(old, Contains("at most 6 in 15 minutes") && Contains("The last 24 hours") && !Contains("nan") &&
-                      !Contains("inf"));
-  MinuteRing silent;
-  silent.close({});
-  CHECK_THAT(decisions_plot(silent), Contains("<svg") && !Contains("<rect") && !Contains("nan"));
-}
-
-TEST_CASE_METHOD(Watched, "there are three pages, and a local address serves them only under a name of this machine") {
+TEST_CASE_METHOD(Watched, "each page has its address, and a local socket serves it only under a name of this machine") {
   const auto status = [&](std::string_view target, std::string_view host, bool is_local) {
     return page(monitor, {target, host}, is_local).status;
   };
@@ -399,12 +372,93 @@ TEST_CASE_METHOD(Watched, "there are three pages, and a local address serves the
   CHECK_THAT(page(monitor, {"/metrics", ""}, true).content_type, StartsWith("text/plain; version=0.0.4"));
 }
 
+TEST_CASE_METHOD(Watched,
+                 "the page says of which machine and time its figures are, and comes again until that is stopped") {
+  set_whitelists({}, "mx1.example.org");
+  const std::string page = html();
+  CHECK_THAT(page, Contains("<h1>Bloomgate on mx1.example.org</h1>") && Contains("Figures of 20") &&
+                       Contains("<meta http-equiv=\"refresh\" content=\"30\">") &&
+                       Contains("<a href=\"/?refresh=no\">stop that</a>"));
+  const std::string still = bloomgate::page(monitor, {"/?refresh=no", "localhost"}, true).body;
+  CHECK_THAT(still, !Contains("http-equiv") && Contains("<a href=\"/\">follow them</a>"));
+}
+
+TEST_CASE_METHOD(Watched, "each reason has a sentence, and the page of the reasons has them all") {
+  const std::string page = reasons_page();
+  std::set<std::string_view> sentences;
+  for (std::size_t i = 0; i < kReasonCount; ++i) {
+    const auto reason = static_cast<Reason>(i);
+    const std::string_view meaning = reason_meaning(reason);
+    CAPTURE(reason_name(reason), meaning);
+    CHECK((meaning.ends_with('.') && meaning.front() >= 'A' && meaning.front() <= 'Z'));
+    CHECK(sentences.insert(meaning).second);
+    CHECK_THAT(page, Contains("<tr id=\"" + std::string(reason_name(reason)) + "\">"));
+  }
+  CHECK_THAT(page, Contains("<tr id=\"forged-fields\">"));
+  send("<joe@example.org>");
+  CHECK_THAT(html(), Contains("<a href=\"/reasons#listed\">listed</a><br><span class=\"soft\">The sender is an entry"));
+}
+
+TEST_CASE_METHOD(Watched,
+                 "the time that decisions take is told by the classes that half of them and 99 of 100 keep to") {
+  CHECK_THAT(html(), Contains("<b>unknown</b><span class=\"soft\">at most, for half of all decisions"));
+  const Decision decision = {.verdict = Verdict::deliver, .reason = Reason::listed};
+  for (int i = 0; i < 98; ++i) monitor.note_message({}, decision, "", 20e-6);
+  for (int i = 0; i < 2; ++i) monitor.note_message({}, decision, "", 5e-3);
+  CHECK_THAT(html(), Contains("<b>25 \u00b5s</b><span class=\"soft\">at most, for half") &&
+                         Contains("<b>10 ms</b><span class=\"soft\">at most, for 99 of 100"));
+  CHECK_THAT(page(monitor, {"/status.json", ""}, true).body, Contains("\"p50\": 2.5e-05") && Contains("\"p99\": 0.01"));
+}
+
+TEST_CASE_METHOD(Watched,
+                 "health is 200 until mail is not decided as it should be, and then names the rules that fail") {
+  lost = 12;  // a ticket
+  const HttpAnswer well = page(monitor, {"/health", ""}, true);
+  CHECK(well.status == 200);
+  CHECK(Json::parse(well.body).at("failing").elements().empty());
+  ListParts lists = parts.slot.get()->parts();
+  lists.revoked.is_lost = true;
+  parts.set_lists(std::move(lists));
+  const HttpAnswer failing = page(monitor, {"/health", ""}, true);
+  CHECK(failing.status == 503);
+  const Json said = Json::parse(failing.body);
+  CHECK(said.at("status").text() == "failing");
+  REQUIRE(said.at("failing").elements().size() == 1);
+  CHECK(said.at("failing").elements()[0].at("rule").text() == "exact-list-lost");
+}
+
+TEST_CASE_METHOD(Watched, "the status for programs has the figures of the page") {
+  send("<joe@example.org>");
+  send("<nobody@example.net>");
+  monitor.end_second();
+  const Json status = Json::parse(page(monitor, {"/status.json", ""}, true).body);
+  CHECK(status.at("messages").at("since_start").at("deliver").number() == 1.0);
+  CHECK(status.at("messages").at("since_start").at("check").number() == 1.0);
+  CHECK(status.at("messages").at("today").at("deliver").number() == 1.0);
+  CHECK(status.at("version").text() == BLOOMGATE_VERSION);
+  REQUIRE(status.at("reasons").elements().size() == 2);
+  REQUIRE(status.at("whitelists").elements().size() == 1);
+  CHECK(status.at("whitelists").elements()[0].at("name").text() == "whitelist");
+  CHECK(status.at("needs_action").is_array());
+}
+
+TEST_CASE_METHOD(Watched, "of the last decisions fifteen are shown, with their queue IDs, and the others on demand") {
+  const Decision decision = {.verdict = Verdict::deliver, .reason = Reason::listed};
+  for (int i = 0; i < 20; ++i) monitor.note_message({}, decision, "4XyZ" + std::to_string(i), 0);
+  const std::string page = html();
+  const std::size_t older = page.find("<details><summary>5 older ones</summary>");
+  REQUIRE(older != std::string::npos);
+  CHECK(page.find("4XyZ19<") < page.find("4XyZ5<"));
+  CHECK(page.find("4XyZ5<") < older);
+  CHECK(older < page.find("4XyZ4<"));
+}
+
 TEST_CASE_METHOD(Watched, "messages that only a name below the sender's domain has signed are counted") {
   CHECK_THAT(metrics(), Contains("bloomgate_child_signed_messages_total 0\n"));
   Decision decision = {.verdict = Verdict::check, .reason = Reason::not_authenticated};
-  monitor.note_message({}, decision, 0);
+  monitor.note_message({}, decision, "", 0);
   decision.child_signer.domain.append("mg.example.org");
-  monitor.note_message({}, decision, 0);
+  monitor.note_message({}, decision, "", 0);
   CHECK_THAT(metrics(), Contains("bloomgate_child_signed_messages_total 1\n"));
 }
 
@@ -415,24 +469,24 @@ TEST_CASE_METHOD(Watched, "a listed domain that nothing ever proved is named whe
       .verdict = Verdict::check, .reason = Reason::not_authenticated, .identity = IdentityKind::header_from};
   decision.list.append("whitelist");
   decision.signature = SignatureOutcome::no_signature;
-  for (std::uint64_t i = 1; i < UnprovenDomains::kFewest; ++i) monitor.note_message(facts, decision, 0);
+  for (std::uint64_t i = 1; i < UnprovenDomains::kFewest; ++i) monitor.note_message(facts, decision, "", 0);
   CHECK(found().empty());
-  monitor.note_message(facts, decision, 0);
+  monitor.note_message(facts, decision, "", 0);
   CHECK(found() == std::vector<std::string>{"1 listed domains have sent mail, and nothing ever proved it, so it was "
                                             "checked"});
   CHECK_THAT(html(true), Contains("shop.example (5 messages, the last: no-signature)"));
   CHECK_THAT(html(false), !Contains("shop.example"));
-  CHECK_THAT(needs_action_json(monitor, true), Contains("shop.example"));
-  CHECK_THAT(needs_action_json(monitor, false), !Contains("shop.example"));
+  CHECK_THAT(findings_json(needs_action(monitor), true).dump(2), Contains("shop.example"));
+  CHECK_THAT(findings_json(needs_action(monitor), false).dump(2), !Contains("shop.example"));
   // Other lists may not have it.
   monitor.note_reload(true);
   CHECK(found().empty());
-  for (std::uint64_t i = 0; i < UnprovenDomains::kFewest; ++i) monitor.note_message(facts, decision, 0);
+  for (std::uint64_t i = 0; i < UnprovenDomains::kFewest; ++i) monitor.note_message(facts, decision, "", 0);
   CHECK(found().size() == 1);
   // A forger does not make a domain that also sends proven mail one of these.
   decision = {.verdict = Verdict::deliver, .reason = Reason::listed, .identity = IdentityKind::header_from};
   decision.method = AuthenticationMethod::dkim;
-  monitor.note_message(facts, decision, 0);
+  monitor.note_message(facts, decision, "", 0);
   CHECK(found().empty());
 }
 
@@ -444,7 +498,7 @@ TEST_CASE_METHOD(Watched, "of a listed tree, all domains below it that nothing e
   decision.entry.append("@.wide.example");
   for (std::size_t i = 0; i < 2 * UnprovenDomains::kDomains; ++i) {
     facts.header_from.address = "joe@a" + std::to_string(i) + ".wide.example";
-    monitor.note_message(facts, decision, 0);
+    monitor.note_message(facts, decision, "", 0);
   }
   CHECK_THAT(html(true), Contains("@.wide.example (512 messages, the last: no trusted result)"));
 }

@@ -1,0 +1,90 @@
+#include "milter/monitoring/kept_history.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <span>
+#include <utility>
+
+#include "filter/base/error.hpp"
+#include "filter/system/file_io.hpp"
+#include "filter/system/replacement.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr off_t kMostBytes = off_t{1} << 20U;  // five times what DecisionHistory::text() needs
+constexpr mode_t kMode = 0640;
+
+std::int64_t quarter_of(DecisionHistory::Time time) noexcept {
+  return time.time_since_epoch() / DecisionHistory::Quarters::kSpan;
+}
+
+std::string text_of(const std::string& path) {
+  struct stat status = {};
+  const FileDescriptor file = open_regular_file(path, "a file of the daemon's own", status);
+  if (status.st_size > kMostBytes)
+    throw BloomgateError(ErrorCode::bad_input, "'" + path + "' is too large for a history");
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  const int error = read_at(file.get(), std::as_writable_bytes(std::span(text)), 0);
+  if (error != 0) throw system_error(ErrorCode::cannot_read, "read", path, error);
+  return text;
+}
+
+}  // namespace
+
+KeptHistory::KeptHistory(std::string path, Warn warn) : path_(std::move(path)), warn_(std::move(warn)) {
+  now_ = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  saved_in_ = quarter_of(now_);
+  if (!path_.empty()) load();
+}
+
+void KeptHistory::note(DecisionHistory::Time now, const MessageCounts& since_start) noexcept {
+  now_ = now;
+  history_.add(now, since_start - before_);
+  before_ = since_start;
+  if (quarter_of(now) == saved_in_) return;
+  saved_in_ = quarter_of(now);
+  save();
+}
+
+void KeptHistory::load() {
+  try {
+    if (access(path_.c_str(), F_OK) != 0 && errno == ENOENT) return;
+    const auto wrong = history_.restore(text_of(path_), now_);
+    if (!wrong) return;
+    may_save_ = false;
+    warn(
+        fmt::format("line {} of '{}' is none of a history: remove the file, so that the daemon makes it anew, or name "
+                    "another one",
+                    *wrong, path_));
+  } catch (const BloomgateError& error) {
+    may_save_ = false;
+    warn(error.what());
+  }
+}
+
+void KeptHistory::save() noexcept {
+  if (path_.empty() || !may_save_) return;
+  try {
+    replace_file(path_, history_.text(now_), kMode);
+    last_warning_.clear();
+  } catch (const std::exception& error) {
+    warn(error.what());
+  }
+}
+
+void KeptHistory::warn(const std::string& what) noexcept {
+  try {
+    if (std::exchange(last_warning_, what) != what && warn_) {
+      warn_("history-file: " + what + ": the charts of the status page do not outlive the daemon");
+    }
+  } catch (const std::exception&) {
+    return;  // no memory for a warning
+  }
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,55 @@
+// The figures that the status page shows to people and /status.json to programs.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/log/daemon_line.hpp"
+#include "milter/monitoring/monitor.hpp"
+
+namespace bloomgate {
+
+// Of kForgedFields.
+inline constexpr std::string_view kForgedFieldsMeaning =
+    "The message has so many fields with the name of the mark that they are an attack.";
+
+struct ReasonCount {
+  Outcome outcome;
+  std::string_view reason;   // "not-listed"
+  std::string_view meaning;  // in a sentence
+  std::uint64_t messages;
+};
+
+struct StatusFigures {
+  std::chrono::system_clock::time_point now;
+  std::chrono::system_clock::time_point started_at;
+  std::string host;  // of this machine, as the option host-name or else the system calls it
+  MessageCounts since_start;
+  MessageCounts today;               // since midnight, UTC, as far as the history goes
+  std::vector<ReasonCount> reasons;  // since the start, the most frequent first
+  // In seconds: half of all decisions since the start were made within that time, and 99 of 100. Upper bounds; nothing
+  // where none was made, or where they took longer than all classes of the histogram.
+  std::optional<double> half_within;
+  std::optional<double> nearly_all_within;
+  std::uint64_t keys_looked_up;  // of signatures, at name servers
+  std::uint64_t connections;     // of mail servers, now
+  bool is_learning;
+  std::uint64_t learned;    // pairs, since the start
+  std::uint64_t pairs;      // that are known
+  std::uint64_t suspended;  // senders, now
+};
+
+// For the thread that calls Monitor::end_second(). Throws std::bad_alloc.
+StatusFigures status_figures(const Monitor& monitor);
+
+// The same, with what needs action and the whitelists, as JSON. Domains that send mail are named only `with_senders`.
+std::string status_json(const Monitor& monitor, bool with_senders);
+
+// The least class bound that a share of all observations, from 0 to 1, does not exceed.
+std::optional<double> bound_of_share(const TimeHistogram& histogram, double share);
+
+}  // namespace bloomgate
