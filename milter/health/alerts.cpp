@@ -48,11 +48,16 @@ std::string of_instance(std::string_view summary) {
 }
 
 // What a daemon that does not run cannot say, and what only the mail server's log has (bloomgate(1), report
-// --prometheus).
+// --prometheus). The operator chooses the name of the job, so no alert asks for it: a target is a daemon's if it had
+// the daemon's figures within a week.
 const Alert kOthers[] = {
-    {"BloomgateDown", "up{job=\"bloomgate\"} == 0", 5min, Severity::page,
+    {"BloomgateDown", "up == 0 and on (job, instance) count_over_time(bloomgate_build_info[7d])", 5min, Severity::page,
      "bloomgate-milter on {{ $labels.instance }} does not answer: all mail is checked",
      "systemctl status bloomgate-milter; bloomgate-milter --doctor"},
+    {"BloomgateNotScraped", "absent(bloomgate_needs_action)", 15min, Severity::page,
+     "Prometheus has no figures of any bloomgate-milter: alerts about what needs action cannot fire",
+     "see whether a daemon runs, whether its option metrics is set, and whether scrape_configs of Prometheus names "
+     "that address"},
     {"BloomgateMailBypassed", "bloomgate_bypassed_sessions > 0", 0min, Severity::ticket,
      "{{ $value }} sessions on {{ $labels.instance }} went on without the milter {{ $labels.milter }}, which the mail "
      "server could not ask",
