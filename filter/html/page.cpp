@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "filter/base/number_text.hpp"
-
 namespace bloomgate {
 namespace {
 
@@ -140,24 +138,19 @@ std::string stacked_bars(std::span<const DecisionBar> bars, std::string_view lab
   return svg + "</svg>\n";
 }
 
-std::string chart(const Chart& chart) {
+std::string chart(std::span<const DecisionBar> bars, std::string_view label, std::span<const std::string> times) {
   DecisionBar all;
-  std::uint64_t most = 0;
-  for (const DecisionBar& each : chart.bars) {
+  for (const DecisionBar& each : bars) {
     all.delivered += each.delivered;
     all.checked += each.checked;
     all.exempt += each.exempt;
     all.refused += each.refused;
-    most = std::max(most, each.height());
   }
-  const std::string label =
-      fmt::format("{}: {} messages, at most {} in {}", chart.title, format_count(all.height(), kNarrowSpace),
-                  format_count(most, kNarrowSpace), chart.of_bar);
   const std::string said = fmt::format("{}; {} delivered, {} checked, {} not incoming, {} refused", label,
                                        all.delivered, all.checked, all.exempt, all.refused);
   std::string html = fmt::format("<figure><figcaption class=\"soft\">{}</figcaption>\n", escaped(label));
-  html += stacked_bars(chart.bars, said) + "<div class=\"ends soft\">";
-  for (const std::string& time : chart.times) html += "<span>" + escaped(time) + "</span>";
+  html += stacked_bars(bars, said) + "<div class=\"ends soft\">";
+  for (const std::string& time : times) html += "<span>" + escaped(time) + "</span>";
   return html + "</div></figure>\n";
 }
 

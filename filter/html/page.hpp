@@ -45,15 +45,9 @@ struct DecisionBar {
 // telephone.
 std::string stacked_bars(std::span<const DecisionBar> bars, std::string_view label);
 
-// Such a picture with its axes: `title` and how much the highest bar is stand above it, and the times under it, from
-// its left end to its right one.
-struct Chart {
-  std::string_view title;   // "The last 90 minutes"
-  std::string_view of_bar;  // "a minute": what one bar is
-  std::span<const DecisionBar> bars;
-  std::span<const std::string> times;
-};
-std::string chart(const Chart& chart);
+// Such a picture with its axes: above it the label, which says how much the highest bar is, and under it the times,
+// from its left end to its right one.
+std::string chart(std::span<const DecisionBar> bars, std::string_view label, std::span<const std::string> times);
 
 // What the parts of the bars are.
 std::string chart_legend();

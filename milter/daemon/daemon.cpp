@@ -113,14 +113,11 @@ Daemon::Daemon(std::vector<std::string> arguments, const DaemonCommand& command,
 
 std::unique_ptr<Monitor> Daemon::make_monitor(const DaemonCommand& command) {
   if (!command.options.metrics) return nullptr;
-  auto made = std::make_unique<Monitor>(
-      Monitor::Sources{.lists = slot_,
-                       .results_missing = [this] { return results_.missing(); },
-                       .learning = [this] { return learner_.status(); },
-                       .brake = [this] { return brake_.status(); },
-                       .lost_log_lines = [this] { return lost_lines(*log_); },
-                       .history_file = command.options.history_file,
-                       .on_history_fault = [this](const std::string& what) { log_->warn("{}", printable(what)); }});
+  auto made = std::make_unique<Monitor>(Monitor::Sources{.lists = slot_,
+                                                         .results_missing = [this] { return results_.missing(); },
+                                                         .learning = [this] { return learner_.status(); },
+                                                         .brake = [this] { return brake_.status(); },
+                                                         .lost_log_lines = [this] { return lost_lines(*log_); }});
   made->set_settings(monitored(command));
   return made;
 }
@@ -201,7 +198,7 @@ void Daemon::begin_to_serve() {
 std::unique_ptr<MonitoringServer> Daemon::begin_to_show() {
   if (!started_with_.metrics) return nullptr;
   try {
-    return std::make_unique<MonitoringServer>(*started_with_.metrics, *monitor_, log_);
+    return std::make_unique<MonitoringServer>(started_with_, *monitor_, log_);
   } catch (const BloomgateError& error) {
     log_->error("metrics: nothing is shown: {}; mail is served all the same", printable(error.what()));
     return nullptr;

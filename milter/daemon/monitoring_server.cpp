@@ -16,23 +16,33 @@ namespace {
 
 constexpr mode_t kModeOfFigures = 0660;  // of a unix socket: for the daemon's group
 
+DecisionHistory::Time now() {
+  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
 }  // namespace
 
-MonitoringServer::MonitoringServer(const SocketAddress& address, Monitor& monitor,
+MonitoringServer::MonitoringServer(const DaemonOptions& options, Monitor& monitor,
                                    const std::shared_ptr<spdlog::logger>& log)
-    : socket_(address, kModeOfFigures, ""),
+    : history_(options.history_file, monitor.history(), now(),
+               [log](const std::string& what) { log->warn("{}", printable(what)); }),
+      socket_(*options.metrics, kModeOfFigures, ""),
       server_(socket_.descriptor(),
               {.reply = [&monitor, is_local = is_local_socket(socket_.descriptor())](
                             const HttpRequest& request) { return page(monitor, request, is_local); },
-               .tick = [&monitor] { monitor.end_second(); },
+               .tick =
+                   [this, &monitor] {
+                     monitor.end_second();
+                     history_.tick(now());
+                   },
                .interval = std::chrono::seconds(1),
                .on_fault = [log](const std::string& what) { log_error(*log, "metrics: " + printable(what)); }}) {
-  log->info("figures and status page at {}", printable(to_string(address)));
+  log->info("figures and status page at {}", printable(to_string(*options.metrics)));
   if (is_local_socket(socket_.descriptor())) return;
   log->warn(
       "metrics: {} can be reached from other machines: who reaches it may read how much mail comes and how it is "
       "decided, so let a firewall say who may, or use 127.0.0.1; the last decisions are not shown there",
-      printable(to_string(address)));
+      printable(to_string(*options.metrics)));
 }
 
 }  // namespace bloomgate

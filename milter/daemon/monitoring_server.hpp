@@ -6,7 +6,8 @@
 #include <functional>
 #include <memory>
 
-#include "config/socket_address.hpp"
+#include "config/daemon_options.hpp"
+#include "milter/daemon/history_file.hpp"
 #include "milter/glue/listening_socket.hpp"
 #include "milter/monitoring/http_server.hpp"
 #include "milter/monitoring/monitor.hpp"
@@ -15,10 +16,12 @@ namespace bloomgate {
 
 class MonitoringServer {
  public:
-  // Answers until the end of the object; `monitor` must outlive it. Throws what ListeningSocket and HttpServer throw.
-  MonitoringServer(const SocketAddress& address, Monitor& monitor, const std::shared_ptr<spdlog::logger>& log);
+  // Answers at the address that `options.metrics` is, until the end of the object; `monitor` must outlive it. Throws
+  // what ListeningSocket and HttpServer throw.
+  MonitoringServer(const DaemonOptions& options, Monitor& monitor, const std::shared_ptr<spdlog::logger>& log);
 
  private:
+  HistoryFile history_;
   ListeningSocket socket_;
   HttpServer server_;
 };

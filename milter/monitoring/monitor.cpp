@@ -11,6 +11,13 @@ constexpr unsigned kSecondsOfMinute = 60;
 
 }  // namespace
 
+MessageCounts messages_of(const Tally& tally) noexcept {
+  return {.delivered = tally.messages(Outcome::deliver),
+          .checked = tally.messages(Outcome::check),
+          .exempt = tally.messages(Outcome::exempt),
+          .refused = tally.messages(Outcome::refuse)};
+}
+
 void Monitor::note_reload(bool accepted) noexcept {
   tally_.note_reload(accepted);
   if (!accepted) return;
@@ -26,11 +33,9 @@ std::optional<Monitor::SystemClock::time_point> Monitor::reloaded_at() const noe
 
 void Monitor::end_second() noexcept {
   probes_.probe(*sources_.lists.get());
-  history_.note(std::chrono::floor<std::chrono::seconds>(SystemClock::now()),
-                {.delivered = tally_.messages(Outcome::deliver),
-                 .checked = tally_.messages(Outcome::check),
-                 .exempt = tally_.messages(Outcome::exempt),
-                 .refused = tally_.messages(Outcome::refuse)});
+  const MessageCounts all = messages_of(tally_);
+  history_.add(std::chrono::floor<std::chrono::seconds>(SystemClock::now()), all - before_);
+  before_ = all;
   if (++seconds_of_minute_ < kSecondsOfMinute) return;
   seconds_of_minute_ = 0;
   try {

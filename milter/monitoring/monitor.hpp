@@ -20,7 +20,7 @@
 #include "milter/health/health_counts.hpp"
 #include "milter/learning/learner.hpp"
 #include "milter/lists/loaded_lists.hpp"
-#include "milter/monitoring/kept_history.hpp"
+#include "milter/monitoring/decision_history.hpp"
 #include "milter/monitoring/last_decisions.hpp"
 #include "milter/monitoring/rate_probes.hpp"
 #include "milter/monitoring/tally.hpp"
@@ -37,6 +37,9 @@ struct Standing {
   std::string refused_reload = {};     // why the last reload was refused; empty: it was not
 };
 
+// Since the start.
+MessageCounts messages_of(const Tally& tally) noexcept;
+
 class Monitor {
  public:
   using SystemClock = std::chrono::system_clock;
@@ -48,14 +51,9 @@ class Monitor {
     std::function<Learner::Status()> learning = nullptr;  // empty: nothing is learned
     std::function<Brake::Status()> brake = nullptr;       // empty: no sender is held
     std::function<std::uint64_t()> lost_log_lines;
-    std::string history_file = {};                 // empty: none
-    KeptHistory::Warn on_history_fault = nullptr;  // called by the thread that calls end_second()
   };
 
-  explicit Monitor(Sources sources)
-      : sources_(std::move(sources)),
-        started_at_(SystemClock::now()),
-        history_(sources_.history_file, sources_.on_history_fault) {}
+  explicit Monitor(Sources sources) : sources_(std::move(sources)), started_at_(SystemClock::now()) {}
 
   // From a session's thread. They wait for nobody, and allocate nothing.
   void note_message(const Facts& facts, const Decision& decision, std::string_view queue_id, double seconds) noexcept {
@@ -95,7 +93,8 @@ class Monitor {
   // which calls it once a second.
   void end_second() noexcept;
   // For that thread only.
-  const DecisionHistory& history() const noexcept { return history_.history(); }
+  const DecisionHistory& history() const noexcept { return history_; }
+  DecisionHistory& history() noexcept { return history_; }
   const RateProbes& probes() const noexcept { return probes_; }
   const RecentCounts& recent() const noexcept { return recent_; }
 
@@ -108,7 +107,8 @@ class Monitor {
   UnprovenDomains unproven_;
   Slot<Standing> standing_;
   Slot<DaemonCommand> settings_;  // the configuration in force
-  KeptHistory history_;
+  DecisionHistory history_;
+  MessageCounts before_ = {};  // what the history has of this process
   RecentCounts recent_;
   unsigned seconds_of_minute_ = 0;
   RateProbes probes_;

@@ -9,8 +9,8 @@
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/monitoring/health_of_daemon.hpp"
+#include "milter/monitoring/reason_meaning.hpp"
 #include "milter/monitoring/service_status.hpp"
-#include "milter/policy/reason_meaning.hpp"
 
 namespace bloomgate {
 namespace {
@@ -23,13 +23,6 @@ std::string host_of(const Monitor& monitor) {
   std::array<char, 256> name = {};
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
   return printable(name.data());
-}
-
-MessageCounts messages_of(const Tally& tally) {
-  return {.delivered = tally.messages(Outcome::deliver),
-          .checked = tally.messages(Outcome::check),
-          .exempt = tally.messages(Outcome::exempt),
-          .refused = tally.messages(Outcome::refuse)};
 }
 
 MessageCounts today_of(const DecisionHistory& history, SystemClock::time_point now) {

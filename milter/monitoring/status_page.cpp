@@ -15,9 +15,9 @@
 #include "filter/html/page.hpp"
 #include "milter/health/proportion.hpp"
 #include "milter/monitoring/health_of_daemon.hpp"
+#include "milter/monitoring/reason_meaning.hpp"
 #include "milter/monitoring/service_status.hpp"
 #include "milter/monitoring/status_figures.hpp"
-#include "milter/policy/reason_meaning.hpp"
 
 namespace bloomgate {
 namespace {
@@ -288,7 +288,12 @@ std::string chart_of(const Ring& ring, std::chrono::sys_seconds now, std::size_t
   }
   const auto middle = first + static_cast<std::int64_t>(bars / 2) * length;
   const std::string times[] = {text(first), text(middle), text(now)};
-  return chart({.title = title, .of_bar = of_bar, .bars = made, .times = times});
+  const DecisionBar& highest = std::ranges::max(made, {}, &DecisionBar::height);
+  std::uint64_t all = 0;
+  for (const DecisionBar& each : made) all += each.height();
+  return chart(made,
+               fmt::format("{}: {} messages, at most {} in {}", title, grouped(all), grouped(highest.height()), of_bar),
+               times);
 }
 
 }  // namespace

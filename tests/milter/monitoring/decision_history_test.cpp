@@ -1,9 +1,7 @@
 #include "milter/monitoring/decision_history.hpp"
 
-#include "milter/monitoring/kept_history.hpp"
 #include "milter/monitoring/status_page.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
 namespace {
@@ -83,57 +81,6 @@ TEST_CASE("the first wrong line of a history is named, and what stands before it
   CHECK(history.restore("bloomgate history 2\n", kNow) == 1U);
   CHECK(history.restore("root:x:0:0::/root:/bin/bash\n", kNow) == 1U);
   CHECK_FALSE(history.restore("", kNow));
-}
-
-struct Kept : InFolder {
-  const std::string path = folder.file("history");
-  std::vector<std::string> warnings;
-  KeptHistory::Warn warn = [this](const std::string& what) { warnings.push_back(what); };
-};
-
-DecisionHistory::Time now() {
-  return std::chrono::floor<seconds>(std::chrono::system_clock::now());
-}
-
-TEST_CASE_METHOD(Kept, "a history outlives the daemon, which counts from zero again") {
-  {
-    KeptHistory kept(path, warn);
-    kept.note(now(), {.delivered = 5});
-    kept.note(now(), {.delivered = 8, .checked = 1});
-  }
-  KeptHistory kept(path, warn);
-  kept.note(now(), {.delivered = 2});
-  MessageCounts sum;
-  for (int i = 0; i < 2; ++i) sum += kept.history().quarters().of(now() - i * minutes(15));
-  CHECK(sum == MessageCounts{.delivered = 10, .checked = 1});
-  CHECK(warnings.empty());
-}
-
-TEST_CASE_METHOD(Kept, "in each new quarter of an hour the history is written") {
-  KeptHistory kept(path, warn);
-  kept.note(now(), {.delivered = 1});
-  CHECK_FALSE(std::filesystem::exists(path));
-  kept.note(now() + minutes(15), {.delivered = 2});
-  CHECK(std::filesystem::exists(path));
-}
-
-TEST_CASE_METHOD(Kept, "a file that is no history is named, and stays as it is") {
-  write_file(path, "root:x:0:0\n");
-  {
-    KeptHistory(path, warn).note(now() + minutes(15), {.delivered = 1});
-  }
-  CHECK(read_file(path) == "root:x:0:0\n");
-  REQUIRE(warnings.size() == 1);
-  CHECK_THAT(warnings[0], StartsWith("history-file: line 1 of '" + path + "' is none of a history: remove the file"));
-}
-
-TEST_CASE_METHOD(Kept, "a history that cannot be written is named once, and the daemon counts all the same") {
-  KeptHistory kept(folder.file("none") + "/history", warn);
-  kept.note(now() + minutes(15), {.delivered = 1});
-  kept.note(now() + minutes(30), {.delivered = 2});
-  REQUIRE(warnings.size() == 1);
-  CHECK_THAT(warnings[0], Contains("the charts of the status page do not outlive the daemon"));
-  CHECK(kept.history().quarters().of(now() + minutes(30)).delivered == 1);
 }
 
 TEST_CASE("the charts have a bar for each minute, quarter of an hour and day, with the times of their ends") {

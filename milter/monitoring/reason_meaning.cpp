@@ -1,4 +1,4 @@
-#include "milter/policy/reason_meaning.hpp"
+#include "milter/monitoring/reason_meaning.hpp"
 
 namespace bloomgate {
 

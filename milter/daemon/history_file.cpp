@@ -1,10 +1,9 @@
-#include "milter/monitoring/kept_history.hpp"
+#include "milter/daemon/history_file.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <exception>
 #include <span>
 #include <utility>
@@ -36,22 +35,19 @@ std::string text_of(const std::string& path) {
 
 }  // namespace
 
-KeptHistory::KeptHistory(std::string path, Warn warn) : path_(std::move(path)), warn_(std::move(warn)) {
-  now_ = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  saved_in_ = quarter_of(now_);
-  if (!path_.empty()) load();
+HistoryFile::HistoryFile(std::string path, DecisionHistory& history, DecisionHistory::Time now, Warn warn)
+    : path_(std::move(path)), history_(history), warn_(std::move(warn)), now_(now), saved_in_(quarter_of(now)) {
+  load();
 }
 
-void KeptHistory::note(DecisionHistory::Time now, const MessageCounts& since_start) noexcept {
+void HistoryFile::tick(DecisionHistory::Time now) noexcept {
   now_ = now;
-  history_.add(now, since_start - before_);
-  before_ = since_start;
   if (quarter_of(now) == saved_in_) return;
   saved_in_ = quarter_of(now);
   save();
 }
 
-void KeptHistory::load() {
+void HistoryFile::load() {
   try {
     if (access(path_.c_str(), F_OK) != 0 && errno == ENOENT) return;
     const auto wrong = history_.restore(text_of(path_), now_);
@@ -67,8 +63,8 @@ void KeptHistory::load() {
   }
 }
 
-void KeptHistory::save() noexcept {
-  if (path_.empty() || !may_save_) return;
+void HistoryFile::save() noexcept {
+  if (!may_save_) return;
   try {
     replace_file(path_, history_.text(now_), kMode);
     last_warning_.clear();
@@ -77,7 +73,7 @@ void KeptHistory::save() noexcept {
   }
 }
 
-void KeptHistory::warn(const std::string& what) noexcept {
+void HistoryFile::warn(const std::string& what) noexcept {
   try {
     if (std::exchange(last_warning_, what) != what && warn_) {
       warn_("history-file: " + what + ": the charts of the status page do not outlive the daemon");

@@ -1,0 +1,41 @@
+// The file in which the history of decisions outlives the daemon. Used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "milter/monitoring/decision_history.hpp"
+
+namespace bloomgate {
+
+class HistoryFile {
+ public:
+  using Warn = std::function<void(const std::string& what)>;  // with one line, about what cannot be kept or read
+
+  // Takes the file, if there is one, into `history`, which must outlive the object. What is no file of a history is
+  // left as it is, and never written to.
+  HistoryFile(std::string path, DecisionHistory& history, DecisionHistory::Time now, Warn warn);
+  // Writes the file.
+  ~HistoryFile() { save(); }
+  HistoryFile(const HistoryFile&) = delete;
+  HistoryFile& operator=(const HistoryFile&) = delete;
+
+  // Writes the file once in a quarter of an hour.
+  void tick(DecisionHistory::Time now) noexcept;
+
+ private:
+  void load();
+  void save() noexcept;
+  void warn(const std::string& what) noexcept;
+
+  const std::string path_;
+  DecisionHistory& history_;
+  const Warn warn_;
+  bool may_save_ = true;
+  std::string last_warning_;
+  DecisionHistory::Time now_;
+  std::int64_t saved_in_;  // the number of the quarter of an hour
+};
+
+}  // namespace bloomgate
