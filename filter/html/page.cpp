@@ -26,7 +26,7 @@ section{background:var(--card);border:1px solid var(--line);border-radius:.6rem;
 .act li{margin:.4rem 0}.act ul{margin:0;padding-left:1.1rem}
 .row{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem}.fact b{display:block;font-size:1.35rem;font-variant-numeric:tabular-nums}
 .wide{overflow-x:auto}
-table{width:100%;border-collapse:collapse}td,th{padding:.25rem .3rem;text-align:left;font-weight:400;vertical-align:top}
+table{width:100%;border-collapse:collapse;overflow-wrap:normal}td,th{padding:.25rem .3rem;text-align:left;font-weight:400;vertical-align:top}
 caption{text-align:left;color:var(--soft);font-size:.88rem;padding:.2rem .3rem}td.w{overflow-wrap:anywhere}
 thead th{color:var(--soft);font-size:.88rem}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
 tbody tr+tr>*{border-top:1px solid var(--line)}

@@ -125,7 +125,7 @@ def test_a_whitelist_that_memory_has_no_room_for_is_refused_and_comes_once_it_ha
     # Room for work, and none for the 100 MB, nor for the 64 MiB that malloc(3) reserves for a thread: these would take all
     # of a larger room.
     limit(gateway, "as", status_bytes(gateway.daemon.program.pid, "VmSize") + (32 << 20))
-    assert_refused_and_served_from_before(gateway, larger_whitelist, "Cannot allocate memory")
+    assert_refused_and_served_from_before(gateway, larger_whitelist, "(Cannot allocate memory|bad_alloc)")
     unlimited(gateway, "as")
     gateway.daemon.reload(RELOADED)
     assert places(gateway, "new@example.org", UNLISTED) == [LIGHT_PATH, DEEP_CHECK]
