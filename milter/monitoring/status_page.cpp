@@ -95,7 +95,7 @@ std::string reasons_section(const StatusFigures& figures) {
   for (const ReasonCount& row : figures.reasons) {
     if (&row == &figures.reasons[0] + kTopReasons) break;
     rows += fmt::format(
-        "<tr><td class=\"{0}\">{0}</td><th scope=\"row\"><a href=\"{1}#{2}\">{2}</a><br><span "
+        "<tr><td class=\"{0}\">{0}</td><th class=\"w\" scope=\"row\"><a href=\"{1}#{2}\">{2}</a><br><span "
         "class=\"soft\">{3}</span></th>"
         "<td class=\"n\">{4}</td><td class=\"n\">{5}</td></tr>\n",
         outcome_name(row.outcome), kReasonsPath, row.reason, escaped(row.meaning), grouped(row.messages),
@@ -221,19 +221,18 @@ std::string decision_row(const SeenDecision& seen) {
   const std::string_view outcome =
       outcome_name(seen.is_refused ? Outcome::refuse : outcome_of(seen.verdict, seen.reason));
   const std::string_view reason = seen.is_refused ? kForgedFields : reason_name(seen.reason);
-  std::string html = fmt::format("<tr><th scope=\"row\">{}<br><span class=\"soft\">{}</span></th>",
-                                 format_time_of_day(SystemClock::to_time_t(seen.at)),
-                                 seen.queue_id.view().empty() ? "-" : escaped(printable(seen.queue_id.view())));
-  html +=
-      fmt::format("<td><b class=\"{0}\">{0}</b><br><a href=\"{1}#{2}\">{2}</a></td>", outcome, kReasonsPath, reason);
-  html += "<td class=\"w\">" + escaped(seen.sender.text()) +
-          "<br><span class=\"soft\">From: " + escaped(seen.header_from.text());
+  std::string html = fmt::format(
+      "<tr><th scope=\"row\">{0}<br><b class=\"{1}\">{1}</b></th><td class=\"w\">{2}<br><span class=\"soft\">"
+      "<a href=\"{3}#{4}\">{4}</a>, From: {5}",
+      format_time_of_day(SystemClock::to_time_t(seen.at)), outcome, escaped(seen.sender.text()), kReasonsPath, reason,
+      escaped(seen.header_from.text()));
   if (!seen.list.view().empty()) html += ", whitelist " + escaped(printable(seen.list.view()));
+  if (!seen.queue_id.view().empty()) html += ", queue ID " + escaped(printable(seen.queue_id.view()));
   return html + "</span></td></tr>\n";
 }
 
 std::string decisions_table(std::string_view caption, std::span<const SeenDecision> all) {
-  constexpr std::string_view kHeads[] = {"time (UTC), queue ID", "decision, reason", "envelope sender"};
+  constexpr std::string_view kHeads[] = {"time (UTC), decision", "envelope sender, reason"};
   std::string rows = head_row(kHeads);
   for (const SeenDecision& each : all) rows += decision_row(each);
   return table(caption, rows);
