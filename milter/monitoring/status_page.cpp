@@ -88,16 +88,15 @@ std::string decisions_section(const StatusFigures& figures, const DecisionHistor
 std::string reasons_section(const StatusFigures& figures) {
   std::string html = "<section><h2>Top reasons</h2>\n";
   if (figures.reasons.empty()) return html + "<p class=\"soft\">No message was decided yet.</p></section>\n";
-  constexpr std::string_view kHeads[] = {"decision", "reason", "messages#", "share#"};
+  constexpr std::string_view kHeads[] = {"decision and reason", "messages#", "share#"};
   std::string rows = head_row(kHeads);
   std::uint64_t all = 0;
   for (const ReasonCount& row : figures.reasons) all += row.messages;
   for (const ReasonCount& row : figures.reasons) {
     if (&row == &figures.reasons[0] + kTopReasons) break;
     rows += fmt::format(
-        "<tr><td class=\"{0}\">{0}</td><th class=\"w\" scope=\"row\"><a href=\"{1}#{2}\">{2}</a><br><span "
-        "class=\"soft\">{3}</span></th>"
-        "<td class=\"n\">{4}</td><td class=\"n\">{5}</td></tr>\n",
+        "<tr><th class=\"w\" scope=\"row\"><b class=\"{0}\">{0}</b>: <a href=\"{1}#{2}\">{2}</a><br><span "
+        "class=\"soft\">{3}</span></th><td class=\"n\">{4}</td><td class=\"n\">{5}</td></tr>\n",
         outcome_name(row.outcome), kReasonsPath, row.reason, escaped(row.meaning), grouped(row.messages),
         share(row.messages, all));
   }
