@@ -291,7 +291,7 @@ def test_a_daemon_that_is_well_needs_no_action_in_any_place(world):
     world.start(Case())
     assert set(rules_of_figures(world).values()) == {0}
     assert get(world.port, "/needs-action")[1] == "[]\n"
-    assert "Needs action</h2><p>Nothing." in get(world.port, "/")[1]
+    assert "Needs action</h2><p>Nothing: all is well." in get(world.port, "/")[1]
     assert f"configuration {world.daemon.config_file}: good\n" in check_of_configuration(world)
     assert not set(doctor(world)) & set(rules_of_figures(world))
 
