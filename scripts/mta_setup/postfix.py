@@ -373,6 +373,8 @@ class PostfixSetup:
             path = self.scratch / Path(name).name
             path.write_bytes(text.encode("utf-8", "surrogateescape"))
             os.utime(path, (0, 0))  # Postfix's programs wait until a file is some seconds old
+        self.reading.has_changed()
+
 
 def rules(table):
     return [line for line in table.splitlines() if line.strip() and not line.startswith("#")]

@@ -11,13 +11,19 @@ INCOMING = re.compile(r"^(.*:)?(smtp|25)/inet$|/pass$")  # where mail comes in f
 
 
 class Reading:
-    """name: what messages call the folder, if it is a copy."""
+    """name: what messages call the folder, if it is a copy. Of each question the answer is kept until has_changed()."""
 
     def __init__(self, folder, name=None):
         self.folder, self.name = str(folder), str(name or folder)
+        self.answers = {}
+
+    def has_changed(self):
+        self.answers.clear()
 
     def run(self, *arguments):
-        return run(["postconf", "-c", self.folder, *arguments], self.folder, self.name)
+        if arguments not in self.answers:
+            self.answers[arguments] = run(["postconf", "-c", self.folder, *arguments], self.folder, self.name)
+        return self.answers[arguments]
 
     def value(self, name, *options):
         return self.run(*options, "-h", name).strip()
