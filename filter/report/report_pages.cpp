@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::size_t kBarColumns = 40;
 
+// What the page's style sheet does not have: captions, and the first cell of a row as its header. A table that is wider
+// than a telephone scrolls by itself.
+constexpr std::string_view kTableStyle = R"(caption{text-align:left}section{overflow-x:auto}
+th[scope=row]{color:inherit;font-size:inherit}th.w{overflow-wrap:anywhere}tr+tr th{border-top:1px solid var(--line)}
+)";
+
 std::uint64_t highest(const ReportBars& bars) {
   return bars.bars.empty() ? 0 : std::ranges::max(bars.bars, {}, &DecisionBar::height).height();
 }
@@ -108,7 +114,7 @@ bool has_long_word(std::string_view text) noexcept {
   return false;
 }
 
-std::string cell_html(const ReportColumn& column, const std::string& cell) {
+std::string cell_html(const ReportColumn& column, const std::string& cell, bool is_name) {
   std::string_view kind;
   if (column.is_number) {
     kind = "n";
@@ -117,18 +123,23 @@ std::string cell_html(const ReportColumn& column, const std::string& cell) {
   } else if (has_long_word(cell)) {
     kind = "w";
   }
-  return (kind.empty() ? "<td>" : fmt::format("<td class=\"{}\">", kind)) + escaped(cell) + "</td>";
+  const std::string class_of = kind.empty() ? "" : fmt::format(" class=\"{}\"", kind);
+  return is_name ? fmt::format("<th scope=\"row\"{}>{}</th>", class_of, escaped(cell))
+                 : fmt::format("<td{}>{}</td>", class_of, escaped(cell));
 }
 
 std::string table_html(const ReportSection& section) {
-  std::string html = "<table><tr>";
+  const std::string caption = section.caption.empty() ? "Messages by " + section.columns.front().name : section.caption;
+  std::string html = "<table><caption class=\"soft\">" + escaped(caption) + "</caption>\n<tr>";
   for (const ReportColumn& column : section.columns) {
-    html += fmt::format("<th{}>{}</th>", column.is_number ? " class=\"n\"" : "", escaped(column.name));
+    html += fmt::format("<th scope=\"col\"{}>{}</th>", column.is_number ? " class=\"n\"" : "", escaped(column.name));
   }
   html += "</tr>\n";
   for (const auto& row : section.rows) {
     html += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i) html += cell_html(section.columns[i], row[i]);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      html += cell_html(section.columns[i], row[i], i == section.name_column);
+    }
     html += "</tr>\n";
   }
   return html + "</table>\n";
@@ -190,7 +201,9 @@ std::string report_text(const ReportContent& content) {
 }
 
 std::string report_html(const ReportContent& content) {
-  std::string html = page_head("Bloomgate report") + "<header><h1>Bloomgate report</h1>\n";
+  std::string html = page_head("Bloomgate report");
+  html.insert(html.find("</style>"), kTableStyle);
+  html += "<header><h1>Bloomgate report</h1>\n";
   for (const std::string& line : content.scope) html += "<p class=\"soft\">" + escaped(line) + "</p>\n";
   html += "</header>\n";
   for (std::size_t i = 0; i < content.sections.size(); ++i) {

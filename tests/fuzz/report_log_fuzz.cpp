@@ -45,6 +45,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::uint64_t each : figures.outcomes) all += each;
   require(all == figures.messages && figures.reasons.total() == all);
   require(figures.slowest.size() <= Figures::kMostSlow && figures.hours.size() <= Figures::kMostHours);
+  require(figures.listing_recipients <= figures.recipients);
+  std::uint64_t in_days = bars_of(figures).left_out;
+  for (const DecisionBar& bar : bars_of(figures).bars) in_days += bar.height();
+  require(days_of(figures).size() <= kMostDays && in_days == all);
   const ReportContent content = {
       .scope = scope_of(figures, counts), .bars = bars_of(figures), .sections = sections_of(figures, kMostRows)};
   require(is_plain(report_text(content)));
