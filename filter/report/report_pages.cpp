@@ -18,8 +18,9 @@ constexpr std::size_t kBarColumns = 40;
 
 // What the page's style sheet does not have: captions, and the first cell of a row as its header. A table that is wider
 // than a telephone scrolls by itself.
-constexpr std::string_view kTableStyle = R"(caption{text-align:left}section{overflow-x:auto}
-th[scope=row]{color:inherit;font-size:inherit}th.w{overflow-wrap:anywhere}tr+tr th{border-top:1px solid var(--line)}
+constexpr std::string_view kTableStyle = R"(caption{text-align:left;padding:0 .3rem}section{overflow-x:auto}
+th[scope=row]{color:inherit;font-size:inherit}th.w{overflow-wrap:anywhere;min-width:7rem}
+th.o{white-space:nowrap}tr+tr th{border-top:1px solid var(--line)}
 )";
 
 std::uint64_t highest(const ReportBars& bars) {
@@ -105,7 +106,7 @@ bool has_colour(std::string_view word) noexcept {
 
 // A word that would not fit on a telephone beside others.
 bool has_long_word(std::string_view text) noexcept {
-  constexpr std::size_t kLong = 12;
+  constexpr std::size_t kLong = 10;  // a date has 10
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
     if (end > kLong) return true;
@@ -122,6 +123,8 @@ std::string cell_html(const ReportColumn& column, const std::string& cell, bool 
     kind = cell;
   } else if (has_long_word(cell)) {
     kind = "w";
+  } else if (is_name && cell.find(' ') == std::string::npos) {
+    kind = "o";
   }
   const std::string class_of = kind.empty() ? "" : fmt::format(" class=\"{}\"", kind);
   return is_name ? fmt::format("<th scope=\"row\"{}>{}</th>", class_of, escaped(cell))

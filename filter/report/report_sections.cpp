@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <span>
 
@@ -41,12 +42,17 @@ ReportSection table_of(std::string title, std::string word_name, const SpaceSavi
   return section;
 }
 
+// No figure or column shows that nothing was exempt, or refused.
+bool is_shown(const Figures& figures, Outcome outcome) noexcept {
+  return figures.count(outcome) != 0 || outcome == Outcome::deliver || outcome == Outcome::check;
+}
+
 ReportSection messages_section(const Figures& figures) {
   ReportSection section = {.title = "Messages"};
   section.facts.push_back({format_count(figures.messages), "messages"});
   for (const Outcome outcome : kEachOutcome) {
+    if (!is_shown(figures, outcome)) continue;
     const std::uint64_t count = figures.count(outcome);
-    if (count == 0 && outcome != Outcome::deliver && outcome != Outcome::check) continue;
     const std::string_view name = outcome_name(outcome);
     const std::string_view why = outcome == Outcome::exempt   ? ", not incoming"
                                  : outcome == Outcome::refuse ? ", for forged fields"
@@ -65,16 +71,22 @@ ReportSection messages_section(const Figures& figures) {
 
 // Empty if there is only one day.
 ReportSection days_section(const Figures& figures) {
-  ReportSection section = {.title = "Days", .caption = "Messages by day"};
-  section.columns = {{"day"},           {"messages", true}, {"delivered", true},
-                     {"checked", true}, {"exempt", true},   {"refused", true}};
+  constexpr std::array<std::string_view, kOutcomes> kDone = {"delivered", "checked", "exempt", "refused"};
+  ReportSection section = {.title = "Days", .caption = "Messages of each day, by decision"};
+  section.columns = {{"day"}, {"messages", true}};
+  for (const Outcome outcome : kEachOutcome) {
+    if (is_shown(figures, outcome))
+      section.columns.push_back({std::string(kDone[static_cast<std::size_t>(outcome)]), true});
+  }
   const std::vector<ReportDay> days = days_of(figures);
   if (days.size() < 2) return section;
   std::uint64_t in_table = 0;
   for (const auto& [date, outcomes] : days) {
     const std::uint64_t all = std::accumulate(outcomes.begin(), outcomes.end(), std::uint64_t{0});
     std::vector<std::string> row = {date, format_count(all)};
-    for (const std::uint64_t count : outcomes) row.push_back(format_count(count));
+    for (const Outcome outcome : kEachOutcome) {
+      if (is_shown(figures, outcome)) row.push_back(format_count(outcomes[static_cast<std::size_t>(outcome)]));
+    }
     section.rows.push_back(std::move(row));
     in_table += all;
   }
@@ -105,11 +117,12 @@ ReportSection held_section(const Figures& figures, std::size_t most) {
 ReportSection unauthenticated_section(const std::vector<Unauthenticated>& all, std::size_t most) {
   ReportSection section = {.title = "Listed domains that did not authenticate their mail",
                            .caption = "Messages that were checked, by domain"};
-  section.columns = {{"listed"}, {"reason"}, {"signature"}, {"last signed by"}, {"messages", true}};
+  section.columns = {{"listed"}, {"why"}, {"messages", true}};
   for (const Unauthenticated& each : std::span(all).first(std::min(all.size(), most))) {
-    section.rows.push_back({printable(each.listed), printable(each.reason),
-                            each.signature.empty() ? "not verified" : printable(each.signature),
-                            shown(each.last_signed_by), format_count(each.messages)});
+    std::string why = each.reason;
+    if (!each.signature.empty()) why += ": " + each.signature;
+    if (!each.last_signed_by.empty()) why += ", last signed by " + each.last_signed_by;
+    section.rows.push_back({printable(each.listed), printable(why), format_count(each.messages)});
   }
   if (all.size() > most) section.notes.push_back(fmt::format("There were {} in all.", format_count(all.size())));
   section.notes.emplace_back(

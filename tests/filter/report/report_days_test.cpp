@@ -50,14 +50,15 @@ TEST_CASE_METHOD(Days, "a day is this machine's own, and a day without a message
                                          "  2026-11-21         1          0        1       0        0\n"
                                          "  2026-11-22         0          0        0       0        0\n"
                                          "  2026-11-23         2          0        0       1        1\n"));
-  CHECK_THAT(pages()[1], Catch::Contains("<caption class=\"soft\">Messages by day</caption>") &&
-                             Catch::Contains("<th scope=\"row\">2026-11-21</th><td class=\"n\">1</td>"));
+  CHECK_THAT(pages()[1], Catch::Contains("<caption class=\"soft\">Messages of each day, by decision</caption>") &&
+                             Catch::Contains("<th scope=\"row\" class=\"o\">2026-11-21</th><td class=\"n\">1</td>"));
 }
 
 TEST_CASE_METHOD(Days, "a log of one day has no table of days") {
   add(utc(2026, 11, 20, 1h));
   add(utc(2026, 11, 20, 22h));
-  for (const std::string& page : pages()) CHECK_THAT(page, !Catch::Contains("Messages by day"));
+  for (const std::string& page : pages())
+    CHECK_THAT(page, !Catch::Contains("Days") && !Catch::Contains("Messages of each day"));
 }
 
 TEST_CASE_METHOD(Days, "the latest days are whole, and what is older is counted") {
