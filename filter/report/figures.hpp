@@ -1,5 +1,5 @@
-// What a log says of the daemon's decisions, counted. Its memory is bounded whatever the log is: some MiB for the
-// domains, and less for the rest. A value that one thread fills, then plain to read.
+// What a log says of the daemon's decisions, counted. Its memory is bounded whatever the log is: 50 MiB at
+// most for the domains, and less for the rest. A value that one thread fills, then plain to read.
 #pragma once
 
 #include <algorithm>

@@ -20,15 +20,20 @@ std::string shown(std::string_view word) {
 }
 
 // Says how far the counts of the table can be wrong, or how many words there were if it does not show all.
-void note_all(ReportSection& section, const SpaceSaving& words, std::string_view what = "") {
-  if (words.has_dropped()) {
-    const std::vector<SpaceSaving::Item> items = words.top(section.rows.size());
-    const std::uint64_t error = items.empty() ? 0 : std::ranges::max(items, {}, &SpaceSaving::Item::error).error;
+// `items` are those that it shows.
+void note_all(ReportSection& section, std::size_t size, bool has_dropped, const auto& items,
+              std::string_view what = "") {
+  if (has_dropped) {
+    std::uint64_t error = 0;
+    for (const auto& item : items) error = std::max(error, item.error);
     section.notes.push_back(fmt::format("There were more than {}{}: a count here is too high by {} at most.",
-                                        format_count(words.size()), what, format_count(error)));
-  } else if (words.size() > section.rows.size()) {
-    section.notes.push_back(fmt::format("There were {}{} in all.", format_count(words.size()), what));
+                                        format_count(size), what, format_count(error)));
+  } else if (size > section.rows.size()) {
+    section.notes.push_back(fmt::format("There were {}{} in all.", format_count(size), what));
   }
+}
+void note_all(ReportSection& section, const SpaceSaving& words, std::string_view what = "") {
+  note_all(section, words.size(), words.has_dropped(), words.top(section.rows.size()), what);
 }
 
 // Words, counts and shares.
@@ -118,13 +123,14 @@ ReportSection unauthenticated_section(const std::vector<Unauthenticated>& all, s
   ReportSection section = {.title = "Listed domains that did not authenticate their mail",
                            .caption = "Messages that were checked, by domain"};
   section.columns = {{"listed"}, {"why"}, {"messages", true}};
-  for (const Unauthenticated& each : std::span(all).first(std::min(all.size(), most))) {
+  const auto shown_ones = std::span(all).first(std::min(all.size(), most));
+  for (const Unauthenticated& each : shown_ones) {
     std::string why = each.reason;
     if (!each.signature.empty()) why += ": " + each.signature;
     if (!each.last_signed_by.empty()) why += ", last signed by " + each.last_signed_by;
     section.rows.push_back({printable(each.listed), printable(why), format_count(each.messages)});
   }
-  if (all.size() > most) section.notes.push_back(fmt::format("There were {} in all.", format_count(all.size())));
+  note_all(section, all.size(), std::ranges::any_of(all, &Unauthenticated::error), shown_ones);
   section.notes.emplace_back(
       "Some of this mail may be forged. 'bloomgate-milter why @DOMAIN' explains the last messages of a domain. "
       "bloomgate-milter(8) explains each reason (Reasons) and each fault of a signature (LOG).");

@@ -46,11 +46,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(all == figures.messages && figures.reasons.total() == all);
   require(figures.slowest.size() <= Figures::kMostSlow && figures.hours.size() <= Figures::kMostHours);
   require(figures.listing_recipients <= figures.recipients);
-  std::uint64_t in_days = bars_of(figures).left_out;
-  for (const DecisionBar& bar : bars_of(figures).bars) in_days += bar.height();
-  require(days_of(figures).size() <= kMostDays && in_days == all);
   const ReportContent content = {
       .scope = scope_of(figures, counts), .bars = bars_of(figures), .sections = sections_of(figures, kMostRows)};
+  std::uint64_t in_bars = content.bars.left_out;
+  for (const DecisionBar& bar : content.bars.bars) in_bars += bar.height();
+  require(in_bars == all && content.bars.bars.size() <= kMostDays);
   require(is_plain(report_text(content)));
   const std::string html = report_html(content);
   require(is_plain(html) && html.find("<script") == std::string::npos);

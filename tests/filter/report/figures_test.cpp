@@ -1,5 +1,7 @@
 #include "filter/report/figures.hpp"
 
+#include <algorithm>
+
 #include "filter/report/figures_json.hpp"
 #include "filter/report/report_pages.hpp"
 #include "tests/support/catch.hpp"
@@ -174,6 +176,15 @@ TEST_CASE_METHOD(Counted, "mail of an unlisted domain displaces no listed one, h
   const std::vector<Unauthenticated> all = figures.unauthenticated();
   REQUIRE(all.size() == 1);
   CHECK((all[0].listed == "bank.example" && all[0].messages == 1 && all[0].error == 0));
+  CHECK_THAT(pages(figures)[0], !Catch::Contains("There were more than 1:"));
+  for (std::size_t i = 0; i < 2 * Figures::kMostDomains; ++i) {
+    add(figures, decision("a@d" + std::to_string(i) + ".example", "check", "not-authenticated", " identity=envelope"));
+  }
+  const std::vector<ReportSection> sections = sections_of(figures, 10);
+  const auto shown =
+      std::ranges::find(sections, "Listed domains that did not authenticate their mail", &ReportSection::title);
+  REQUIRE(shown != sections.end());
+  CHECK_THAT(shown->notes.front(), Catch::Contains("There were more than") && Catch::Contains("is too high by"));
 }
 
 TEST_CASE_METHOD(Counted, "of a domain that is too long to be kept whole the end is kept") {
