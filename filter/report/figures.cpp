@@ -58,7 +58,7 @@ std::string kind_of(std::string_view text) {
   return kind;
 }
 
-// The number that the text begins with, or 0. A sum of such numbers does not overflow.
+// The number that the text begins with, or 0; at most 2^40, so that a sum of millions of them does not overflow.
 std::uint64_t number_of(std::string_view text) noexcept {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
   std::uint64_t number = 0;
