@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <string_view>
@@ -15,13 +16,6 @@ namespace bloomgate {
 namespace {
 
 constexpr std::size_t kBarColumns = 40;
-
-// What the page's style sheet does not have: captions, and the first cell of a row as its header. A table that is wider
-// than a telephone scrolls by itself.
-constexpr std::string_view kTableStyle = R"(caption{text-align:left;padding:0 .3rem}section{overflow-x:auto}
-th[scope=row]{color:inherit;font-size:inherit}th.w{overflow-wrap:anywhere;min-width:7rem}
-th.o{white-space:nowrap}tr+tr th{border-top:1px solid var(--line)}
-)";
 
 std::uint64_t highest(const ReportBars& bars) {
   return bars.bars.empty() ? 0 : std::ranges::max(bars.bars, {}, &DecisionBar::height).height();
@@ -123,8 +117,6 @@ std::string cell_html(const ReportColumn& column, const std::string& cell, bool 
     kind = cell;
   } else if (has_long_word(cell)) {
     kind = "w";
-  } else if (is_name && cell.find(' ') == std::string::npos) {
-    kind = "o";
   }
   const std::string class_of = kind.empty() ? "" : fmt::format(" class=\"{}\"", kind);
   return is_name ? fmt::format("<th scope=\"row\"{}>{}</th>", class_of, escaped(cell))
@@ -132,20 +124,17 @@ std::string cell_html(const ReportColumn& column, const std::string& cell, bool 
 }
 
 std::string table_html(const ReportSection& section) {
-  const std::string caption = section.caption.empty() ? "Messages by " + section.columns.front().name : section.caption;
-  std::string html = "<table><caption class=\"soft\">" + escaped(caption) + "</caption>\n<tr>";
-  for (const ReportColumn& column : section.columns) {
-    html += fmt::format("<th scope=\"col\"{}>{}</th>", column.is_number ? " class=\"n\"" : "", escaped(column.name));
-  }
-  html += "</tr>\n";
+  std::vector<std::string> heads;
+  for (const ReportColumn& column : section.columns) heads.push_back(column.name + (column.is_number ? "#" : ""));
+  std::string rows = head_row(std::vector<std::string_view>(heads.begin(), heads.end()));
   for (const auto& row : section.rows) {
-    html += "<tr>";
+    rows += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
-      html += cell_html(section.columns[i], row[i], i == section.name_column);
+      rows += cell_html(section.columns[i], row[i], i == section.name_column);
     }
-    html += "</tr>\n";
+    rows += "</tr>\n";
   }
-  return html + "</table>\n";
+  return table(section.caption.empty() ? "Messages by " + section.columns.front().name : section.caption, rows);
 }
 
 std::string section_html(const ReportSection& section) {
@@ -167,13 +156,9 @@ std::string section_html(const ReportSection& section) {
 
 std::string bars_html(const ReportBars& bars) {
   if (bars.bars.empty()) return {};
-  const std::string label = fmt::format("{}, at most {}", bars_title(bars), format_count(highest(bars)));
-  std::string html = "<section><h2>" + escaped(label) + "</h2>\n" + stacked_bars(bars.bars, label);
-  html += fmt::format("<p class=\"soft ends\"><span>{}</span><span>{}</span></p>\n", escaped(bars.labels.front()),
-                      escaped(bars.labels.back()));
-  html +=
-      "<p class=\"soft\"><span class=\"deliver\">deliver</span>, <span class=\"check\">check</span>, exempt, <span "
-      "class=\"refuse\">refuse</span></p>\n";
+  const std::string most = fmt::format("At most {} in one {}", format_count(highest(bars)), bars.unit);
+  std::string html = "<section><h2>" + escaped(bars_title(bars)) + "</h2>\n";
+  html += chart(bars.bars, most, std::array{bars.labels.front(), bars.labels.back()}) + chart_legend();
   if (bars.left_out != 0) html += "<p class=\"soft\">" + left_out_text(bars) + "</p>\n";
   return html + "</section>\n";
 }
@@ -204,9 +189,7 @@ std::string report_text(const ReportContent& content) {
 }
 
 std::string report_html(const ReportContent& content) {
-  std::string html = page_head("Bloomgate report");
-  html.insert(html.find("</style>"), kTableStyle);
-  html += "<header><h1>Bloomgate report</h1>\n";
+  std::string html = page_head("Bloomgate report") + "<header><h1>Bloomgate report</h1>\n";
   for (const std::string& line : content.scope) html += "<p class=\"soft\">" + escaped(line) + "</p>\n";
   html += "</header>\n";
   for (std::size_t i = 0; i < content.sections.size(); ++i) {
