@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "filter/base/ascii.hpp"
 #include "filter/log/syslog_line.hpp"
@@ -19,6 +20,24 @@ void add_domain(SpaceSaving& domains, std::string_view domain, std::uint64_t tim
 
 void add_name(SpaceSaving& names, std::string_view name) {
   if (!name.empty()) names.add(name);
+}
+
+// Whom the daemon's line is about, of a message and of a sample.
+std::string_view sender_of(const auto& line) noexcept {
+  std::string_view sender = line.identity == "header-from" ? line.header_from : line.sender;
+  if (sender.starts_with('<')) sender.remove_prefix(1);
+  if (sender.ends_with('>')) sender.remove_suffix(1);
+  return sender;
+}
+
+// All that has signed the message, as far as its line says so.
+std::string signers_of(const DecisionLine& line) {
+  if (!line.child_signer.empty()) return std::string(line.child_signer);
+  std::string signers(line.domain);
+  for (const std::string_view signer : line.signed_by) {
+    if (!signer.empty()) signers.append(signers.empty() ? "" : ", ").append(signer);
+  }
+  return signers;
 }
 
 // Warnings that differ in numbers and queue IDs only are of one kind: each word with a digit in it becomes a '#'.
@@ -39,40 +58,17 @@ std::string kind_of(std::string_view text) {
   return kind;
 }
 
+// The number that the text begins with, or 0; at most 2^40, so that a sum of millions of them does not overflow.
+std::uint64_t number_of(std::string_view text) noexcept {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+  std::uint64_t number = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+  return result.ec == std::errc{} ? std::min(number, kMost) : 0;
+}
+
 // "log lines lost here: 12; …"
 std::uint64_t lost_lines_of(std::string_view text) noexcept {
-  constexpr std::string_view kStart = "log lines lost here: ";
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
-  if (!text.starts_with(kStart)) return 0;
-  text.remove_prefix(kStart.size());
-  std::uint64_t lost = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), lost);
-  return result.ec == std::errc{} ? std::min(lost, kMost) : 0;
-}
-
-// `warning: connect to Milter service unix:/run/bloomgate/milter.sock: Connection refused`, and where a milter ended in
-// the middle of a session, `warning: milter unix:/run/bloomgate/milter.sock: can't read SMFIC_MAIL reply packet header:
-// …`
-std::optional<UnaskedLine> read_postfix(std::string_view text) noexcept {
-  UnaskedLine read;
-  if (!take(text, "warning: connect to Milter service ")) {
-    if (!take(text, "warning: milter ") || text.find(": can't read SMFIC_") == std::string_view::npos)
-      return std::nullopt;
-  }
-  if (!take_until(text, ": ", read.milter)) return std::nullopt;
-  read.why = text;
-  return read;
-}
-
-// `4AB12: Milter (bloomgate): to error state`
-std::optional<UnaskedLine> read_sendmail(std::string_view text) noexcept {
-  UnaskedLine read;
-  std::string_view id;
-  if (!take_until(text, ": ", id) || !take(text, "Milter (") || !take_until(text, "): ", read.milter))
-    return std::nullopt;
-  if (text != "to error state") return std::nullopt;
-  read.why = text;
-  return read;
+  return take(text, "log lines lost here: ") ? number_of(text) : 0;
 }
 
 }  // namespace
@@ -90,9 +86,14 @@ ListedSigner child_signer_of(const std::string& word) {
   return read;
 }
 
-ListedSigner needed_signer_of(const std::string& word) {
+WordHalves halves_of(const std::string& word) {
   const std::size_t space = word.find(' ');
-  return {.signer = word.substr(0, space), .listed = word.substr(space + 1)};
+  return {.first = word.substr(0, space), .second = word.substr(space + 1)};
+}
+
+ListedSigner needed_signer_of(const std::string& word) {
+  auto [signer, listed] = halves_of(word);
+  return {.signer = std::move(signer), .listed = std::move(listed)};
 }
 
 void Figures::add(const ReportEvent& event) {
@@ -140,6 +141,9 @@ void Figures::add_message(const DecisionLine& line, LogTime time) {
     add_name(whitelists, line.whitelist);
   }
   add_domains(line);
+  add_held(line);
+  add_unauthenticated(line);
+  add_recipients(line);
   add_child_signer(line);
   add_needed_signer(line);
   add_times(line, time);
@@ -150,6 +154,7 @@ void Figures::add_domains(const DecisionLine& line) {
   if (domain.empty() || (line.outcome == Outcome::deliver && line.identity == "header-from")) {
     domain = domain_of(line.header_from);
   }
+  if (line.outcome != Outcome::exempt && !domain.empty()) add_domain(senders, domain);
   const bool is_listed = line.outcome == Outcome::deliver;
   const bool is_unlisted = line.outcome == Outcome::check && line.reason == "not-listed";
   if (domain.empty()) {
@@ -163,6 +168,53 @@ void Figures::add_domains(const DecisionLine& line) {
   ++forging_messages;
   forged_fields += line.forged_fields;
   if (!domain.empty()) add_domain(forging_domains, domain);
+}
+
+void Figures::add_held(const DecisionLine& line) {
+  constexpr std::array<std::string_view, 3> kHolds = {"suspended", "burst", "replay"};
+  if (line.outcome != Outcome::check || std::ranges::find(kHolds, line.reason) == kHolds.end()) return;
+  const std::string_view who = line.identity == "list" ? line.entry : sender_of(line);
+  held.add(std::string(line.reason) + ' ' + std::string(who));
+}
+
+void Figures::add_unauthenticated(const DecisionLine& line) {
+  if (line.outcome != Outcome::check) return;
+  const bool is_listed = line.reason == "not-authenticated" || line.reason == "authentication-failed";
+  if (!is_listed && line.reason != "dmarc-fail" && line.reason != "distrusted-results") return;
+  std::string_view domain = line.identity == "list" ? line.entry : domain_of(sender_of(line));
+  if (domain.empty()) domain = domain_of(line.header_from);
+  if (domain.empty()) return;
+  std::string word(line.reason);
+  word.append(" ").append(line.dkim.substr(0, kMostTextBytes)).append(" ");
+  // The end of a long domain says whose it is.
+  const std::size_t left = SpaceSaving::kMostWordBytes - word.size();
+  word += ascii::lower_case(domain.substr(domain.size() - std::min(domain.size(), left)));
+  (is_listed ? unauthenticated_senders : vetoed_senders).add(word, 1, signers_of(line));
+}
+
+void Figures::add_recipients(const DecisionLine& line) {
+  const std::uint64_t count = number_of(line.recipients);
+  if (count == 0) return;
+  ++recipient_messages;
+  recipients += count;
+  listing_recipients += std::min(count, number_of(line.listed_for));
+}
+
+std::vector<Unauthenticated> Figures::unauthenticated() const {
+  std::vector<Unauthenticated> all;
+  std::set<std::string> listed;
+  const auto add = [&](const SpaceSaving& words, const auto& is_shown) {
+    for (const SpaceSaving::Item& item : words.top(words.size())) {
+      const auto [reason, rest] = halves_of(item.word);
+      const auto [signature, domain] = halves_of(rest);
+      if (is_shown(domain)) all.push_back({domain, reason, signature, item.note, item.count, item.error});
+    }
+  };
+  add(unauthenticated_senders, [&](const std::string& domain) { return listed.insert(domain), true; });
+  add(vetoed_senders,
+      [&](const std::string& domain) { return listed.contains(domain) || listed_domains.count_of(domain) != 0; });
+  std::ranges::stable_sort(all, std::ranges::greater(), &Unauthenticated::messages);
+  return all;
 }
 
 // The signer's own labels, a space and the sender's domain: no longer than the signer.
@@ -205,12 +257,9 @@ void Figures::add_times(const DecisionLine& line, LogTime time) {
 void Figures::add_sample(const SampleLine& line) {
   samples.add(line.answer);
   if (line.answer != "spam") return;
-  std::string_view sender = line.identity == "header-from" ? line.header_from : line.sender;
-  if (sender.starts_with('<')) sender.remove_prefix(1);
-  if (sender.ends_with('>')) sender.remove_suffix(1);
   std::string note(line.whitelist.substr(0, kMostTextBytes));
   note.append(" ").append(line.score.substr(0, kMostTextBytes));
-  spam_senders.add(sender, 1, note);
+  spam_senders.add(sender_of(line), 1, note);
 }
 
 void Figures::add_other(const ReportEvent& event) {
@@ -256,20 +305,6 @@ double TimeCounts::quantile_seconds(double share) const noexcept {
     return std::min(end, longest_);
   }
   return longest_;
-}
-
-std::optional<UnaskedLine> read_unasked_line(std::string_view line) noexcept {
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  const std::optional<SyslogLine> found = read_syslog_line(line);
-  if (!found) return std::nullopt;
-  std::optional<UnaskedLine> read;
-  if (found->program.ends_with("/smtpd") || found->program.ends_with("/cleanup")) {
-    read = read_postfix(found->text);
-  } else if (found->program == "sm-mta" || found->program == "sendmail") {
-    read = read_sendmail(found->text);
-  }
-  if (read) read->date = found->date;
-  return read;
 }
 
 }  // namespace bloomgate

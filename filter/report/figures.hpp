@@ -1,7 +1,8 @@
-// What a log says of the daemon's decisions, counted. Its memory is bounded whatever the log is: some MiB for the
-// domains, and less for the rest. A value that one thread fills, then plain to read.
+// What a log says of the daemon's decisions, counted. Its memory is bounded whatever the log is: 50 MiB at
+// most for the domains, and less for the rest. A value that one thread fills, then plain to read.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -14,19 +15,9 @@
 #include "filter/log/daemon_line.hpp"
 #include "filter/log/log_times.hpp"
 #include "filter/report/space_saving.hpp"
+#include "filter/report/unasked_line.hpp"
 
 namespace bloomgate {
-
-// One line of a mail server's log that says that it could not ask a milter: mail of that session continued without it.
-// The texts are parts of the line.
-struct UnaskedLine {
-  std::string_view date = {};    // for LogTimes
-  std::string_view milter = {};  // Postfix: its address; Sendmail: its name
-  std::string_view why = {};     // as the mail server writes it
-};
-
-// Nothing for other lines. Postfix and Sendmail write one such line for each session. `line` has no line end.
-std::optional<UnaskedLine> read_unasked_line(std::string_view line) noexcept;
 
 // One line that counts: of the daemon, or of the mail server that could not ask a milter. The texts are parts of a
 // block.
@@ -42,6 +33,13 @@ struct ReportEvent {
 // What the daemon's line says.
 ReportEvent event_of(const DaemonLine& line, LogTime time) noexcept;
 
+// A word of Figures that was made of two, at its first space: "check not-listed".
+struct WordHalves {
+  std::string first;
+  std::string second;
+};
+WordHalves halves_of(const std::string& word);
+
 // A domain that signs, and what is listed: a domain, a sender or a mailing list.
 struct ListedSigner {
   std::string signer;
@@ -52,6 +50,16 @@ ListedSigner child_signer_of(const std::string& word);
 // What a word of Figures::needed_signers says. "esp.example billing@bank.example": that sender, domain entry or mailing
 // list is listed, and needs a good signature of esp.example.
 ListedSigner needed_signer_of(const std::string& word);
+
+// Mail of a listed domain that was checked since the domain did not authenticate it.
+struct Unauthenticated {
+  std::string listed;          // a domain, or a mailing list: "list:dev.lists.example.org"
+  std::string reason;          // "not-authenticated"
+  std::string signature;       // why no signature counts: "body-changed". Empty: none was verified
+  std::string last_signed_by;  // the signers of the last such message. Empty: there were none
+  std::uint64_t messages = 0;
+  std::uint64_t error = 0;  // as in SpaceSaving
+};
 
 // Sessions of the mail server that could not ask a milter.
 struct UnaskedMilter {
@@ -123,6 +131,19 @@ struct Figures {
   SpaceSaving child_signers{kMostDomains};     // that sign for listed domains: see child_signer_of()
   SpaceSaving needed_signers{kMostDomains};    // of checked messages: see needed_signer_of()
   std::uint64_t without_domain = 0;            // of both
+  SpaceSaving senders{kMostDomains};           // the domains of all incoming messages
+  // Listed senders whose mail was checked all the same, since they sent too much, or spam: "burst joe@example.org"
+  SpaceSaving held{kMostSenders};
+  // "not-authenticated body-changed example.org"; the note: who signed the last one. Of senders who are listed,
+  SpaceSaving unauthenticated_senders{kMostDomains};
+  // and of those whose DMARC result forbade delivery before any list was asked.
+  SpaceSaving vetoed_senders{kMostDomains};
+
+  // Messages whose recipients were looked up, these recipients, and how many of them have an entry for the sender. The
+  // log does not name recipients.
+  std::uint64_t recipient_messages = 0;
+  std::uint64_t recipients = 0;
+  std::uint64_t listing_recipients = 0;
 
   std::uint64_t forging_messages = 0;
   std::uint64_t forged_fields = 0;
@@ -153,6 +174,14 @@ struct Figures {
   // Throws std::bad_alloc.
   void add(const ReportEvent& event);
 
+  // How many messages of a word of `senders` were delivered.
+  std::uint64_t delivered_of(const SpaceSaving::Item& sender) const noexcept {
+    return std::min(sender.count, listed_domains.count_of(sender.word));
+  }
+  // The listed domains whose mail was not authenticated, the most frequent first. A vetoed domain is among them if
+  // another message of the log shows that it is listed. Throws std::bad_alloc.
+  std::vector<Unauthenticated> unauthenticated() const;
+
   std::uint64_t count(Outcome outcome) const noexcept { return outcomes[static_cast<std::size_t>(outcome)]; }
   // Delivered messages that no checker had to see.
   std::uint64_t spared_messages() const noexcept;
@@ -163,6 +192,9 @@ struct Figures {
  private:
   void add_message(const DecisionLine& line, LogTime time);
   void add_domains(const DecisionLine& line);
+  void add_held(const DecisionLine& line);
+  void add_unauthenticated(const DecisionLine& line);
+  void add_recipients(const DecisionLine& line);
   void add_child_signer(const DecisionLine& line);
   void add_needed_signer(const DecisionLine& line);
   void add_times(const DecisionLine& line, LogTime time);

@@ -3,10 +3,13 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
+#include <span>
 
 #include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/report/report_days.hpp"
 
 namespace bloomgate {
 namespace {
@@ -55,10 +58,46 @@ Json signers_json(const SpaceSaving& words, std::size_t most, const char* listed
 Json reasons_json(const Figures& figures) {
   Json json = Json::array();
   for (const SpaceSaving::Item& item : figures.reasons.top(Figures::kMostNames)) {
-    const std::size_t space = item.word.find(' ');
-    json.push_back({{"decision", printable(item.word.substr(0, space))},
-                    {"reason", printable(item.word.substr(space + 1))},
-                    {"messages", item.count}});
+    const auto [decision, reason] = halves_of(item.word);
+    json.push_back({{"decision", printable(decision)}, {"reason", printable(reason)}, {"messages", item.count}});
+  }
+  return json;
+}
+
+Json held_json(const Figures& figures, std::size_t most) {
+  Json json = Json::array();
+  for (const SpaceSaving::Item& item : figures.held.top(most)) {
+    const auto [reason, sender] = halves_of(item.word);
+    json.push_back({{"sender", printable(sender)},
+                    {"reason", printable(reason)},
+                    {"messages", item.count},
+                    {"too_high_by_at_most", item.error}});
+  }
+  return json;
+}
+
+Json unauthenticated_json(const Figures& figures, std::size_t most) {
+  const auto text = [](const std::string& word) { return word.empty() ? Json() : Json(printable(word)); };
+  Json json = Json::array();
+  const std::vector<Unauthenticated> all = figures.unauthenticated();
+  for (const Unauthenticated& each : std::span(all).first(std::min(all.size(), most))) {
+    json.push_back({{"listed", printable(each.listed)},
+                    {"reason", printable(each.reason)},
+                    {"signature", text(each.signature)},
+                    {"last_signed_by", text(each.last_signed_by)},
+                    {"messages", each.messages},
+                    {"too_high_by_at_most", each.error}});
+  }
+  return json;
+}
+
+Json senders_json(const Figures& figures, std::size_t most) {
+  Json json = Json::array();
+  for (const SpaceSaving::Item& item : figures.senders.top(most)) {
+    json.push_back({{"domain", printable(item.word)},
+                    {"messages", item.count},
+                    {"delivered", figures.delivered_of(item)},
+                    {"too_high_by_at_most", item.error}});
   }
   return json;
 }
@@ -82,6 +121,16 @@ Json slow_json(const Figures& figures) {
                                {"time", utc(slow.time)},
                                {"queue_id", printable(slow.queue_id)},
                                {"reason", printable(slow.reason)}});
+  }
+  return json;
+}
+
+Json days_json(const Figures& figures) {
+  Json json = Json::array();
+  for (const ReportDay& day : days_of(figures)) {
+    Json one = {{"date", day.date}};
+    one.update(outcomes_json(day.outcomes));
+    json.push_back(std::move(one));
   }
   return json;
 }
@@ -146,7 +195,14 @@ std::string figures_json(const Figures& figures, const ReadCounts& counts, std::
   json["delivered_by"] = {{"identity", names_json(figures.identities)},
                           {"authentication", names_json(figures.authentications)},
                           {"whitelist", names_json(figures.whitelists)}};
+  json["days"] = days_json(figures);
   json["hours"] = hours_json(figures);
+  json["held_senders"] = held_json(figures, most);
+  json["unauthenticated"] = unauthenticated_json(figures, most);
+  json["senders"] = senders_json(figures, most);
+  json["recipients"] = {{"messages", figures.recipient_messages},
+                        {"looked_up", figures.recipients},
+                        {"with_entry", figures.listing_recipients}};
   json["listed_domains"] = domains_json(figures.listed_domains, most);
   json["unlisted_domains"] = domains_json(figures.unlisted_domains, most);
   json["needed_signers"] = signers_json(figures.needed_signers, most, "listed", needed_signer_of);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <string_view>
@@ -99,7 +100,7 @@ bool has_colour(std::string_view word) noexcept {
 
 // A word that would not fit on a telephone beside others.
 bool has_long_word(std::string_view text) noexcept {
-  constexpr std::size_t kLong = 12;
+  constexpr std::size_t kLong = 10;  // a date has 10
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
     if (end > kLong) return true;
@@ -108,7 +109,7 @@ bool has_long_word(std::string_view text) noexcept {
   return false;
 }
 
-std::string cell_html(const ReportColumn& column, const std::string& cell) {
+std::string cell_html(const ReportColumn& column, const std::string& cell, bool is_name) {
   std::string_view kind;
   if (column.is_number) {
     kind = "n";
@@ -117,21 +118,23 @@ std::string cell_html(const ReportColumn& column, const std::string& cell) {
   } else if (has_long_word(cell)) {
     kind = "w";
   }
-  return (kind.empty() ? "<td>" : fmt::format("<td class=\"{}\">", kind)) + escaped(cell) + "</td>";
+  const std::string class_of = kind.empty() ? "" : fmt::format(" class=\"{}\"", kind);
+  return is_name ? fmt::format("<th scope=\"row\"{}>{}</th>", class_of, escaped(cell))
+                 : fmt::format("<td{}>{}</td>", class_of, escaped(cell));
 }
 
 std::string table_html(const ReportSection& section) {
-  std::string html = "<table><tr>";
-  for (const ReportColumn& column : section.columns) {
-    html += fmt::format("<th{}>{}</th>", column.is_number ? " class=\"n\"" : "", escaped(column.name));
-  }
-  html += "</tr>\n";
+  std::vector<std::string> heads;
+  for (const ReportColumn& column : section.columns) heads.push_back(column.name + (column.is_number ? "#" : ""));
+  std::string rows = head_row(std::vector<std::string_view>(heads.begin(), heads.end()));
   for (const auto& row : section.rows) {
-    html += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i) html += cell_html(section.columns[i], row[i]);
-    html += "</tr>\n";
+    rows += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      rows += cell_html(section.columns[i], row[i], i == section.name_column);
+    }
+    rows += "</tr>\n";
   }
-  return html + "</table>\n";
+  return table(section.caption.empty() ? "Messages by " + section.columns.front().name : section.caption, rows);
 }
 
 std::string section_html(const ReportSection& section) {
@@ -153,13 +156,9 @@ std::string section_html(const ReportSection& section) {
 
 std::string bars_html(const ReportBars& bars) {
   if (bars.bars.empty()) return {};
-  const std::string label = fmt::format("{}, at most {}", bars_title(bars), format_count(highest(bars)));
-  std::string html = "<section><h2>" + escaped(label) + "</h2>\n" + stacked_bars(bars.bars, label);
-  html += fmt::format("<p class=\"soft ends\"><span>{}</span><span>{}</span></p>\n", escaped(bars.labels.front()),
-                      escaped(bars.labels.back()));
-  html +=
-      "<p class=\"soft\"><span class=\"deliver\">deliver</span>, <span class=\"check\">check</span>, exempt, <span "
-      "class=\"refuse\">refuse</span></p>\n";
+  const std::string most = fmt::format("At most {} in one {}", format_count(highest(bars)), bars.unit);
+  std::string html = "<section><h2>" + escaped(bars_title(bars)) + "</h2>\n";
+  html += chart(bars.bars, most, std::array{bars.labels.front(), bars.labels.back()}) + chart_legend();
   if (bars.left_out != 0) html += "<p class=\"soft\">" + left_out_text(bars) + "</p>\n";
   return html + "</section>\n";
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "filter/report/log_reading.hpp"
+#include "filter/report/report_days.hpp"
 #include "filter/report/report_sections.hpp"
 
 namespace bloomgate {

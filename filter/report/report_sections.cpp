@@ -3,53 +3,61 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
 
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/report/report_days.hpp"
 
 namespace bloomgate {
 namespace {
-
-constexpr std::size_t kMostHourBars = 48;
-constexpr std::size_t kMostDayBars = 60;
-constexpr std::size_t kHoursOfDay = 24;
 
 // What a word of the log is shown as; a dash of the line, or nothing, is said in words.
 std::string shown(std::string_view word) {
   return word.empty() || word == "-" ? "(none)" : printable(word);
 }
 
-// Where the table does not show all of them.
-void note_all(ReportSection& section, const SpaceSaving& words, const char* sentence) {
-  if (words.size() > section.rows.size()) {
-    section.notes.push_back(fmt::format(fmt::runtime(sentence), format_count(words.size())));
+// Says how far the counts of the table can be wrong, or how many words there were if it does not show all.
+// `items` are those that it shows.
+void note_all(ReportSection& section, std::size_t size, bool has_dropped, const auto& items,
+              std::string_view what = "") {
+  if (has_dropped) {
+    std::uint64_t error = 0;
+    for (const auto& item : items) error = std::max(error, item.error);
+    section.notes.push_back(fmt::format("There were more than {}{}: a count here is too high by {} at most.",
+                                        format_count(size), what, format_count(error)));
+  } else if (size > section.rows.size()) {
+    section.notes.push_back(fmt::format("There were {}{} in all.", format_count(size), what));
   }
 }
+void note_all(ReportSection& section, const SpaceSaving& words, std::string_view what = "") {
+  note_all(section, words.size(), words.has_dropped(), words.top(section.rows.size()), what);
+}
 
-// Words, counts and shares. A last sentence says how far the counts can be wrong.
+// Words, counts and shares.
 ReportSection table_of(std::string title, std::string word_name, const SpaceSaving& words, std::size_t most) {
   ReportSection section = {.title = std::move(title)};
   section.columns = {{std::move(word_name)}, {"messages", true}, {"share", true}};
-  std::uint64_t error = 0;
   for (const SpaceSaving::Item& item : words.top(most)) {
     section.rows.push_back({shown(item.word), format_count(item.count), format_share(item.count, words.total())});
-    error = std::max(error, item.error);
   }
-  if (words.has_dropped()) {
-    section.notes.push_back(fmt::format("There were more than {}: a count here is too high by {} at most.",
-                                        format_count(words.size()), format_count(error)));
-  } else {
-    note_all(section, words, "There were {} in all.");
-  }
+  note_all(section, words);
   return section;
+}
+
+// No figure or column shows that nothing was exempt, or refused.
+bool is_shown(const Figures& figures, Outcome outcome) noexcept {
+  return figures.count(outcome) != 0 || outcome == Outcome::deliver || outcome == Outcome::check;
 }
 
 ReportSection messages_section(const Figures& figures) {
   ReportSection section = {.title = "Messages"};
   section.facts.push_back({format_count(figures.messages), "messages"});
   for (const Outcome outcome : kEachOutcome) {
+    if (!is_shown(figures, outcome)) continue;
     const std::uint64_t count = figures.count(outcome);
-    if (count == 0 && outcome != Outcome::deliver && outcome != Outcome::check) continue;
     const std::string_view name = outcome_name(outcome);
     const std::string_view why = outcome == Outcome::exempt   ? ", not incoming"
                                  : outcome == Outcome::refuse ? ", for forged fields"
@@ -66,13 +74,98 @@ ReportSection messages_section(const Figures& figures) {
   return section;
 }
 
+// Empty if there is only one day.
+ReportSection days_section(const Figures& figures) {
+  constexpr std::array<std::string_view, kOutcomes> kDone = {"delivered", "checked", "exempt", "refused"};
+  ReportSection section = {.title = "Days", .caption = "Messages of each day, by decision"};
+  section.columns = {{"day"}, {"messages", true}};
+  for (const Outcome outcome : kEachOutcome) {
+    if (is_shown(figures, outcome))
+      section.columns.push_back({std::string(kDone[static_cast<std::size_t>(outcome)]), true});
+  }
+  const std::vector<ReportDay> days = days_of(figures);
+  if (days.size() < 2) return section;
+  std::uint64_t in_table = 0;
+  for (const auto& [date, outcomes] : days) {
+    const std::uint64_t all = std::accumulate(outcomes.begin(), outcomes.end(), std::uint64_t{0});
+    std::vector<std::string> row = {date, format_count(all)};
+    for (const Outcome outcome : kEachOutcome) {
+      if (is_shown(figures, outcome)) row.push_back(format_count(outcomes[static_cast<std::size_t>(outcome)]));
+    }
+    section.rows.push_back(std::move(row));
+    in_table += all;
+  }
+  if (in_table != figures.messages) {
+    section.notes.push_back(fmt::format("{} messages of other days are left out: the table has the last {}.",
+                                        format_count(figures.messages - in_table), kMostDays));
+  }
+  return section;
+}
+
+ReportSection held_section(const Figures& figures, std::size_t most) {
+  ReportSection section = {.title = "Listed senders that were held",
+                           .caption = "Messages that were checked, by sender",
+                           .needs_action = true};
+  section.columns = {{"listed sender"}, {"reason"}, {"messages", true}};
+  for (const SpaceSaving::Item& item : figures.held.top(most)) {
+    const auto [reason, sender] = halves_of(item.word);
+    section.rows.push_back({shown(sender), printable(reason), format_count(item.count)});
+  }
+  note_all(section, figures.held);
+  section.notes.emplace_back(
+      "suspended: authenticated mail of this sender was spam. burst: it sent much more than usual. replay: the same "
+      "message came too often. 'bloomgate-milter suspended list' prints who is suspended now, and 'bloomgate-milter "
+      "suspended clear ADDRESS' ends a suspension.");
+  return section;
+}
+
+ReportSection unauthenticated_section(const std::vector<Unauthenticated>& all, std::size_t most) {
+  ReportSection section = {.title = "Listed domains that did not authenticate their mail",
+                           .caption = "Messages that were checked, by domain"};
+  section.columns = {{"listed"}, {"why"}, {"messages", true}};
+  const auto shown_ones = std::span(all).first(std::min(all.size(), most));
+  for (const Unauthenticated& each : shown_ones) {
+    std::string why = each.reason;
+    if (!each.signature.empty()) why += ": " + each.signature;
+    if (!each.last_signed_by.empty()) why += ", last signed by " + each.last_signed_by;
+    section.rows.push_back({printable(each.listed), printable(why), format_count(each.messages)});
+  }
+  note_all(section, all.size(), std::ranges::any_of(all, &Unauthenticated::error), shown_ones);
+  section.notes.emplace_back(
+      "Some of this mail may be forged. 'bloomgate-milter why @DOMAIN' explains the last messages of a domain. "
+      "bloomgate-milter(8) explains each reason (Reasons) and each fault of a signature (LOG).");
+  return section;
+}
+
+ReportSection senders_section(const Figures& figures, std::size_t most) {
+  ReportSection section = table_of("Top senders", "domain", figures.senders, most);
+  section.columns.push_back({"delivered", true});
+  const std::vector<SpaceSaving::Item> items = figures.senders.top(most);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    section.rows[i].push_back(format_count(figures.delivered_of(items[i])));
+  }
+  return section;
+}
+
+ReportSection recipients_section(const Figures& figures) {
+  ReportSection section = {.title = "Recipients"};
+  section.facts = {
+      {format_count(figures.recipients),
+       fmt::format("recipients of {} messages were looked up", format_count(figures.recipient_messages))},
+      {format_share(figures.listing_recipients, figures.recipients),
+       "the sender has an entry for that recipient: " + format_count(figures.listing_recipients), "deliver"}};
+  section.notes.emplace_back(
+      "The daemon looks recipients up if its lists have entries for single recipients. Its log does not name them.");
+  return section;
+}
+
 ReportSection reasons_section(const Figures& figures) {
-  ReportSection section = {.title = "Reasons"};
+  ReportSection section = {.title = "Reasons", .caption = "Messages by reason", .name_column = 1};
   section.columns = {{"decision"}, {"reason"}, {"messages", true}, {"share", true}};
   for (const SpaceSaving::Item& item : figures.reasons.top(Figures::kMostNames)) {
-    const std::size_t space = item.word.find(' ');
-    section.rows.push_back({printable(item.word.substr(0, space)), printable(item.word.substr(space + 1)),
-                            format_count(item.count), format_share(item.count, figures.messages)});
+    const auto [decision, reason] = halves_of(item.word);
+    section.rows.push_back(
+        {printable(decision), printable(reason), format_count(item.count), format_share(item.count, figures.messages)});
   }
   return section;
 }
@@ -93,7 +186,7 @@ ReportSection signers_section(std::string title, std::vector<ReportColumn> colum
     const ListedSigner each = read(item.word);
     section.rows.push_back({printable(each.listed), printable(each.signer), format_count(item.count)});
   }
-  note_all(section, words, "There were {} in all.");
+  note_all(section, words);
   section.notes.emplace_back(note);
   return section;
 }
@@ -128,7 +221,9 @@ ReportSection decision_times_section(const Figures& figures) {
     section.notes.push_back(fmt::format("{} took longer than {}.", format_count(times.longer()[mark]),
                                         format_duration(TimeCounts::kMarks[mark])));
   }
+  section.caption = "The slowest decisions";
   section.columns = {{"slowest"}, {"time"}, {"queue ID"}, {"reason"}};
+  section.name_column = 2;
   for (const SlowDecision& slow : figures.slowest) {
     section.rows.push_back(
         {format_duration(slow.seconds), format_local(slow.time), shown(slow.queue_id), printable(slow.reason)});
@@ -185,27 +280,31 @@ ReportSection samples_section(const Figures& figures, std::size_t most) {
   section.facts = {{format_count(all), "delivered messages were shown to a checker all the same"},
                    {format_share(senders.total(), all), "of them it calls spam: " + format_count(senders.total())}};
   if (senders.size() == 0) return section;
+  section.caption = "Sampled spam by sender";
   section.columns = {{"listed sender"}, {"whitelist, last score"}, {"spam", true}};
   for (const SpaceSaving::Item& item : senders.top(most)) {
     section.rows.push_back({shown(item.word), printable(item.note), format_count(item.count)});
   }
-  note_all(section, senders, "There were {} senders in all.");
+  note_all(section, senders, " senders");
   section.notes.emplace_back("'bloomgate-milter revoke ADDRESS' stops a sender within a second.");
   return section;
 }
 
 ReportSection warnings_section(const Figures& figures, std::size_t most) {
   ReportSection section = {.title = "Warnings and errors", .needs_action = true};
+  section.caption = "How often each kind was logged";
   section.columns = {{"times", true}, {"the last of them"}};
+  section.name_column = 1;
   for (const SpaceSaving::Item& item : figures.warnings.top(most)) {
     section.rows.push_back({format_count(item.count), printable(item.note)});
   }
-  note_all(section, figures.warnings, "There were {} kinds in all.");
+  note_all(section, figures.warnings, " kinds");
   return section;
 }
 
 ReportSection unasked_section(const Figures& figures) {
   ReportSection section = {.title = "Mail that bypassed a milter", .needs_action = true};
+  section.caption = "Sessions by milter";
   section.columns = {{"milter"}, {"sessions", true}, {"first"}, {"last"}, {"the mail server said"}};
   for (const auto& [name, milter] : figures.unasked) {
     section.rows.push_back({printable(name), format_count(milter.sessions), format_local(milter.first),
@@ -218,55 +317,7 @@ ReportSection unasked_section(const Figures& figures) {
   return section;
 }
 
-DecisionBar& operator+=(DecisionBar& bar, const OutcomeCounts& counts) {
-  bar.delivered += counts[static_cast<std::size_t>(Outcome::deliver)];
-  bar.checked += counts[static_cast<std::size_t>(Outcome::check)];
-  bar.exempt += counts[static_cast<std::size_t>(Outcome::exempt)];
-  bar.refused += counts[static_cast<std::size_t>(Outcome::refuse)];
-  return bar;
-}
-
-LogTime time_of(std::int64_t hour) {
-  return LogTime(std::chrono::hours(hour));
-}
-
-void add_day_bars(const Figures& figures, ReportBars& made) {
-  made.unit = "day";
-  const std::int64_t last = figures.hours.rbegin()->first;
-  const auto first =
-      std::max(figures.hours.begin()->first, last - static_cast<std::int64_t>((kMostDayBars - 1) * kHoursOfDay));
-  // Days of 23 and of 25 hours are days, too.
-  for (std::int64_t hour = first; hour <= last; ++hour) {
-    const std::string day = format_local_day(time_of(hour));
-    if (made.labels.empty() || made.labels.back() != day) {
-      made.labels.push_back(day);
-      made.bars.emplace_back();
-    }
-    if (const auto found = figures.hours.find(hour); found != figures.hours.end()) made.bars.back() += found->second;
-  }
-}
-
 }  // namespace
-
-ReportBars bars_of(const Figures& figures) {
-  ReportBars made = {.left_out = figures.without_hour};
-  if (figures.hours.empty()) return made;
-  const std::int64_t first = figures.hours.begin()->first;
-  const std::int64_t last = figures.hours.rbegin()->first;
-  if (last - first < static_cast<std::int64_t>(kMostHourBars)) {
-    for (std::int64_t hour = first; hour <= last; ++hour) {
-      made.labels.push_back(format_local_clock(time_of(hour)));
-      made.bars.emplace_back();
-      if (const auto found = figures.hours.find(hour); found != figures.hours.end()) made.bars.back() += found->second;
-    }
-  } else {
-    add_day_bars(figures, made);
-  }
-  std::uint64_t drawn = 0;
-  for (const DecisionBar& bar : made.bars) drawn += bar.height();
-  made.left_out = figures.messages - drawn;
-  return made;
-}
 
 std::vector<std::string> scope_of(const Figures& figures, const ReadCounts& counts) {
   std::vector<std::string> lines;
@@ -286,9 +337,16 @@ std::vector<std::string> scope_of(const Figures& figures, const ReadCounts& coun
 std::vector<ReportSection> sections_of(const Figures& figures, std::size_t most) {
   std::vector<ReportSection> sections;
   sections.push_back(messages_section(figures));
+  if (ReportSection days = days_section(figures); !days.rows.empty()) sections.push_back(std::move(days));
+  if (figures.held.size() != 0) sections.push_back(held_section(figures, most));
   if (figures.warnings.size() != 0) sections.push_back(warnings_section(figures, most));
   if (!figures.unasked.empty()) sections.push_back(unasked_section(figures));
   if (figures.samples.size() != 0) sections.push_back(samples_section(figures, most));
+  if (const auto all = figures.unauthenticated(); !all.empty()) {
+    sections.push_back(unauthenticated_section(all, most));
+  }
+  if (figures.senders.size() != 0) sections.push_back(senders_section(figures, most));
+  if (figures.recipients != 0) sections.push_back(recipients_section(figures));
   sections.push_back(reasons_section(figures));
   const auto add_table = [&](const char* title, const char* name, const SpaceSaving& words, std::size_t rows) {
     if (words.size() != 0) sections.push_back(table_of(title, name, words, rows));

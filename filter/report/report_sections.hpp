@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/html/page.hpp"
 #include "filter/report/log_reading.hpp"
 
 namespace bloomgate {
@@ -26,22 +25,13 @@ struct ReportFact {
 struct ReportSection {
   std::string title;
   std::vector<ReportFact> facts = {};
+  std::string caption = {};  // of the table; if empty, "Messages by" what the first column has
   std::vector<ReportColumn> columns = {};
+  std::size_t name_column = 0;                      // says what a row is about
   std::vector<std::vector<std::string>> rows = {};  // a cell for each column
   std::vector<std::string> notes = {};              // sentences below the table
   bool needs_action = false;
 };
-
-// Messages over time. A bar is an hour, or a day of this machine's own time.
-struct ReportBars {
-  std::vector<DecisionBar> bars = {};
-  std::vector<std::string> labels = {};  // "06:00", "2026-11-20"
-  std::string_view unit = "hour";        // or "day"
-  std::uint64_t left_out = 0;            // messages that are older than the first bar
-};
-
-// At most 48 bars for hours, and 60 for days: the latest.
-ReportBars bars_of(const Figures& figures);
 
 // "2026-11-20 00:00 to 2026-11-20 23:59", and what was read.
 std::vector<std::string> scope_of(const Figures& figures, const ReadCounts& counts);

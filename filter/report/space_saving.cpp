@@ -63,6 +63,11 @@ void SpaceSaving::add(std::string_view word, std::uint64_t times, std::string_vi
   move_down(counter->second.place);
 }
 
+std::uint64_t SpaceSaving::count_of(std::string_view word) const noexcept {
+  const auto found = counters_.find(word);
+  return found == counters_.end() ? 0 : found->second.count;
+}
+
 std::vector<SpaceSaving::Item> SpaceSaving::top(std::size_t most) const {
   std::vector<Counters::const_iterator> order(heap_.begin(), heap_.end());
   const std::size_t wanted = std::min(most, order.size());

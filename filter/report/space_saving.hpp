@@ -37,6 +37,8 @@ class SpaceSaving {
   std::uint64_t total() const noexcept { return total_; }
   // How many words it has now: all different ones that came, unless has_dropped().
   std::size_t size() const noexcept { return heap_.size(); }
+  // How often that word came, as top() counts it: 0 if the word is not among those that it keeps.
+  std::uint64_t count_of(std::string_view word) const noexcept;
   // Whether there were more words than it keeps. If not, every count is exact.
   bool has_dropped() const noexcept { return has_dropped_; }
 

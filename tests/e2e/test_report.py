@@ -89,11 +89,15 @@ def test_the_figures_are_those_of_the_mail_that_was_sent(log):
                         if message.path not in (LISTED, ""))
     seen = {each["domain"]: each["messages"] for each in figures["unlisted_domains"]}
     assert {domain: seen.get(domain) for domain in strangers} == strangers
+    senders = {each["domain"]: (each["messages"], each["delivered"]) for each in figures["senders"]}
+    assert senders.pop("example.org") == (delivered + strangers.pop("example.org"), delivered)
+    assert {domain: senders.get(domain) for domain in strangers} == {domain: (count, 0) for domain, count in strangers.items()}
     assert figures["forged"]["messages"] == 1 and figures["forged"]["fields"] == len(FORGED)
     assert figures["decision_seconds"]["count"] == len(MESSAGES)
     assert figures["deep_checks"]["answers"] == {"failed": checked}
     assert figures["starts"] == 1
-    assert sum(each["deliver"] + each["check"] for each in figures["hours"]) == len(MESSAGES)
+    for span in ("hours", "days"):
+        assert sum(each["deliver"] + each["check"] for each in figures[span]) == len(MESSAGES)
     assert sum(each["times"] for each in figures["warnings"]) >= checked
 
 
@@ -113,7 +117,7 @@ def test_the_page_is_readable_on_a_telephone_and_a_desk_by_day_and_by_night(log,
         for width, dark in ((360, False), (360, True), (1280, False), (1280, True)):
             browser.open_page(page.as_uri(), width, dark)
             text = browser.value_of("document.body.innerText")
-            for words in ("Bloomgate report", "Messages by hour", "Top unlisted domains", "stranger.example",
+            for words in ("Bloomgate report", "Messages by hour", "Top senders", "Top unlisted domains", "stranger.example",
                           "Forged marks", "Slow decisions", "Deeper checks", "Warnings and errors", "Spared"):
                 assert words in text, f"'{words}' is missing in:\n{text}"
             # No word of it leads sideways out of the screen.

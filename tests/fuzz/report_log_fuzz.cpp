@@ -45,8 +45,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::uint64_t each : figures.outcomes) all += each;
   require(all == figures.messages && figures.reasons.total() == all);
   require(figures.slowest.size() <= Figures::kMostSlow && figures.hours.size() <= Figures::kMostHours);
+  require(figures.listing_recipients <= figures.recipients);
   const ReportContent content = {
       .scope = scope_of(figures, counts), .bars = bars_of(figures), .sections = sections_of(figures, kMostRows)};
+  std::uint64_t in_bars = content.bars.left_out;
+  for (const DecisionBar& bar : content.bars.bars) in_bars += bar.height();
+  require(in_bars == all && content.bars.bars.size() <= kMostDays);
   require(is_plain(report_text(content)));
   const std::string html = report_html(content);
   require(is_plain(html) && html.find("<script") == std::string::npos);

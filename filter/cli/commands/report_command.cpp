@@ -1,4 +1,4 @@
-// `bloomgate report`: what the daemon decided, from its log: a day in a page.
+// `bloomgate report`: what the daemon decided, from its log.
 #include <sysexits.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::optional<ReportCommand> parse_report(const Arguments& arguments) {
       ("since", po::value(&command.since)->value_name("WHEN"),
        "leave out what is older: 24h, 7d, 2026-11-20, '2026-11-20 06:00'")  //
       ("top", po::value(&command.top)->default_value(10)->value_name("N"),
-       "show N domains, and N kinds of warnings")                                             //
+       "show N domains or senders, and N kinds of warnings")                                  //
       ("html", po::bool_switch(&command.html), "print a page for a browser, with a picture")  //
       ("prometheus", po::bool_switch(&command.prometheus),
        "print only how much mail bypassed a milter, for a collector of Prometheus")  //
@@ -62,9 +62,10 @@ std::optional<ReportCommand> parse_report(const Arguments& arguments) {
       arguments, visible, &command.logs,
       {.synopsis = "bloomgate report [OPTION...] LOG...\n       bloomgate report [OPTION...] --journal",
        .purpose =
-           "Shows what bloomgate-milter decided, a day in a page: the shares of deliver and check, the reasons, the\n"
-           "domains, forged marks, slow decisions, what the checkers were spared, warnings, and the mail that\n"
-           "bypassed a milter. LOG is a log of syslog's, plain or compressed, what journalctl "
+           "Shows what bloomgate-milter decided: the shares of deliver and check, by hour and by day; listed\n"
+           "senders that were held (suspended, burst, replay); listed domains that did not authenticate their mail,\n"
+           "and why; top senders, reasons, forged marks, slow decisions, what the checkers were spared, warnings,\n"
+           "and the mail that bypassed a milter. LOG is a log of syslog's, plain or compressed, what journalctl\n"
            "--output=short-iso has printed, or - for standard input.",
        .examples = "  bloomgate report --journal --since 7d\n"
                    "  bloomgate report --html --since 24h /var/log/mail.log.1 /var/log/mail.log > report.html\n"

@@ -1,10 +1,8 @@
 #include "filter/log/log_times.hpp"
 
-#include <cstdlib>
-#include <ctime>
-
 #include "filter/base/usage_error.hpp"
 #include "filter/report/log_reading.hpp"
+#include "tests/support/berlin_time.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate::cli {
@@ -12,28 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// This machine's own time is that of Berlin, by a rule that needs no database.
-class Berlin {
- public:
-  Berlin() { set("CET-1CEST,M3.5.0,M10.5.0/3"); }
-  ~Berlin() { set(before_ == nullptr ? nullptr : kept_.c_str()); }
-
- private:
-  static void set(const char* zone) {
-    if (zone == nullptr) {
-      unsetenv("TZ");
-    } else {
-      setenv("TZ", zone, 1);
-    }
-    tzset();
-  }
-  const char* before_ = std::getenv("TZ");
-  std::string kept_ = before_ == nullptr ? "" : before_;
-};
-
-LogTime utc(int year, unsigned month, unsigned day, std::chrono::seconds clock) {
-  return std::chrono::sys_days(std::chrono::year(year) / std::chrono::month(month) / std::chrono::day(day)) + clock;
-}
+using test::Berlin;
+using test::utc;
 
 const LogTime kNow = utc(2026, 11, 22, 12h);
 

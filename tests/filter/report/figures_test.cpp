@@ -1,5 +1,7 @@
 #include "filter/report/figures.hpp"
 
+#include <algorithm>
+
 #include "filter/report/figures_json.hpp"
 #include "filter/report/report_pages.hpp"
 #include "tests/support/catch.hpp"
@@ -24,6 +26,11 @@ std::string decision(const std::string& sender, const std::string& verdict, cons
 
 std::string first_word(const SpaceSaving& words) {
   return words.size() == 0 ? "" : words.top(1).front().word;
+}
+
+std::vector<std::string> pages(const Figures& figures) {
+  const ReportContent content = {.scope = {}, .bars = bars_of(figures), .sections = sections_of(figures, 10)};
+  return {report_text(content), report_html(content)};
 }
 
 struct Counted {
@@ -80,8 +87,7 @@ TEST_CASE_METHOD(Counted, "listed senders of whom only a child signs are counted
   CHECK(child_signer_of(top[0].word).listed == "shop.example");
   CHECK_THAT(figures_json(figures, {}, 1),
              Catch::Contains("\"domain\": \"shop.example\"") && Catch::Contains("\"signer\": \"mg.shop.example\""));
-  const ReportContent content = {.scope = {}, .bars = bars_of(figures), .sections = sections_of(figures, 10)};
-  for (const std::string& page : {report_text(content), report_html(content)}) {
+  for (const std::string& page : pages(figures)) {
     CHECK_THAT(page, Catch::Contains("mg.shop.example") && Catch::Contains("alignment = relaxed"));
   }
 }
@@ -103,10 +109,130 @@ TEST_CASE_METHOD(Counted, "what is listed with a signer, and was not signed by i
   CHECK(needed_signer_of(top[1].word).signer == "esp.example");
   CHECK_THAT(figures_json(figures, {}, 2), Catch::Contains("\"listed\": \"list:dev.lists.example.org\"") &&
                                                Catch::Contains("\"signer\": \"esp.example\""));
-  const ReportContent content = {.scope = {}, .bars = bars_of(figures), .sections = sections_of(figures, 10)};
-  for (const std::string& page : {report_text(content), report_html(content)}) {
+  for (const std::string& page : pages(figures)) {
     CHECK_THAT(page, Catch::Contains("list:dev.lists.example.org") && Catch::Contains("signed-by"));
   }
+}
+
+TEST_CASE_METHOD(Counted,
+                 "a listed domain that does not authenticate its mail is shown with the reason and the signature") {
+  const std::string envelope = " identity=envelope header_from=x@other.example dkim=";
+  add(figures, decision("a@Bank.example", "check", "not-authenticated", envelope + "body-changed domain=bank.example"));
+  add(figures,
+      decision("b@bank.example", "check", "not-authenticated", envelope + "body-changed domain=mail.bank.example"));
+  add(figures, decision("a@bank.example", "check", "not-authenticated",
+                        envelope + "no-signature signed_by=esp.example signed_by=cdn.example"));
+  add(figures,
+      decision("a@esp.example", "check", "authentication-failed", " identity=header-from header_from=a@shop.example"));
+  add(figures, decision("a@x.example", "check", "not-authenticated",
+                        " identity=list entry=list:dev.lists.example signer=lists.example dkim=expired"));
+  add(figures, decision("a@shop.example", "check", "not-authenticated",
+                        " identity=envelope dkim=no-signature child_signer=mg.shop.example child_of=shop.example"));
+  add(figures, decision("a@bank.example", "check", "not-listed", " identity=envelope dkim=no-signature"));
+  const std::vector<Unauthenticated> all = figures.unauthenticated();
+  std::vector<std::string> words;
+  for (const Unauthenticated& each : all) {
+    words.push_back(std::to_string(each.messages) + ' ' + each.listed + ' ' + each.reason + ' ' + each.signature + ' ' +
+                    each.last_signed_by);
+  }
+  CHECK(words == std::vector<std::string>{"2 bank.example not-authenticated body-changed mail.bank.example",
+                                          "1 shop.example authentication-failed  ",
+                                          "1 list:dev.lists.example not-authenticated expired ",
+                                          "1 bank.example not-authenticated no-signature esp.example, cdn.example",
+                                          "1 shop.example not-authenticated no-signature mg.shop.example"});
+  CHECK_THAT(figures_json(figures, {}, 2),
+             Catch::Contains("\"signature\": \"body-changed\"") && Catch::Contains("\"signature\": null"));
+  CHECK_THAT(pages(figures)[0],
+             Catch::Contains("not-authenticated: no-signature, last signed by esp.example, cdn.example") &&
+                 Catch::Contains("authentication-failed "));
+}
+
+TEST_CASE_METHOD(Counted, "a failed DMARC is a listed domain's if another message shows that it is listed") {
+  const auto fail = [&](const std::string& domain, const std::string& reason) {
+    add(figures, decision("a@esp.example", "check", reason, " identity=header-from header_from=a@" + domain));
+  };
+  fail("shop.example", "dmarc-fail");
+  fail("bank.example", "distrusted-results");
+  fail("phish.example", "dmarc-fail");
+  CHECK(figures.unauthenticated().empty());
+  add(figures, decision("b@Shop.example", "deliver", "listed", " identity=envelope"));
+  add(figures, decision("b@bank.example", "check", "not-authenticated", " identity=envelope"));
+  fail("bank.example", "distrusted-results");
+  const std::vector<Unauthenticated> all = figures.unauthenticated();
+  REQUIRE(all.size() == 3);
+  CHECK((all[0].listed == "bank.example" && all[0].reason == "distrusted-results" && all[0].messages == 2));
+  CHECK((all[1].listed == "bank.example" && all[1].reason == "not-authenticated"));
+  CHECK((all[2].listed == "shop.example" && all[2].reason == "dmarc-fail"));
+  CHECK_THAT(pages(figures)[0], !Catch::Contains("phish.example"));
+}
+
+TEST_CASE_METHOD(Counted, "mail of an unlisted domain displaces no listed one, however many it has") {
+  add(figures, decision("a@bank.example", "check", "not-authenticated", " identity=envelope dkim=expired"));
+  for (std::size_t i = 0; i < 2 * Figures::kMostDomains; ++i) {
+    const std::string domain = "d" + std::to_string(i) + ".example";
+    add(figures, decision("a@" + domain, "check", "dmarc-fail", " identity=header-from header_from=a@" + domain));
+  }
+  CHECK(figures.vetoed_senders.size() == Figures::kMostDomains);
+  const std::vector<Unauthenticated> all = figures.unauthenticated();
+  REQUIRE(all.size() == 1);
+  CHECK((all[0].listed == "bank.example" && all[0].messages == 1 && all[0].error == 0));
+  CHECK_THAT(pages(figures)[0], !Catch::Contains("There were more than 1:"));
+  for (std::size_t i = 0; i < 2 * Figures::kMostDomains; ++i) {
+    add(figures, decision("a@d" + std::to_string(i) + ".example", "check", "not-authenticated", " identity=envelope"));
+  }
+  const std::vector<ReportSection> sections = sections_of(figures, 10);
+  const auto shown =
+      std::ranges::find(sections, "Listed domains that did not authenticate their mail", &ReportSection::title);
+  REQUIRE(shown != sections.end());
+  CHECK_THAT(shown->notes.front(), Catch::Contains("There were more than") && Catch::Contains("is too high by"));
+}
+
+TEST_CASE_METHOD(Counted, "of a domain that is too long to be kept whole the end is kept") {
+  const std::string domain = std::string(250, 'x') + ".bank.example";
+  add(figures,
+      decision("a@" + domain, "check", "not-authenticated", " identity=envelope dkim=" + std::string(99, 'y')));
+  const std::vector<Unauthenticated> all = figures.unauthenticated();
+  REQUIRE(all.size() == 1);
+  CHECK(domain.ends_with(all[0].listed));
+  CHECK(all[0].listed.ends_with("x.bank.example"));
+}
+
+TEST_CASE_METHOD(Counted, "listed senders that were held are shown with the reason") {
+  const std::string envelope = " identity=envelope authentication=dkim header_from=x@other.example";
+  add(figures, decision("news@shop.example", "check", "burst", envelope));
+  add(figures, decision("news@shop.example", "check", "burst", envelope));
+  add(figures, decision("joe@example.org", "check", "replay", envelope));
+  add(figures, decision("a@esp.example", "check", "suspended", " identity=header-from header_from=ann@bank.example"));
+  add(figures, decision("a@esp.example", "check", "suspended", " identity=list entry=list:dev.lists.example"));
+  add(figures, decision("joe@example.org", "check", "not-listed", envelope));
+  std::vector<std::string> words;
+  for (const SpaceSaving::Item& item : figures.held.top(9))
+    words.push_back(std::to_string(item.count) + ' ' + item.word);
+  CHECK(words == std::vector<std::string>{"2 burst news@shop.example", "1 replay joe@example.org",
+                                          "1 suspended ann@bank.example", "1 suspended list:dev.lists.example"});
+  CHECK_THAT(figures_json(figures, {}, 1),
+             Catch::Contains("\"sender\": \"news@shop.example\"") && Catch::Contains("\"reason\": \"burst\""));
+  for (const std::string& page : pages(figures)) {
+    CHECK_THAT(page, Catch::Contains("ann@bank.example") && Catch::Contains("suspended clear"));
+  }
+}
+
+TEST_CASE_METHOD(Counted, "senders are the domains of incoming mail, and recipients are counted without their names") {
+  for (int i = 0; i < 3; ++i) add(figures, decision("a@big.example", "check", "not-listed"));
+  add(figures, decision("a@big.example", "deliver", "listed-for-recipients", " recipients=3 listed_for=3"));
+  add(figures, decision("a@small.example", "check", "not-listed-for-all", " recipients=2 listed_for=1"));
+  add(figures, decision("a@small.example", "check", "not-listed", " recipients=1 listed_for=9"));
+  add(figures, decision("a@small.example", "check", "not-listed", " recipients=x listed_for=-1"));
+  add(figures, decision("ann@ours.example", "check", "exempt-authenticated"));
+  const auto top = figures.senders.top(9);
+  REQUIRE(top.size() == 2);
+  CHECK((top[0].word == "big.example" && top[0].count == 4 && figures.delivered_of(top[0]) == 1));
+  CHECK((top[1].word == "small.example" && top[1].count == 3 && figures.delivered_of(top[1]) == 0));
+  CHECK(figures.recipient_messages == 3);
+  CHECK(figures.recipients == 6);
+  CHECK(figures.listing_recipients == 5);
+  CHECK_THAT(pages(figures)[0], Catch::Contains("big.example           4  57.1 %          1\n") &&
+                                    Catch::Contains("recipients of 3 messages were looked up"));
 }
 
 TEST_CASE_METHOD(Counted, "the work that checkers were spared is estimated by their answers alone") {
@@ -211,14 +337,15 @@ TEST_CASE("a date of any year is shown in full") {
 TEST_CASE_METHOD(Counted, "text of the log is escaped for a terminal and a browser") {
   add(figures, decision("a@<script>alert(1)</script>\x1b[31m", "check", "not-listed"));
   add(figures, "something \x1b[2J <b>&", at(0s), DaemonLevel::warning);
-  const ReportContent content = {
-      .scope = scope_of(figures, {}), .bars = bars_of(figures), .sections = sections_of(figures, 10)};
-  const std::string text = report_text(content);
-  const std::string html = report_html(content);
+  add(figures, decision("b@<b>&\x1b[1m", "check", "burst", " identity=envelope"));
+  add(figures, decision("b@<b>&\x1b[1m", "check", "not-authenticated", " identity=envelope dkim=<i> domain=<u>\x1b"));
+  const std::vector<std::string> both = pages(figures);
+  const std::string& text = both[0];
+  const std::string& html = both[1];
   CHECK(text.find('\x1b') == std::string::npos);
   CHECK(text.find("something \\x1b[2J <b>&") != std::string::npos);
   CHECK(html.find('\x1b') == std::string::npos);
-  CHECK(html.find("<script>") == std::string::npos);
+  for (const char* tag : {"<script>", "<b>&", "<i>", "<u>"}) CHECK(html.find(tag) == std::string::npos);
   CHECK(html.find("&lt;script&gt;alert(1)&lt;/script&gt;\\x1b[31m") != std::string::npos);
   CHECK(html.find("\\x1b[2J &lt;b&gt;&amp;") != std::string::npos);
 }

@@ -23,6 +23,8 @@ TEST_CASE("as long as all words fit, every count is exact") {
   CHECK(words.size() == 3);
   CHECK_FALSE(words.has_dropped());
   CHECK(words.top(9).size() == 3);
+  CHECK(words.count_of("b") == 2);
+  CHECK(words.count_of("d") == 0);
 }
 
 TEST_CASE("words with equal counts are sorted by their bytes") {

@@ -4,8 +4,39 @@ import json
 import os
 import re
 import time
+from html.parser import HTMLParser
 
 from program import EX_NOINPUT, EX_USAGE, IS_SANITIZED, ProgramTest, REPOSITORY, main
+
+
+class Page(HTMLParser):
+    """The headings of a page, and its tables: for each its caption, and its rows of (tag, scope, text)."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.headings, self.tables, self.text = [], [], None
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        if tag in ("h1", "h2", "h3", "caption", "th", "td"):
+            self.text = ""
+        if tag == "table":
+            self.tables.append(("", []))
+        elif tag == "tr":
+            self.tables[-1][1].append([])
+        self.scope = dict(attributes).get("scope")
+
+    def handle_data(self, data):
+        if self.text is not None:
+            self.text += data
+
+    def handle_endtag(self, tag):
+        if tag in ("h1", "h2", "h3"):
+            self.headings.append(tag)
+        elif tag == "caption":
+            self.tables[-1] = (self.text, self.tables[-1][1])
+        elif tag in ("th", "td"):
+            self.tables[-1][1][-1].append((tag, self.scope, self.text))
 
 
 class ReportTest(ProgramTest):
@@ -30,6 +61,68 @@ class ReportTest(ProgramTest):
             with self.subTest(name):
                 out, _ = self.check(0, "report", *options, self.FOLDER / "mail.log")
                 self.assertEqual(out, (self.FOLDER / name).read_text())
+
+    def days(self, *times):
+        """A log with a message at each of these times of this machine."""
+        return self.write("log", "".join(self.decision(date=f"{each}+01:00", number=number)
+                                         for number, each in enumerate(times)))
+
+    def test_each_day_of_a_month_has_its_row_in_each_form(self):
+        log = self.days(*[f"2026-11-{day:02}T{hour:02}:30:00" for day in range(1, 31) if day != 15 for hour in range(0, 24, 6)])
+        want = [(f"2026-11-{day:02}", 0 if day == 15 else 4) for day in range(1, 31)]
+        found = json.loads(self.check(0, "report", "--json", log)[0])["days"]
+        self.assertEqual([(day.pop("date"), day) for day in found],
+                         [(date, {"deliver": 0, "check": count, "exempt": 0, "refuse": 0}) for date, count in want])
+        text, _ = self.check(0, "report", log)
+        [days] = re.findall(r"(?m)^Days\n  day +messages  delivered  checked\n((?:  2026.*\n)*)", text)
+        self.assertEqual([line.split() for line in days.splitlines()],
+                         [[date, str(count), "0", str(count)] for date, count in want])
+        [rows] = [rows for caption, rows in Page(self.check(0, "report", "--html", log)[0]).tables if caption.startswith("Messages of each day")]
+        self.assertEqual([[text for _, _, text in row] for row in rows[1:]],
+                         [[date, str(count), "0", str(count)] for date, count in want])
+
+    def test_a_time_of_day_stands_alone_only_if_the_picture_is_of_one_day(self):
+        alone = re.compile(r"(?<!\d\d\d\d-\d\d-\d\d )\b\d\d:\d\d\b")
+        midnights = self.days("2026-11-20T23:10:00", "2026-11-21T00:10:00", "2026-11-22T00:10:00")
+        for options in ([], ["--html"]):
+            out, _ = self.check(0, "report", *options, midnights)
+            self.assertEqual(alone.findall(out), [])
+            for hour in ("2026-11-20 23:00", "2026-11-22 00:00"):
+                self.assertIn(hour, out)
+        out, _ = self.check(0, "report", self.days("2026-11-20T00:10:00", "2026-11-20T23:10:00"))
+        self.assertEqual(alone.findall(out), [f"{hour:02}:00" for hour in range(24)])
+
+    def test_the_page_has_its_headings_in_order_and_says_what_each_cell_of_a_table_is(self):
+        for log in (self.FOLDER / "mail.log", self.days("2026-11-20T23:10:00", "2026-11-21T00:10:00")):
+            page = Page(self.check(0, "report", "--html", log)[0])
+            self.assertEqual(page.headings, ["h1"] + ["h2"] * (len(page.headings) - 1))
+            self.assertGreater(len(page.tables), 2)
+            for caption, (head, *rows) in page.tables:
+                self.assertTrue(caption)
+                self.assertEqual({(tag, scope) for tag, scope, _ in head}, {("th", "col")})
+                for row in rows:
+                    self.assertEqual(len(row), len(head))
+                    self.assertEqual([(tag, scope) for tag, scope, _ in row if tag == "th"], [("th", "row")])
+
+    def test_held_senders_and_listed_domains_without_authentication_are_named_with_the_reason(self):
+        figures = json.loads(self.check(0, "report", "--json", self.FOLDER / "mail.log")[0])
+        self.assertEqual([(each["sender"], each["reason"], each["messages"]) for each in figures["held_senders"]],
+                         [("bulletin@news.example", "burst", 2), ("joe@example.org", "replay", 1), ("ann@partner.example", "suspended", 1)])
+        found = [(each["listed"], each["reason"], each["signature"], each["last_signed_by"]) for each in figures["unauthenticated"]]
+        for want in (("partner.example", "dmarc-fail", None, None),
+                     ("example.org", "not-authenticated", "body-changed", "example.org"),
+                     ("example.org", "not-authenticated", "no-signature", "esp.example, lists.example")):
+            self.assertIn(want, found)
+        self.assertNotIn("phish.example", [domain for domain, *_ in found])
+        self.assertEqual(figures["recipients"], {"messages": 2, "looked_up": 5, "with_entry": 3})
+        counts = [each["messages"] for each in figures["unauthenticated"]]
+        self.assertEqual(counts, sorted(counts, reverse=True))
+
+    def test_every_key_of_the_object_is_in_the_manual_page(self):
+        [names] = re.findall(r"(?ms)^\.Cm report\nprints one object\..*?^\.El$",
+                             (REPOSITORY / "filter/cli/bloomgate.1").read_text())
+        documented = re.findall(r"\w+", " ".join(re.findall(r"(?m)^\.It Cm (.*)$", names)))
+        self.assertEqual(sorted(documented), sorted(json.loads((self.FOLDER / "report.json").read_text())))
 
     def test_compressed_and_rotated_logs_standard_input_and_folders_are_read(self):
         whole = (self.FOLDER / "mail.log").read_bytes()
@@ -125,10 +218,13 @@ class ReportTest(ProgramTest):
 
     def test_memory_stays_bounded_however_many_domains_there_are(self):
         log = self.folder / "log"
+        long = ".".join(["x" * 55] * 4)
+        reasons = ("not-listed forged_headers=1", "not-authenticated", "dmarc-fail", "burst")
         with open(log, "w") as file:
-            for number in range(300_000):
-                file.write(f"2026-11-20T10:00:00+00:00 mx bloomgate-milter[1]: queue_id={number} sender=<a@{'x' * 60}.d{number}.attacker.example> "
-                           "decision=check reason=not-listed time_us=1.5 header_from=-\n")
+            for number in range(200_000):
+                domain = f"{long}.d{number}.example"
+                file.write(f"2026-11-20T10:00:00+00:00 mx bloomgate-milter[1]: queue_id={number} sender=<a@{domain}> decision=check "
+                           f"reason={reasons[number % 4]} time_us=1.5 dkim=no-signature signed_by={domain} signed_by={long} header_from=-\n")
         used = self.kibibytes_used_by("report", "--quiet", log)
         if not IS_SANITIZED:
             self.assertLess(used, 100 * 1024)
