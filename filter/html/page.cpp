@@ -27,7 +27,7 @@ section{background:var(--card);border:1px solid var(--line);border-radius:.6rem;
 .row{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem}.fact b{display:block;font-size:1.35rem;font-variant-numeric:tabular-nums}
 .wide{overflow-x:auto}
 table{width:100%;border-collapse:collapse;overflow-wrap:normal}td,th{padding:.25rem .3rem;text-align:left;font-weight:400;vertical-align:top}
-caption{text-align:left;color:var(--soft);font-size:.88rem;padding:.2rem .3rem}td.w,th.w{overflow-wrap:anywhere;width:75%}
+caption{text-align:left;color:var(--soft);font-size:.88rem;padding:.2rem .3rem}td.w,th.w{overflow-wrap:anywhere;width:75%}tbody th:not(.w){white-space:nowrap}
 thead th{color:var(--soft);font-size:.88rem}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
 tbody tr+tr>*{border-top:1px solid var(--line)}
 .deliver{color:var(--deliver)}.check{color:var(--check)}.refuse{color:var(--refuse)}

@@ -191,12 +191,12 @@ std::string report_text(const ReportContent& content) {
 std::string report_html(const ReportContent& content) {
   std::string html = page_head("Bloomgate report") + "<header><h1>Bloomgate report</h1>\n";
   for (const std::string& line : content.scope) html += "<p class=\"soft\">" + escaped(line) + "</p>\n";
-  html += "</header>\n";
+  html += "</header><main>\n";
   for (std::size_t i = 0; i < content.sections.size(); ++i) {
     html += section_html(content.sections[i]);
     if (i == 0) html += bars_html(content.bars);
   }
-  return html + "</body></html>\n";
+  return html + "</main></body></html>\n";
 }
 
 std::string bypassed_metrics(const Figures& figures, const ReadCounts& counts, LogTime now) {

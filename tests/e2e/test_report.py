@@ -1,5 +1,6 @@
 """From the real daemon's log to the page: what was sent is what is counted, in each form that the log has."""
 
+import itertools
 import json
 import struct
 import subprocess
@@ -7,6 +8,7 @@ from collections import Counter
 
 import private_mail.gateway
 import pytest
+from accessibility import faults_of
 from browser import Browser
 from conftest import LISTED, UNLISTED
 from private_mail.client import Message
@@ -114,7 +116,7 @@ def test_the_page_is_readable_on_a_telephone_and_a_desk_by_day_and_by_night(log,
     with temporary_folder("report") as folder, Browser(tmp_path_factory.mktemp("chromium")) as browser:
         page = folder / "report.html"
         page.write_text(report(log, "--html"))
-        for width, dark in ((360, False), (360, True), (1280, False), (1280, True)):
+        for width, dark in itertools.product((360, 768, 1280), (False, True)):
             browser.open_page(page.as_uri(), width, dark)
             text = browser.value_of("document.body.innerText")
             for words in ("Bloomgate report", "Messages by hour", "Top senders", "Top unlisted domains", "stranger.example",
@@ -122,6 +124,7 @@ def test_the_page_is_readable_on_a_telephone_and_a_desk_by_day_and_by_night(log,
                 assert words in text, f"'{words}' is missing in:\n{text}"
             # No word of it leads sideways out of the screen.
             assert browser.value_of("document.documentElement.scrollWidth") <= width
+            assert faults_of(browser) == []
             assert browser.complaints() == []
             assert browser.requests() == [page.as_uri()]
             assert browser.value_of("document.scripts.length") == 0
