@@ -34,7 +34,8 @@ tbody tr+tr>*{border-top:1px solid var(--line)}
 svg{display:block;width:100%;height:auto}svg .d{fill:var(--deliver)}svg .c{fill:url(#check)}svg .r{fill:var(--refuse)}
 svg .e{fill:url(#exempt)}svg.defs{position:absolute;width:0;height:0}svg.key{display:inline;width:1.2rem;height:.8rem}
 svg .axis{stroke:var(--soft)}svg .ink-c{stroke:var(--check);fill:var(--check)}svg .ink-e{fill:var(--soft)}
-figure{margin:.3rem 0 1rem}.ends{display:flex;justify-content:space-between}
+figure{margin:.3rem 0 1rem}.ends{display:flex}.ends span{flex:1;text-align:center}.ends span:first-child{text-align:left}.ends span:last-child{text-align:right}
+.part{white-space:nowrap}
 </style></head><body>
 <svg class="defs" aria-hidden="true"><defs><pattern id="check" width="4" height="4" patternUnits="userSpaceOnUse"
 patternTransform="rotate(45)"><rect class="ink-c" fill-opacity=".3" width="4" height="4" stroke="none"/><line class="ink-c" x1="0"
@@ -163,8 +164,9 @@ std::string chart_legend() {
   std::string html = "<p class=\"soft\">";
   for (const Part& part : kParts) {
     html += fmt::format(
-        "<svg class=\"key\" viewBox=\"0 0 12 8\" aria-hidden=\"true\"><rect class=\"{}\" width=\"12\" "
-        "height=\"8\"/></svg> {} ",
+        "<span class=\"part\"><svg class=\"key\" viewBox=\"0 0 12 8\" aria-hidden=\"true\"><rect class=\"{}\" "
+        "width=\"12\" "
+        "height=\"8\"/></svg> {}</span> ",
         part.kind, part.name);
   }
   return html + "</p>\n";

@@ -199,7 +199,7 @@ std::unique_ptr<MonitoringServer> Daemon::begin_to_show() {
   if (!started_with_.metrics) return nullptr;
   try {
     return std::make_unique<MonitoringServer>(started_with_, *monitor_, log_);
-  } catch (const BloomgateError& error) {
+  } catch (const std::exception& error) {
     log_->error("metrics: nothing is shown: {}; mail is served all the same", printable(error.what()));
     return nullptr;
   }

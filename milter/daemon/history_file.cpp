@@ -1,6 +1,8 @@
 #include "milter/daemon/history_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +12,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/system/file_io.hpp"
+#include "filter/system/file_paths.hpp"
 #include "filter/system/replacement.hpp"
 
 namespace bloomgate {
@@ -36,38 +39,55 @@ std::string text_of(const std::string& path) {
 }  // namespace
 
 HistoryFile::HistoryFile(std::string path, DecisionHistory& history, DecisionHistory::Time now, Warn warn)
-    : path_(std::move(path)), history_(history), warn_(std::move(warn)), now_(now), saved_in_(quarter_of(now)) {
-  load();
+    : path_(std::move(path)), history_(history), warn_(std::move(warn)), saved_in_(quarter_of(now)) {
+  try {
+    lock();
+    load();
+  } catch (const std::exception& error) {
+    may_save_ = false;
+    this->warn(error.what());
+  }
+  save();  // so that what is wrong with its place shows at the start
+}
+
+// For as long as the daemon lives: the file is one daemon's.
+void HistoryFile::lock() {
+  const std::string name = folder_of(path_) + "/" + hidden_prefix(path_, ".lock");
+  lock_ = FileDescriptor(open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!lock_.is_open()) throw replacement_error("open", name, errno);
+  if (flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+    throw BloomgateError(ErrorCode::cannot_write,
+                         "another daemon keeps its history in '" + path_ + "': name another file");
+  }
 }
 
 void HistoryFile::tick(DecisionHistory::Time now) noexcept {
-  now_ = now;
   if (quarter_of(now) == saved_in_) return;
   saved_in_ = quarter_of(now);
   save();
 }
 
 void HistoryFile::load() {
-  try {
-    if (access(path_.c_str(), F_OK) != 0 && errno == ENOENT) return;
-    const auto wrong = history_.restore(text_of(path_), now_);
-    if (!wrong) return;
-    may_save_ = false;
-    warn(
-        fmt::format("line {} of '{}' is none of a history: remove the file, so that the daemon makes it anew, or name "
-                    "another one",
-                    *wrong, path_));
-  } catch (const BloomgateError& error) {
-    may_save_ = false;
-    warn(error.what());
-  }
+  if (access(path_.c_str(), F_OK) != 0 && errno == ENOENT) return;
+  const auto wrong = history_.restore(text_of(path_));
+  if (!wrong) return;
+  throw BloomgateError(
+      ErrorCode::bad_input,
+      fmt::format("line {} of '{}' is none of a history: remove the file and restart the daemon, or name "
+                  "another file",
+                  *wrong, path_));
 }
 
 void HistoryFile::save() noexcept {
   if (!may_save_) return;
   try {
-    replace_file(path_, history_.text(now_), kMode);
+    replace_file(path_, history_.text(), kMode);
     last_warning_.clear();
+  } catch (const BloomgateError& error) {
+    // The advice of other commands, to try it as root, is none for a daemon.
+    warn(error.code() == ErrorCode::not_permitted
+             ? "'" + path_ + "' cannot be written: the daemon's user must be able to write to its folder"
+             : std::string(error.what()));
   } catch (const std::exception& error) {
     warn(error.what());
   }

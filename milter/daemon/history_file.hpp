@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "filter/system/file_descriptor.hpp"
 #include "milter/monitoring/decision_history.hpp"
 
 namespace bloomgate {
@@ -21,10 +22,11 @@ class HistoryFile {
   HistoryFile(const HistoryFile&) = delete;
   HistoryFile& operator=(const HistoryFile&) = delete;
 
-  // Writes the file once in a quarter of an hour.
+  // Writes the file once in a quarter of an hour. Waits for the disk.
   void tick(DecisionHistory::Time now) noexcept;
 
  private:
+  void lock();
   void load();
   void save() noexcept;
   void warn(const std::string& what) noexcept;
@@ -32,9 +34,9 @@ class HistoryFile {
   const std::string path_;
   DecisionHistory& history_;
   const Warn warn_;
+  FileDescriptor lock_;
   bool may_save_ = true;
   std::string last_warning_;
-  DecisionHistory::Time now_;
   std::int64_t saved_in_;  // the number of the quarter of an hour
 };
 

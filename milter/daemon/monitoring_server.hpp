@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "config/daemon_options.hpp"
 #include "milter/daemon/history_file.hpp"
@@ -19,11 +20,15 @@ class MonitoringServer {
   // Answers at the address that `options.metrics` is, until the end of the object; `monitor` must outlive it. Throws
   // what ListeningSocket and HttpServer throw.
   MonitoringServer(const DaemonOptions& options, Monitor& monitor, const std::shared_ptr<spdlog::logger>& log);
+  ~MonitoringServer();
+  MonitoringServer(const MonitoringServer&) = delete;
+  MonitoringServer& operator=(const MonitoringServer&) = delete;
 
  private:
-  HistoryFile history_;
+  Monitor& monitor_;
   ListeningSocket socket_;
-  HttpServer server_;
+  HistoryFile history_;  // behind the socket: a daemon that is not the one that serves leaves the file alone
+  std::optional<HttpServer> server_;
 };
 
 }  // namespace bloomgate

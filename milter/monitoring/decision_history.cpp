@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace bloomgate {
 namespace {
@@ -12,6 +13,12 @@ using std::chrono::seconds;
 
 // Of one span: more than any server decides, and so few that sums of them cannot wrap.
 constexpr std::uint64_t kMost = std::uint64_t{1} << 40U;
+
+constexpr std::uint64_t kLastStart = 0xffff'ffff;  // in the year 2106
+
+constexpr std::chrono::minutes kLeap(2);
+constexpr std::chrono::hours kFarBack(24);
+constexpr unsigned kOddSeconds = 600;
 
 struct Line {
   std::uint64_t span = 0, start = 0;  // in seconds
@@ -34,14 +41,13 @@ std::optional<Line> line_of(std::string_view text) noexcept {
 }
 
 template <typename Ring>
-void add_lines(std::string& text, const Ring& ring, DecisionHistory::Time now) {
+void add_lines(std::string& text, const Ring& ring) {
   for (std::size_t ago = Ring::kCount; ago-- > 0;) {
-    const auto at = now - static_cast<std::int64_t>(ago) * Ring::kSpan;
-    const MessageCounts counts = ring.of(at);
+    const auto start = ring.newest() - static_cast<std::int64_t>(ago) * Ring::kSpan;
+    const MessageCounts counts = ring.of(start);
     if (counts.all() == 0) continue;
-    const auto start = at.time_since_epoch() / Ring::kSpan * Ring::kSpan.count();
-    text += fmt::format("{} {} {} {} {} {}\n", Ring::kSpan.count(), start, counts.delivered, counts.checked,
-                        counts.exempt, counts.refused);
+    text += fmt::format("{} {} {} {} {} {}\n", Ring::kSpan.count(), start.time_since_epoch().count(), counts.delivered,
+                        counts.checked, counts.exempt, counts.refused);
   }
 }
 
@@ -55,14 +61,37 @@ MessageCounts& MessageCounts::operator+=(const MessageCounts& more) noexcept {
   return *this;
 }
 
-std::string DecisionHistory::text(Time now) const {
+bool DecisionHistory::believes(Time now) noexcept {
+  // What a file was kept of may be long ago, and a month of it is worth waiting for a clock that is set at last.
+  const auto most = has_begun_ ? kLeap : Quarters::kSpan * static_cast<std::int64_t>(Quarters::kCount);
+  if (last_ == Time{} || (now >= last_ - kLeap && now <= last_ + most)) return true;
+  return ++odd_seconds_ > kOddSeconds;
+}
+
+void DecisionHistory::add(Time now, const MessageCounts& more) noexcept {
+  waiting_ += more;
+  if (!has_begun_) last_ = std::max(minutes_.newest(), quarters_.newest());
+  if (!believes(now)) return;
+  has_begun_ = true;
+  // Far back, it is the clock that is wrong rather than all that was kept.
+  if (now < last_ - kLeap && now > last_ - kFarBack) {
+    minutes_.rewind(now);
+    quarters_.rewind(now);
+  }
+  odd_seconds_ = 0;
+  last_ = now;
+  minutes_.add(now, waiting_);
+  quarters_.add(now, std::exchange(waiting_, {}));
+}
+
+std::string DecisionHistory::text() const {
   std::string text = std::string(kFirstLine) + "\n";
-  add_lines(text, quarters_, now);
-  add_lines(text, minutes_, now);
+  add_lines(text, quarters_);
+  add_lines(text, minutes_);
   return text;
 }
 
-std::optional<std::size_t> DecisionHistory::restore(std::string_view text, Time now) noexcept {
+std::optional<std::size_t> DecisionHistory::restore(std::string_view text) noexcept {
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos) return number;  // cut off
@@ -75,11 +104,10 @@ std::optional<std::size_t> DecisionHistory::restore(std::string_view text, Time 
     const std::optional<Line> line = line_of(text_line);
     const bool is_minute = line && line->span == static_cast<std::uint64_t>(Minutes::kSpan.count());
     if (!line || (!is_minute && line->span != static_cast<std::uint64_t>(Quarters::kSpan.count())) ||
-        line->start % line->span != 0) {
+        line->start % line->span != 0 || line->start > kLastStart) {
       return number;
     }
     const Time start{seconds(line->start)};
-    if (start > now) continue;
     if (is_minute) {
       minutes_.restore(start, line->counts);
     } else {

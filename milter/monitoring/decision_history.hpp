@@ -36,12 +36,21 @@ class CountRing {
   static constexpr std::chrono::seconds kSpan{kSeconds};
   static constexpr std::size_t kCount = kSpans;
 
-  // A time before that of the last call, as after a clock was set back, counts for the last span.
+  // A time before the newest span counts for that one.
   void add(Time at, const MessageCounts& more) noexcept {
     const std::int64_t number = at.time_since_epoch() / kSpan;
     if (number > newest_) move_to(number);
     spans_[index_of(newest_)] += more;
   }
+
+  // What was counted for spans behind that of `at` was counted by a wrong clock, and goes.
+  void rewind(Time at) noexcept {
+    const std::int64_t number = at.time_since_epoch() / kSpan;
+    for (; newest_ > number && newest_ > 0; --newest_) spans_[index_of(newest_)] = {};
+  }
+
+  // The start of the newest span.
+  Time newest() const noexcept { return Time(newest_ * kSpan); }
 
   // Puts what was kept into its own span, which add() has not reached yet.
   void restore(Time at, const MessageCounts& counts) noexcept {
@@ -80,28 +89,33 @@ class DecisionHistory {
   using Minutes = CountRing<60, 90>;
   using Quarters = CountRing<15 * 60, 31 * 24 * 4>;
 
-  // Those were decided since the last call.
-  void add(Time now, const MessageCounts& more) noexcept {
-    minutes_.add(now, more);
-    quarters_.add(now, more);
-  }
+  // Those were decided since the last call, a second ago. A clock that leaps is not believed at once: what is decided
+  // meanwhile waits until it has come back, or has stayed where it leapt to for ten minutes.
+  void add(Time now, const MessageCounts& more) noexcept;
 
   const Minutes& minutes() const noexcept { return minutes_; }
   const Quarters& quarters() const noexcept { return quarters_; }
 
   // Of all spans that have a message: a line each of `seconds start delivered checked exempt refused`, all of them
   // numbers, under a first line that says what it is. At most 200 kB. Throws std::bad_alloc.
-  std::string text(Time now) const;
+  std::string text() const;
 
-  // Takes in such a text. Spans that begin past `now` are left out: the clock was ahead. Returns the number of the
-  // first line that is wrong, counted from 1, of which and behind which nothing is taken in; nothing if all is well.
-  std::optional<std::size_t> restore(std::string_view text, Time now) noexcept;
+  // Takes in such a text, also spans that begin past the present time: the clock may be behind. Returns the number of
+  // the first line that is wrong, counted from 1, of which and behind which nothing is taken in; nothing if all is
+  // well.
+  std::optional<std::size_t> restore(std::string_view text) noexcept;
 
   static constexpr std::string_view kFirstLine = "bloomgate history 1";
 
  private:
+  bool believes(Time now) noexcept;
+
   Minutes minutes_;
   Quarters quarters_;
+  MessageCounts waiting_ = {};
+  Time last_ = {};            // that was believed
+  bool has_begun_ = false;    // a time was believed
+  unsigned odd_seconds_ = 0;  // for which the clock is where it has leapt to
 };
 
 }  // namespace bloomgate

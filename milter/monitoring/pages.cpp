@@ -16,13 +16,31 @@ HttpAnswer json_answer(const Json& json, unsigned status = 200) {
   return {.status = status, .content_type = kJsonContentType, .body = json.dump(2) + "\n"};
 }
 
-// Only what is graver than a ticket ends a service or takes it out of a group.
+// What an operator has chosen in the configuration is no failure, however grave its rule is: a service that is started
+// again for it fails again.
+bool is_failure(const HealthFinding& finding) {
+  return finding.severity == Severity::page &&
+         std::ranges::find(settings_rules(), finding.rule, &Rule::name) == settings_rules().end();
+}
+
 HttpAnswer health(const Monitor& monitor, bool with_senders) {
   std::vector<HealthFinding> failing = needs_action(monitor);
-  std::erase_if(failing, [](const HealthFinding& each) { return each.severity != Severity::page; });
+  std::erase_if(failing, [](const HealthFinding& each) { return !is_failure(each); });
   const bool is_well = failing.empty();
   return json_answer({{"status", is_well ? "ok" : "failing"}, {"failing", findings_json(failing, with_senders)}},
                      is_well ? 200 : 503);
+}
+
+// Whether the address of a page asks for that: behind its question mark, between ampersands.
+bool asks_for(std::string_view target, std::string_view wanted) {
+  const std::size_t mark = target.find('?');
+  if (mark == std::string_view::npos) return false;
+  for (std::string_view rest = target.substr(mark + 1);;) {
+    const std::size_t end = rest.find('&');
+    if (rest.substr(0, end) == wanted) return true;
+    if (end == std::string_view::npos) return false;
+    rest.remove_prefix(end + 1);
+  }
 }
 
 }  // namespace
@@ -31,7 +49,7 @@ HttpAnswer page(const Monitor& monitor, const HttpRequest& request, bool is_loca
   if (auto refusal = foreign_host_refusal(request, is_local)) return *std::move(refusal);
   const std::string_view path = request.target.substr(0, request.target.find('?'));
   if (path == "/") {
-    const bool refreshes = !request.target.ends_with(kWithoutRefresh);
+    const bool refreshes = !asks_for(request.target, kWithoutRefresh);
     return {.content_type = kPageContentType, .body = status_page(monitor, is_local, refreshes)};
   }
   if (path == kReasonsPath) return {.content_type = kPageContentType, .body = reasons_page()};

@@ -31,10 +31,12 @@ struct StatusFigures {
   MessageCounts since_start;
   MessageCounts today;               // since midnight, UTC, as far as the history goes
   std::vector<ReasonCount> reasons;  // since the start, the most frequent first
+  std::uint64_t decisions;           // whose time was measured, since the start
   // In seconds: half of all decisions since the start were made within that time, and 99 of 100. Upper bounds; nothing
-  // where none was made, or where they took longer than all classes of the histogram.
+  // where none was made, or where they took longer than all classes of the histogram, whose last bound is `longest`.
   std::optional<double> half_within;
   std::optional<double> nearly_all_within;
+  double longest;
   std::uint64_t keys_looked_up;  // of signatures, at name servers
   std::uint64_t connections;     // of mail servers, now
   bool is_learning;

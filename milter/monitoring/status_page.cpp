@@ -45,18 +45,48 @@ std::string percent(double share) {
   return format_percent(share, kNarrowSpace);
 }
 
-// "at most 250 µs"
-std::string at_most(std::optional<double> time) {
-  if (!time) return "unknown";
-  if (*time < 1e-3) return fmt::format("{:g} \u00b5s", *time * 1e6);
-  return *time < 1 ? fmt::format("{:g} ms", *time * 1e3) : fmt::format("{:g} s", *time);
+// "250 µs"
+std::string duration(double time) {
+  if (time < 1e-3) return fmt::format("{:g}\u202f\u00b5s", time * 1e6);
+  return time < 1 ? fmt::format("{:g}\u202fms", time * 1e3) : fmt::format("{:g}\u202fs", time);
+}
+
+// The time within which a part of the decisions was made.
+std::string time_fact(const StatusFigures& figures, const std::optional<double>& within, std::string_view part) {
+  if (figures.decisions == 0) return fact("none yet", "decisions whose time is known");
+  if (within) return fact(duration(*within), fmt::format("or less, for {} decisions", part));
+  return fact("over " + duration(figures.longest), fmt::format("for {} decisions", part));
+}
+
+std::string_view urgency(Severity severity) {
+  switch (severity) {
+    case Severity::page:
+      return "urgent (page)";
+    case Severity::ticket:
+      return "soon (ticket)";
+    case Severity::notice:
+      break;
+  }
+  return "to know (notice)";
+}
+
+// What is the case, in a few words for the title of the page.
+std::string state(const std::vector<HealthFinding>& findings) {
+  const auto count = [&](Severity severity) {
+    return std::ranges::count(findings, severity, &HealthFinding::severity);
+  };
+  if (const auto urgent = count(Severity::page); urgent != 0) return fmt::format("{} urgent", urgent);
+  if (const auto soon = count(Severity::ticket); soon != 0) return fmt::format("{} to do", soon);
+  return "OK";
 }
 
 std::string needs_action_section(const std::vector<HealthFinding>& findings, bool with_senders) {
   if (findings.empty()) return "<section><h2>Needs action</h2><p>Nothing: all is well.</p></section>\n";
-  std::string html = "<section class=\"act\"><h2>Needs action</h2><ul>\n";
+  const bool acts = std::ranges::any_of(findings, [](const auto& each) { return each.severity != Severity::notice; });
+  std::string html = acts ? "<section class=\"act\"><h2>Needs action</h2><ul>\n"
+                          : "<section><h2>Needs action</h2><p>Nothing: all is well. To know:</p><ul>\n";
   for (const HealthFinding& each : findings) {
-    html += fmt::format("<li><b>{}</b> {}", severity_name(each.severity), escaped(printable(each.what)));
+    html += fmt::format("<li><b>{}</b> {}", urgency(each.severity), escaped(printable(each.what)));
     if (with_senders && !each.whom.empty()) html += ": " + escaped(printable(each.whom));
     html += "<p class=\"soft\">" + escaped(printable(each.how)) + "</p></li>\n";
   }
@@ -67,13 +97,13 @@ std::string counts_row(const MessageCounts& counts) {
   std::string html = "<div class=\"row\">\n" + fact(grouped(counts.all()), "messages");
   const auto add = [&](std::string_view name, std::string_view said, std::uint64_t count, bool always) {
     if (count == 0 && !always) return;
-    html += fact(fmt::format("<span class=\"{}\">{}</span>", name, share(count, counts.all())),
-                 fmt::format("{}: {}", said, grouped(count)));
+    html += fact(fmt::format("<span class=\"{}\">{}</span>", name, grouped(count)),
+                 fmt::format("{}: {}", said, share(count, counts.all())));
   };
-  add("deliver", "deliver", counts.delivered, true);
-  add("check", "check", counts.checked, true);
-  add("exempt", "exempt, not incoming", counts.exempt, false);
-  add("refuse", "refuse, for forged fields", counts.refused, false);
+  add("deliver", "delivered", counts.delivered, true);
+  add("check", "checked", counts.checked, true);
+  add("exempt", "not incoming", counts.exempt, false);
+  add("refuse", "refused", counts.refused, false);
   return html + "</div>\n";
 }
 
@@ -88,25 +118,30 @@ std::string decisions_section(const StatusFigures& figures, const DecisionHistor
 std::string reasons_section(const StatusFigures& figures) {
   std::string html = "<section><h2>Top reasons</h2>\n";
   if (figures.reasons.empty()) return html + "<p class=\"soft\">No message was decided yet.</p></section>\n";
-  constexpr std::string_view kHeads[] = {"decision and reason", "messages#", "share#"};
+  constexpr std::string_view kHeads[] = {"decision and reason", "messages#"};
   std::string rows = head_row(kHeads);
-  std::uint64_t all = 0;
+  std::uint64_t all = 0, others = 0;
   for (const ReasonCount& row : figures.reasons) all += row.messages;
-  for (const ReasonCount& row : figures.reasons) {
-    if (&row == &figures.reasons[0] + kTopReasons) break;
+  const std::span top = std::span(figures.reasons).first(std::min(figures.reasons.size(), kTopReasons));
+  for (const ReasonCount& row : std::span(figures.reasons).subspan(top.size())) others += row.messages;
+  for (const ReasonCount& row : top) {
     rows += fmt::format(
         "<tr><th class=\"w\" scope=\"row\"><b class=\"{0}\">{0}</b>: <a href=\"{1}#{2}\">{2}</a><br><span "
-        "class=\"soft\">{3}</span></th><td class=\"n\">{4}</td><td class=\"n\">{5}</td></tr>\n",
+        "class=\"soft\">{3}</span></th><td class=\"n\">{4}<br>{5}</td></tr>\n",
         outcome_name(row.outcome), kReasonsPath, row.reason, escaped(row.meaning), grouped(row.messages),
         share(row.messages, all));
+  }
+  if (others != 0) {
+    rows += fmt::format("<tr><th scope=\"row\">all other reasons</th><td class=\"n\">{}<br>{}</td></tr>\n",
+                        grouped(others), share(others, all));
   }
   return html + table("Since the start, the most frequent first", rows) + "</section>\n";
 }
 
 std::string work_section(const StatusFigures& figures) {
   std::string html = "<section><h2>What it does</h2><div class=\"row\">\n";
-  html += fact(at_most(figures.half_within), "at most, for half of all decisions");
-  html += fact(at_most(figures.nearly_all_within), "at most, for 99 of 100 decisions");
+  html += time_fact(figures, figures.half_within, "half of the");
+  html += time_fact(figures, figures.nearly_all_within, "99 of 100");
   html += fact(grouped(figures.keys_looked_up), "keys of signatures were looked up");
   html += figures.is_learning
               ? fact(grouped(figures.learned), fmt::format("pairs were learned; {} are known", grouped(figures.pairs)))
@@ -178,7 +213,7 @@ std::string bursts_section(const Monitor& monitor, SystemClock::time_point now) 
 }
 
 std::string whitelist_html(const NamedFilter& named, const RateProbes& probes, SystemClock::time_point now) {
-  std::string html = "<h2>" + escaped(named.name) + "</h2>\n";
+  std::string html = "<h2>Whitelist " + escaped(named.name) + "</h2>\n";
   if (!named.filter) return html + "<p class=\"refuse\">not loaded</p>\n";
   const LoadedFilter& filter = *named.filter;
   const FilterHeader& header = filter.header();
@@ -207,52 +242,14 @@ std::string lists_section(const Monitor& monitor, SystemClock::time_point now) {
   html += "<section><h2>Rates promised</h2>\n";
   const std::string rate = message_rate(*lists, monitor.standing()->identity);
   html += "<p>" + escaped(rate.empty() ? "none: no whitelist serves" : rate) + "</p>\n";
-  html += fmt::format("<p class=\"soft\">{} senders were looked up in the bits, which had {} of them.</p>\n",
-                      grouped(monitor.tally().look_ups()), grouped(monitor.tally().hits()));
+  html +=
+      fmt::format("<p class=\"soft\">{} senders were looked up, and the bits of the whitelists had {} of them.</p>\n",
+                  grouped(monitor.tally().look_ups()), grouped(monitor.tally().hits()));
   for (const NamedExactList& each : kExactLists) {
     const auto& list = (parts.*each.part).list;
     if (list) html += fmt::format("<p class=\"soft\">{}: {} entries</p>\n", each.name, list->size());
   }
   return html + "</section>\n";
-}
-
-std::string decision_row(const SeenDecision& seen) {
-  const std::string_view outcome =
-      outcome_name(seen.is_refused ? Outcome::refuse : outcome_of(seen.verdict, seen.reason));
-  const std::string_view reason = seen.is_refused ? kForgedFields : reason_name(seen.reason);
-  std::string html = fmt::format(
-      "<tr><th scope=\"row\">{0}<br><b class=\"{1}\">{1}</b></th><td class=\"w\">{2}<br><span class=\"soft\">"
-      "<a href=\"{3}#{4}\">{4}</a>, From: {5}",
-      format_time_of_day(SystemClock::to_time_t(seen.at)), outcome, escaped(seen.sender.text()), kReasonsPath, reason,
-      escaped(seen.header_from.text()));
-  if (!seen.list.view().empty()) html += ", whitelist " + escaped(printable(seen.list.view()));
-  if (!seen.queue_id.view().empty()) html += ", queue ID " + escaped(printable(seen.queue_id.view()));
-  return html + "</span></td></tr>\n";
-}
-
-std::string decisions_table(std::string_view caption, std::span<const SeenDecision> all) {
-  constexpr std::string_view kHeads[] = {"time (UTC), decision", "envelope sender, reason"};
-  std::string rows = head_row(kHeads);
-  for (const SeenDecision& each : all) rows += decision_row(each);
-  return table(caption, rows);
-}
-
-std::string last_section(const Monitor& monitor, bool with_senders) {
-  std::string html = "<section><h2>Last decisions</h2>\n";
-  if (!with_senders) {
-    return html +
-           "<p class=\"soft\">They are shown on a loopback address or a unix socket only, since they name domains that "
-           "send mail.</p></section>\n";
-  }
-  const std::vector<SeenDecision> all = monitor.last_decisions();
-  if (all.empty()) return html + "<p class=\"soft\">None yet.</p></section>\n";
-  const std::span shown = std::span(all).first(std::min(all.size(), kShownDecisions));
-  html += decisions_table("The latest first; addresses are masked", shown);
-  if (const std::span older = std::span(all).subspan(shown.size()); !older.empty()) {
-    html += fmt::format("<details><summary>{} older ones</summary>", older.size()) +
-            decisions_table("Before these", older) + "</details>\n";
-  }
-  return html + "<p class=\"soft\">Why one was decided so: <code>bloomgate-milter why QUEUE-ID</code>.</p></section>\n";
 }
 
 // "29 Nov"
@@ -266,6 +263,54 @@ std::string day_text(std::chrono::sys_seconds time) {
 // "10:15"
 std::string minute_text(std::chrono::sys_seconds time) {
   return format_time_of_day(SystemClock::to_time_t(time)).substr(0, 5);
+}
+
+// "10:15:00", with its day unless that is today.
+std::string time_of(SystemClock::time_point time, SystemClock::time_point now) {
+  const std::string text = format_time_of_day(SystemClock::to_time_t(time));
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  if (day == std::chrono::floor<std::chrono::days>(now)) return text;
+  return day_text(std::chrono::sys_seconds(day)) + "<br>" + text;
+}
+
+std::string decision_row(const SeenDecision& seen, SystemClock::time_point now) {
+  const std::string_view outcome =
+      outcome_name(seen.is_refused ? Outcome::refuse : outcome_of(seen.verdict, seen.reason));
+  const std::string_view reason = seen.is_refused ? kForgedFields : reason_name(seen.reason);
+  std::string html = fmt::format(
+      "<tr><th scope=\"row\">{0}<br><b class=\"{1}\">{1}</b></th><td class=\"w\">{2}<br><span class=\"soft\">"
+      "<a href=\"{3}#{4}\">{4}</a>, From: {5}",
+      time_of(seen.at, now), outcome, escaped(seen.sender.text()), kReasonsPath, reason,
+      escaped(seen.header_from.text()));
+  if (!seen.list.view().empty()) html += ", whitelist " + escaped(printable(seen.list.view()));
+  if (!seen.queue_id.view().empty()) html += ", queue ID " + escaped(printable(seen.queue_id.view()));
+  return html + "</span></td></tr>\n";
+}
+
+std::string decisions_table(std::string_view caption, std::span<const SeenDecision> all, SystemClock::time_point now) {
+  constexpr std::string_view kHeads[] = {"time (UTC), decision", "envelope sender, reason"};
+  std::string rows = head_row(kHeads);
+  for (const SeenDecision& each : all) rows += decision_row(each, now);
+  return table(caption, rows);
+}
+
+std::string last_section(const Monitor& monitor, bool with_senders, bool refreshes, SystemClock::time_point now) {
+  std::string html = "<section><h2>Last decisions</h2>\n";
+  if (!with_senders) {
+    return html +
+           "<p class=\"soft\">They are shown on a loopback address or a unix socket only, since they name domains that "
+           "send mail.</p></section>\n";
+  }
+  const std::vector<SeenDecision> all = monitor.last_decisions();
+  if (all.empty()) return html + "<p class=\"soft\">None yet.</p></section>\n";
+  const std::span shown = std::span(all).first(std::min(all.size(), kShownDecisions));
+  html += decisions_table("The latest first; addresses are masked", shown, now);
+  // A page that comes again would close what its reader has opened.
+  if (const std::span older = std::span(all).subspan(shown.size()); !older.empty()) {
+    html += refreshes ? fmt::format("<p><a href=\"/?{}#older\">{} older ones</a></p>\n", kWithoutRefresh, older.size())
+                      : "<div id=\"older\">" + decisions_table("Before these", older, now) + "</div>\n";
+  }
+  return html + "<p class=\"soft\">Why one was decided so: <code>bloomgate-milter why QUEUE-ID</code>.</p></section>\n";
 }
 
 // A chart of the last `bars` bars, of which each is `spans` spans of the ring. The last one holds `now`, and all begin
@@ -285,7 +330,7 @@ std::string chart_of(const Ring& ring, std::chrono::sys_seconds now, std::size_t
     made[i] = {counts.delivered, counts.checked, counts.exempt, counts.refused};
   }
   const auto middle = first + static_cast<std::int64_t>(bars / 2) * length;
-  const std::string times[] = {text(first), text(middle), text(now)};
+  const std::string times[] = {text(first), text(middle), "now"};
   const DecisionBar& highest = std::ranges::max(made, {}, &DecisionBar::height);
   std::uint64_t all = 0;
   for (const DecisionBar& each : made) all += each.height();
@@ -298,7 +343,7 @@ std::string chart_of(const Ring& ring, std::chrono::sys_seconds now, std::size_t
 
 std::string decision_charts(const DecisionHistory& history, std::chrono::sys_seconds now) {
   const auto day_and_minute = [](std::chrono::sys_seconds time) { return day_text(time) + ", " + minute_text(time); };
-  return chart_of(history.minutes(), now, 90, 1, "The last 90 minutes", "a minute", day_and_minute) +
+  return chart_of(history.minutes(), now, 90, 1, "The last 90 minutes", "a minute", minute_text) +
          chart_of(history.quarters(), now, 96, 1, "The last 24 hours", "15 minutes", day_and_minute) +
          chart_of(history.quarters(), now, 31, 96, "The last 31 days", "a day", day_text);
 }
@@ -306,16 +351,17 @@ std::string decision_charts(const DecisionHistory& history, std::chrono::sys_sec
 std::string status_page(const Monitor& monitor, bool with_senders, bool refreshes) {
   const StatusFigures figures = status_figures(monitor);
   const std::vector<HealthFinding> findings = needs_action(monitor);
-  std::string html = page_head("Bloomgate on " + figures.host, refreshes ? kRefresh : std::chrono::seconds(0));
+  std::string html = page_head(state(findings) + " \u2013 Bloomgate on " + figures.host,
+                               refreshes ? kRefresh : std::chrono::seconds(0));
   html += fmt::format(
       "<header><h1>Bloomgate on {}</h1><p class=\"soft\">bloomgate-milter {}, running for {}. Figures of {}; "
       "{}</p></header>"
       "\n<main>\n",
       escaped(figures.host), BLOOMGATE_VERSION, age(figures.now - figures.started_at),
       format_time(SystemClock::to_time_t(figures.now)),
-      refreshes ? fmt::format("new ones come every {} seconds: <a href=\"/{}\">stop that</a>", kRefresh.count(),
+      refreshes ? fmt::format("the page comes again every {} seconds: <a href=\"/?{}\">stop</a>", kRefresh.count(),
                               kWithoutRefresh)
-                : "<a href=\"/\">follow them</a>");
+                : "<a href=\"/\">Let the page come again by itself</a>");
   html += needs_action_section(findings, with_senders);
   html += decisions_section(figures, monitor.history());
   html += reasons_section(figures);
@@ -323,7 +369,7 @@ std::string status_page(const Monitor& monitor, bool with_senders, bool refreshe
   html += samples_section(monitor.tally());
   html += bursts_section(monitor, figures.now);
   html += lists_section(monitor, figures.now);
-  html += last_section(monitor, with_senders);
+  html += last_section(monitor, with_senders, refreshes, figures.now);
   return html +
          "</main><footer><p class=\"soft\">For programs: <a href=\"/metrics\">/metrics</a> (Prometheus), "
          "<a href=\"/status.json\">/status.json</a>, <a href=\"/health\">/health</a>. What the "

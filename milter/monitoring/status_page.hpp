@@ -15,8 +15,8 @@ inline constexpr const char* kPageContentType = "text/html; charset=utf-8";
 
 // The page of all reasons, to which the status page leads.
 inline constexpr std::string_view kReasonsPath = "/reasons";
-// At the end of the page's address: the browser is not to load it again by itself.
-inline constexpr std::string_view kWithoutRefresh = "?refresh=no";
+// In the query of the page's address: the browser is not to load it again by itself.
+inline constexpr std::string_view kWithoutRefresh = "refresh=no";
 
 // If not `with_senders`, the last decisions are left out. The browser loads the page again every half minute if it
 // `refreshes`. For the thread that calls Monitor::end_second(). Throws std::bad_alloc.

@@ -50,7 +50,8 @@ _FAULTS = r"""(() => {
   }
   for (const link of document.querySelectorAll("a")) {
     if (!link.textContent.trim()) faults.push(`a link without words: ${link.href}`);
-    if (link.hash && link.pathname === location.pathname && !document.getElementById(link.hash.slice(1))) {
+    const isHere = link.pathname + link.search === location.pathname + location.search;
+    if (link.hash && isHere && !document.getElementById(link.hash.slice(1))) {
       faults.push(`a link that leads nowhere: ${link.href}`);
     }
   }

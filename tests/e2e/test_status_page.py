@@ -78,7 +78,7 @@ def test_the_page_is_readable(port, browser, width, dark):
     text = browser.value_of("document.body.innerText")
     for words in ("Bloomgate on mx1.example.org", "Needs action", "authentication = off: anyone can forge", "Today, since midnight",
                   "The last 90 minutes:", "The last 24 hours:", "The last 31 days:", "Top reasons", "not-listed",
-                  "The sender is on no list.", "for 99 of 100 decisions", "Rates promised", "expected false-positive rate",
+                  "The sender is on no list.", "99 of 100 decisions", "Rates promised", "expected false-positive rate",
                   "Last decisions", "l\u2026@example.org", LONG_NAME):
         assert words in text, f"'{words}' is missing in:\n{text}"
     # No word of it leads sideways out of the screen.
@@ -113,6 +113,8 @@ def test_the_page_comes_again_by_itself_until_a_person_stops_that(port, browser)
     browser.open_page(f"http://127.0.0.1:{port}/", 1280)
     assert browser.value_of("document.querySelector('meta[http-equiv=refresh]').content") == "30"
     browser.open_page(browser.value_of("document.querySelector('header a').href"), 1280)
+    assert "Before these" in browser.value_of("document.body.innerText")
+    assert faults_of(browser) == []
     assert browser.value_of("document.querySelector('meta[http-equiv=refresh]')") is None
 
 

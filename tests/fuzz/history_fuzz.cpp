@@ -1,5 +1,4 @@
 // Whatever a file of the decisions' history holds: what was read is written so that the same is read again.
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,12 +9,11 @@
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace bloomgate;
-  const DecisionHistory::Time now(std::chrono::seconds(1'790'000'000));
   DecisionHistory history;
-  history.restore({reinterpret_cast<const char*>(data), size}, now);
-  const std::string text = history.text(now);
+  history.restore({reinterpret_cast<const char*>(data), size});
+  const std::string text = history.text();
   DecisionHistory again;
-  test::require(!again.restore(text, now), "what is written is a history");
-  test::require(again.text(now) == text, "what was read is written and read again");
+  test::require(!again.restore(text), "what is written is a history");
+  test::require(again.text() == text, "what was read is written and read again");
   return 0;
 }

@@ -24,7 +24,6 @@ TEST_CASE_METHOD(Kept, "a history outlives the daemon") {
     HistoryFile file(path, history, kNow, warn);
     history.add(kNow, {.delivered = 5});
     history.add(kNow + minutes(1), {.delivered = 3, .checked = 1});
-    file.tick(kNow + minutes(1));
   }
   DecisionHistory later;
   const HistoryFile file(path, later, kNow + minutes(2), warn);
@@ -34,12 +33,31 @@ TEST_CASE_METHOD(Kept, "a history outlives the daemon") {
   CHECK(warnings.empty());
 }
 
-TEST_CASE_METHOD(Kept, "in each new quarter of an hour the history is written") {
+TEST_CASE_METHOD(Kept, "the history is written at the start, in each new quarter of an hour, and at the end") {
+  {
+    HistoryFile file(path, history, kNow, warn);
+    CHECK(read_file(path) == "bloomgate history 1\n");
+    history.add(kNow, {.delivered = 1});
+    file.tick(kNow + minutes(14));
+    CHECK(read_file(path) == "bloomgate history 1\n");
+    file.tick(kNow + minutes(15));
+    CHECK_THAT(read_file(path), Contains(" 1 0 0 0\n"));
+    history.add(kNow, {.delivered = 1});
+  }
+  CHECK_THAT(read_file(path), Contains(" 2 0 0 0\n"));
+}
+
+TEST_CASE_METHOD(Kept, "a second daemon that names the same file is told so, and leaves it to the first") {
   HistoryFile file(path, history, kNow, warn);
-  file.tick(kNow + minutes(14));
-  CHECK_FALSE(std::filesystem::exists(path));
-  file.tick(kNow + minutes(15));
-  CHECK(std::filesystem::exists(path));
+  DecisionHistory other;
+  other.add(kNow, {.checked = 9});
+  {
+    HistoryFile second(path, other, kNow, warn);
+    second.tick(kNow + minutes(15));
+  }
+  REQUIRE(warnings.size() == 1);
+  CHECK_THAT(warnings[0], Contains("another daemon keeps its history in '" + path + "'"));
+  CHECK(read_file(path) == "bloomgate history 1\n");
 }
 
 TEST_CASE_METHOD(Kept, "a file that is no history is named, and stays as it is") {
@@ -50,7 +68,8 @@ TEST_CASE_METHOD(Kept, "a file that is no history is named, and stays as it is")
   }
   CHECK(read_file(path) == "root:x:0:0\n");
   REQUIRE(warnings.size() == 1);
-  CHECK_THAT(warnings[0], StartsWith("history-file: line 1 of '" + path + "' is none of a history: remove the file"));
+  CHECK_THAT(warnings[0], StartsWith("history-file: line 1 of '" + path +
+                                     "' is none of a history: remove the file and restart the daemon"));
 }
 
 TEST_CASE_METHOD(Kept, "a folder, and a file that is far too large for a history, are left as they are") {

@@ -314,8 +314,8 @@ TEST_CASE_METHOD(Watched, "the page says that nothing needs action, or what does
   lost = 12;
   for (unsigned i = 0; i < ResultsWatch::kMissedUntilWarning; ++i) parts.results.note(false);
   const std::string page = html();
-  CHECK_THAT(page, Contains("<b>ticket</b> the log has lost 12 lines in the last hour") &&
-                       Contains("<b>page</b> none of the last 1000 messages had trusted results"));
+  CHECK_THAT(page, Contains("<b>soon (ticket)</b> the log has lost 12 lines in the last hour") &&
+                       Contains("<b>urgent (page)</b> none of the last 1000 messages had trusted results"));
   CHECK_THAT(findings_json(needs_action(monitor), true).dump(2),
              Contains("\"rule\": \"log-lines-lost\"") && Contains("\"severity\": \"page\""));
   CHECK_THAT(metrics(), Contains("bloomgate_needs_action{rule=\"log-lines-lost\",severity=\"ticket\"} 1\n") &&
@@ -377,9 +377,13 @@ TEST_CASE_METHOD(Watched,
   const std::string page = html();
   CHECK_THAT(page, Contains("<h1>Bloomgate on mx1.example.org</h1>") && Contains("Figures of 20") &&
                        Contains("<meta http-equiv=\"refresh\" content=\"30\">") &&
-                       Contains("<a href=\"/?refresh=no\">stop that</a>"));
+                       Contains("<a href=\"/?refresh=no\">stop</a>"));
+  for (const char* const target : {"/?x=y&refresh=no", "/?refresh=no&x"}) {
+    CHECK_THAT(bloomgate::page(monitor, {target, "localhost"}, true).body, !Contains("http-equiv"));
+  }
+  CHECK_THAT(bloomgate::page(monitor, {"/?a?refresh=no", "localhost"}, true).body, Contains("http-equiv"));
   const std::string still = bloomgate::page(monitor, {"/?refresh=no", "localhost"}, true).body;
-  CHECK_THAT(still, !Contains("http-equiv") && Contains("<a href=\"/\">follow them</a>"));
+  CHECK_THAT(still, !Contains("http-equiv") && Contains("<a href=\"/\">Let the page come again by itself</a>"));
 }
 
 TEST_CASE_METHOD(Watched, "each reason has a sentence, and the page of the reasons has them all") {
@@ -400,13 +404,15 @@ TEST_CASE_METHOD(Watched, "each reason has a sentence, and the page of the reaso
 
 TEST_CASE_METHOD(Watched,
                  "the time that decisions take is told by the classes that half of them and 99 of 100 keep to") {
-  CHECK_THAT(html(), Contains("<b>unknown</b><span class=\"soft\">at most, for half of all decisions"));
+  CHECK_THAT(html(), Contains("<b>none yet</b><span class=\"soft\">decisions whose time is known"));
   const Decision decision = {.verdict = Verdict::deliver, .reason = Reason::listed};
   for (int i = 0; i < 98; ++i) monitor.note_message({}, decision, "", 20e-6);
   for (int i = 0; i < 2; ++i) monitor.note_message({}, decision, "", 5e-3);
-  CHECK_THAT(html(), Contains("<b>25 \u00b5s</b><span class=\"soft\">at most, for half") &&
-                         Contains("<b>10 ms</b><span class=\"soft\">at most, for 99 of 100"));
+  CHECK_THAT(html(), Contains("<b>25\u202f\u00b5s</b><span class=\"soft\">or less, for half") &&
+                         Contains("<b>10\u202fms</b><span class=\"soft\">or less, for 99 of 100"));
   CHECK_THAT(page(monitor, {"/status.json", ""}, true).body, Contains("\"p50\": 2.5e-05") && Contains("\"p99\": 0.01"));
+  for (int i = 0; i < 10; ++i) monitor.note_message({}, decision, "", 30);
+  CHECK_THAT(html(), Contains("<b>over 1\u202fs</b><span class=\"soft\">for 99 of 100 decisions"));
 }
 
 TEST_CASE_METHOD(Watched,
@@ -445,11 +451,14 @@ TEST_CASE_METHOD(Watched, "of the last decisions fifteen are shown, with their q
   const Decision decision = {.verdict = Verdict::deliver, .reason = Reason::listed};
   for (int i = 0; i < 20; ++i) monitor.note_message({}, decision, "4XyZ" + std::to_string(i), 0);
   const std::string page = html();
-  const std::size_t older = page.find("<details><summary>5 older ones</summary>");
+  const std::size_t older = page.find("<a href=\"/?refresh=no#older\">5 older ones</a>");
   REQUIRE(older != std::string::npos);
   CHECK(page.find("4XyZ19<") < page.find("4XyZ5<"));
   CHECK(page.find("4XyZ5<") < older);
-  CHECK(older < page.find("4XyZ4<"));
+  CHECK(page.find("4XyZ4<") == std::string::npos);
+  const std::string all = status_page(monitor, true, false);
+  CHECK(all.find("<div id=\"older\">") < all.find("4XyZ4<"));
+  CHECK(all.find("4XyZ0<") != std::string::npos);
 }
 
 TEST_CASE_METHOD(Watched, "messages that only a name below the sender's domain has signed are counted") {
