@@ -4,6 +4,7 @@ import itertools
 import json
 import struct
 import subprocess
+import time
 from collections import Counter
 
 import private_mail.gateway
@@ -111,9 +112,38 @@ def test_the_text_has_the_same_figures_and_no_control_byte(log):
     assert text.isascii() and not set(text) & set(map(chr, [*range(10), *range(11, 32), 127]))
 
 
+def log_of_a_month(path):
+    """Of each kind of message some on each day, with names that are long."""
+    tree = f"partners.{'b' * 50}.example"
+    of_each = ("<{n}@{tree}> decision=deliver reason=listed-domain-tree authentication=dkim whitelist={list} dkim=pass domain={tree}",
+               "<{n}@shop.example> decision=check reason=not-authenticated whitelist={list} dkim=no-signature signed_by=esp.example",
+               "<{n}@{tree}> decision=check reason=suspended whitelist={list}", "<{n}@{tree}> decision=check reason=burst whitelist={list}",
+               "<{n}@stranger.example> decision=check reason=not-listed whitelist=-",
+               "<{n}@ours.example> decision=deliver reason=exempt-authenticated whitelist=-")
+    with open(path, "w", encoding="ascii") as log:
+        for day in range(30):
+            for hour in range(24):
+                at = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(1_790_000_000 + day * 86_400 + hour * 3600))
+                for n, text in enumerate(of_each):
+                    sender, _, rest = text.format(n=f"u{n}", tree=tree, list=f"{'customers-' * 5}all/0001").partition("> ")
+                    address = sender.removeprefix("<")
+                    log.write(f"{at} mx bloomgate-milter[1]: queue_id=4{day:02}{hour:02}{n} sender={sender}> {rest} "
+                              f"time_us={10 + n}.5 identity=envelope header_from={address}\n")
+    return path
+
+
 @pytest.mark.skipif(bool(Browser.reason_for_none()), reason=Browser.reason_for_none())
 def test_the_page_is_readable_on_a_telephone_and_a_desk_by_day_and_by_night(log, tmp_path_factory):
     with temporary_folder("report") as folder, Browser(tmp_path_factory.mktemp("chromium")) as browser:
+        page = folder / "month.html"
+        page.write_text(report(log_of_a_month(folder / "month"), "--html"))
+        for width, dark in itertools.product((360, 768, 1280), (False, True)):
+            browser.open_page(page.as_uri(), width, dark)
+            assert browser.value_of("document.documentElement.scrollWidth") <= width
+            assert faults_of(browser) == []
+            text = browser.value_of("document.body.innerText")
+            for words in ("suspended", "burst", "shop.example", "no-signature", "2026-09-22", "2026-10-20"):
+                assert words in text, f"'{words}' is missing in:\n{text}"
         page = folder / "report.html"
         page.write_text(report(log, "--html"))
         for width, dark in itertools.product((360, 768, 1280), (False, True)):

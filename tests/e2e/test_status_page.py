@@ -44,11 +44,14 @@ def port(start_shared_gateway):
         folder.chmod(0o755)
         (folder / "kept").mkdir()
         (folder / "kept/history").write_text(history_of_a_month(int(time.time())))
-        build_filter_of(folder / "whitelist.bloom", [LISTED])
+        (folder / "layers").mkdir()
+        for layer, addresses in (("0001", [LISTED]), ("0002", ["later@example.org"])):
+            build_filter_of(folder / layer, addresses)
+            (folder / layer).rename(folder / "layers" / f"{layer}.bloom")
         for path in (folder / "kept", folder / "kept/history"):
             shutil.chown(path, USER)
         gateway = start_shared_gateway(settings={
-            "whitelist": f"{LONG_NAME}={folder}/whitelist.bloom", "metrics": f"127.0.0.1:{number}",
+            "whitelist": f"{LONG_NAME}={folder}/layers", "metrics": f"127.0.0.1:{number}",
             "history-file": folder / "kept/history", "host-name": "mx1.example.org"})
         long_domain = ".".join(["a" * 60] * 3) + ".example"
         gateway.send(*(Message(f"number{i}@example.net") for i in range(20)), Message(LISTED), Message(UNLISTED), Message(""),
@@ -79,7 +82,7 @@ def test_the_page_is_readable(port, browser, width, dark):
     for words in ("Bloomgate on mx1.example.org", "Needs action", "authentication = off: anyone can forge", "Today, since midnight",
                   "The last 90 minutes:", "The last 24 hours:", "The last 31 days:", "Top reasons", "not-listed",
                   "The sender is on no list.", "99 of 100 decisions", "Rates promised", "expected false-positive rate",
-                  "Last decisions", "l\u2026@example.org", LONG_NAME):
+                  "Last decisions", "l\u2026@example.org", f"{LONG_NAME}/0002"):
         assert words in text, f"'{words}' is missing in:\n{text}"
     # No word of it leads sideways out of the screen.
     assert browser.value_of("document.documentElement.scrollWidth") <= width
