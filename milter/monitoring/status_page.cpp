@@ -52,10 +52,15 @@ std::string duration(double time) {
 }
 
 // The time within which a part of the decisions was made.
-std::string time_fact(const StatusFigures& figures, const std::optional<double>& within, std::string_view part) {
-  if (figures.decisions == 0) return fact("none yet", "decisions whose time is known");
+std::string time_fact(const std::optional<double>& within, double longest, std::string_view part) {
   if (within) return fact(duration(*within), fmt::format("or less, for {} decisions", part));
-  return fact("over " + duration(figures.longest), fmt::format("for {} decisions", part));
+  return fact("over " + duration(longest), fmt::format("for {} decisions", part));
+}
+
+std::string times_facts(const StatusFigures& figures) {
+  if (figures.decisions == 0) return fact("none yet", "decisions whose time is known");
+  return time_fact(figures.half_within, figures.longest, "half of the") +
+         time_fact(figures.nearly_all_within, figures.longest, "99 of 100");
 }
 
 std::string_view urgency(Severity severity) {
@@ -140,8 +145,7 @@ std::string reasons_section(const StatusFigures& figures) {
 
 std::string work_section(const StatusFigures& figures) {
   std::string html = "<section><h2>What it does</h2><div class=\"row\">\n";
-  html += time_fact(figures, figures.half_within, "half of the");
-  html += time_fact(figures, figures.nearly_all_within, "99 of 100");
+  html += times_facts(figures);
   html += fact(grouped(figures.keys_looked_up), "keys of signatures were looked up");
   html += figures.is_learning
               ? fact(grouped(figures.learned), fmt::format("pairs were learned; {} are known", grouped(figures.pairs)))
