@@ -45,7 +45,7 @@ HistoryFile::HistoryFile(std::string path, DecisionHistory& history, DecisionHis
     load();
   } catch (const std::exception& error) {
     may_save_ = false;
-    this->warn(error.what());
+    this->warn(error);
   }
   save();  // so that what is wrong with its place shows at the start
 }
@@ -83,18 +83,19 @@ void HistoryFile::save() noexcept {
   try {
     replace_file(path_, history_.text(), kMode);
     last_warning_.clear();
-  } catch (const BloomgateError& error) {
-    // The advice of other commands, to try it as root, is none for a daemon.
-    warn(error.code() == ErrorCode::not_permitted
-             ? "'" + path_ + "' cannot be written: the daemon's user must be able to write to its folder"
-             : std::string(error.what()));
   } catch (const std::exception& error) {
-    warn(error.what());
+    warn(error);
   }
 }
 
-void HistoryFile::warn(const std::string& what) noexcept {
+void HistoryFile::warn(const std::exception& error) noexcept {
   try {
+    std::string what = error.what();
+    const auto* const ours = dynamic_cast<const BloomgateError*>(&error);
+    // The advice of other commands, to try it as root, is none for a daemon.
+    if (ours != nullptr && ours->code() == ErrorCode::not_permitted) {
+      what = "'" + path_ + "' cannot be written: the daemon's user must be able to write to its folder";
+    }
     if (std::exchange(last_warning_, what) != what && warn_) {
       warn_("history-file: " + what + ": the charts of the status page do not outlive the daemon");
     }

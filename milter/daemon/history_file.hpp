@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 
@@ -29,7 +30,7 @@ class HistoryFile {
   void lock();
   void load();
   void save() noexcept;
-  void warn(const std::string& what) noexcept;
+  void warn(const std::exception& error) noexcept;
 
   const std::string path_;
   DecisionHistory& history_;
