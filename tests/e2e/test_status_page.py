@@ -21,6 +21,7 @@ from private_mail.processes import free_port, temporary_folder
 
 needs_browser = pytest.mark.skipif(bool(Browser.reason_for_none()), reason=Browser.reason_for_none())
 
+PAIRED = "paired@example.org"  # for the one recipient
 LONG_NAME = "partners-and-customers-of-all-branches-in-three-countries"
 QUARTER = 900  # seconds
 
@@ -45,7 +46,7 @@ def port(start_shared_gateway):
         (folder / "kept").mkdir()
         (folder / "kept/history").write_text(history_of_a_month(int(time.time())))
         (folder / "layers").mkdir()
-        for layer, addresses in (("0001", [LISTED]), ("0002", ["later@example.org"])):
+        for layer, addresses in (("0001", [LISTED]), ("0002", [f"{PAIRED} > user@example.net"])):
             build_filter_of(folder / layer, addresses)
             (folder / layer).rename(folder / "layers" / f"{layer}.bloom")
         for path in (folder / "kept", folder / "kept/history"):
@@ -54,7 +55,8 @@ def port(start_shared_gateway):
             "whitelist": f"{LONG_NAME}={folder}/layers", "metrics": f"127.0.0.1:{number}",
             "history-file": folder / "kept/history", "host-name": "mx1.example.org"})
         long_domain = ".".join(["a" * 60] * 3) + ".example"
-        gateway.send(*(Message(f"number{i}@example.net") for i in range(20)), Message(LISTED), Message(UNLISTED), Message(""),
+        gateway.send(*(Message(f"number{i}@example.net") for i in range(20)), Message(LISTED), Message(PAIRED), Message(UNLISTED),
+                     Message(""),
                      Message(f"somebody@{long_domain}"), Message("\"<script>alert(1)</script>\"@example.net"))
         yield number
 
@@ -82,7 +84,7 @@ def test_the_page_is_readable(port, browser, width, dark):
     for words in ("Bloomgate on mx1.example.org", "Needs action", "authentication = off: anyone can forge", "Today, since midnight",
                   "The last 90 minutes:", "The last 24 hours:", "The last 31 days:", "Top reasons", "not-listed",
                   "The sender is on no list.", "99 of 100 decisions", "Rates promised", "expected false-positive rate",
-                  "Last decisions", "l\u2026@example.org", f"{LONG_NAME}/0002"):
+                  "Last decisions", "l\u2026@example.org", f"{LONG_NAME}/0002", "listed-for-recipients"):
         assert words in text, f"'{words}' is missing in:\n{text}"
     # No word of it leads sideways out of the screen.
     assert browser.value_of("document.documentElement.scrollWidth") <= width
@@ -125,7 +127,7 @@ def test_programs_get_the_figures_of_the_page_and_whether_all_is_well(port):
     status, body = get(port, "/status.json")
     figures = json.loads(body)
     assert (status, figures["host"]) == (200, "mx1.example.org")
-    assert figures["messages"]["since_start"]["deliver"] == 1
+    assert figures["messages"]["since_start"]["deliver"] == 2
     assert figures["messages"]["today"]["deliver"] > 1, "the history of today counts, too"
     assert figures["decision_seconds"]["p50"] <= figures["decision_seconds"]["p99"]
     status, body = get(port, "/health")
