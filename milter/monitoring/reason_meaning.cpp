@@ -71,7 +71,7 @@ std::string_view reason_meaning(Reason reason) noexcept {
     case Reason::exempt_authenticated:
       return "The client has logged in, so the lists do not apply.";
     case Reason::exempt_daemon:
-      return "The message came by a service that exempt-daemon-names names, so the lists do not apply.";
+      return "The message came by a listener that exempt-daemons names, so the lists do not apply.";
     case Reason::no_sender:
       return "The mail server has named no sender.";
     case Reason::no_whitelist:
