@@ -26,13 +26,6 @@ std::optional<std::string> unescaped(std::string_view text) {
   return plain;
 }
 
-// Cuts the text up to `mark` off the front of `rest`, and the mark with it; all of it where there is none.
-std::string_view next_part(std::string_view& rest, char mark) {
-  const std::string_view part = rest.substr(0, rest.find(mark));
-  rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-  return part;
-}
-
 void append_word(std::string& words, SenderStanding standing) {
   const std::string_view name = standing_name(standing);
   words.append(name.empty() ? "neither" : name).append("\n");

@@ -31,32 +31,28 @@ HttpAnswer health(const Monitor& monitor, bool with_senders) {
                      is_well ? 200 : 503);
 }
 
-// Whether the address of a page asks for that: behind its question mark, between ampersands.
-bool asks_for(std::string_view target, std::string_view wanted) {
-  const std::size_t mark = target.find('?');
-  if (mark == std::string_view::npos) return false;
-  for (std::string_view rest = target.substr(mark + 1);;) {
-    const std::size_t end = rest.find('&');
-    if (rest.substr(0, end) == wanted) return true;
-    if (end == std::string_view::npos) return false;
-    rest.remove_prefix(end + 1);
+bool asks_for(std::string_view query, std::string_view wanted) {
+  while (!query.empty()) {
+    if (next_part(query, '&') == wanted) return true;
   }
+  return false;
 }
 
 }  // namespace
 
 HttpAnswer page(const Monitor& monitor, const HttpRequest& request, bool is_local) {
   if (auto refusal = foreign_host_refusal(request, is_local)) return *std::move(refusal);
-  const std::string_view path = request.target.substr(0, request.target.find('?'));
+  std::string_view query = request.target;
+  const std::string_view path = next_part(query, '?');
   if (path == "/") {
-    const bool refreshes = !asks_for(request.target, kWithoutRefresh);
+    const bool refreshes = !asks_for(query, kWithoutRefresh);
     return {.content_type = kPageContentType, .body = status_page(monitor, is_local, refreshes)};
   }
   if (path == kReasonsPath) return {.content_type = kPageContentType, .body = reasons_page()};
   if (path == "/metrics") return {.content_type = kMetricsContentType, .body = metrics_text(monitor)};
   if (path == kNeedsActionPath) return json_answer(findings_json(needs_action(monitor), is_local));
   if (path == "/health") return health(monitor, is_local);
-  if (path == "/status.json") return {.content_type = kJsonContentType, .body = status_json(monitor, is_local)};
+  if (path == "/status.json") return json_answer(status_json(monitor, is_local));
   return http_refusal(404,
                       "there is no such page; / is for people, /metrics for Prometheus, and /status.json, /health and "
                       "/needs-action for programs");

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
-#include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/monitoring/health_of_daemon.hpp"
@@ -64,6 +64,17 @@ std::string time_text(SystemClock::time_point time) {
   return format_time(SystemClock::to_time_t(time));
 }
 
+// The least class bound that a share of all observations, from 0 to 1, does not exceed.
+std::optional<double> bound_of_share(std::span<const double> bounds, const TimeHistogram::Reading& times,
+                                     double share) {
+  if (times.cumulative.back() == 0) return {};
+  const double wanted = share * static_cast<double>(times.cumulative.back());
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    if (static_cast<double>(times.cumulative[i]) >= wanted) return bounds[i];
+  }
+  return {};
+}
+
 Json json_of(const MessageCounts& counts) {
   return {
       {"deliver", counts.delivered}, {"check", counts.checked}, {"exempt", counts.exempt}, {"refuse", counts.refused}};
@@ -91,30 +102,22 @@ Json json_of(const NamedFilter& named, const RateProbes& probes) {
 
 }  // namespace
 
-std::optional<double> bound_of_share(const TimeHistogram& histogram, double share) {
-  const TimeHistogram::Reading times = histogram.read();
-  const auto wanted = share * static_cast<double>(times.cumulative.back());
-  if (times.cumulative.back() == 0) return {};
-  for (std::size_t i = 0; i < histogram.bounds().size(); ++i) {
-    if (static_cast<double>(times.cumulative[i]) >= wanted) return histogram.bounds()[i];
-  }
-  return {};
-}
-
 StatusFigures status_figures(const Monitor& monitor) {
   const SystemClock::time_point now = SystemClock::now();
   const Tally& tally = monitor.tally();
   const Learner::Status learning = monitor.learning();
+  const auto bounds = tally.decision_times().bounds();
+  const TimeHistogram::Reading times = tally.decision_times().read();
   return {.now = now,
           .started_at = monitor.started_at(),
           .host = host_of(monitor),
           .since_start = messages_of(tally),
           .today = today_of(monitor.history(), now),
           .reasons = reasons_of(tally),
-          .decisions = tally.decision_times().read().cumulative.back(),
-          .half_within = bound_of_share(tally.decision_times(), 0.5),
-          .nearly_all_within = bound_of_share(tally.decision_times(), 0.99),
-          .longest = tally.decision_times().bounds().back(),
+          .decisions = times.cumulative.back(),
+          .half_within = bound_of_share(bounds, times, 0.5),
+          .nearly_all_within = bound_of_share(bounds, times, 0.99),
+          .longest = bounds.back(),
           .keys_looked_up = keys_looked_up(tally),
           .connections = tally.open_sessions(),
           .is_learning = learning.is_on,
@@ -123,7 +126,7 @@ StatusFigures status_figures(const Monitor& monitor) {
           .suspended = monitor.brake().suspended.suspended};
 }
 
-std::string status_json(const Monitor& monitor, bool with_senders) {
+Json status_json(const Monitor& monitor, bool with_senders) {
   const StatusFigures figures = status_figures(monitor);
   Json reasons = Json::array();
   for (const ReasonCount& each : figures.reasons) {
@@ -132,22 +135,20 @@ std::string status_json(const Monitor& monitor, bool with_senders) {
   Json whitelists = Json::array();
   const auto lists = monitor.lists();
   for (const NamedFilter& each : lists->parts().whitelists) whitelists.push_back(json_of(each, monitor.probes()));
-  const Json all = {
-      {"host", figures.host},
-      {"version", BLOOMGATE_VERSION},
-      {"time", time_text(figures.now)},
-      {"started", time_text(figures.started_at)},
-      {"needs_action", findings_json(needs_action(monitor), with_senders)},
-      {"messages", {{"since_start", json_of(figures.since_start)}, {"today", json_of(figures.today)}}},
-      {"reasons", std::move(reasons)},
-      {"decision_seconds", {{"p50", json_of(figures.half_within)}, {"p99", json_of(figures.nearly_all_within)}}},
-      {"keys_looked_up", figures.keys_looked_up},
-      {"connections", figures.connections},
-      {"learned", {{"is_on", figures.is_learning}, {"since_start", figures.learned}, {"pairs", figures.pairs}}},
-      {"suspended", figures.suspended},
-      {"false_positive_rate", json_of(false_positive_rate_of_message(*lists, monitor.standing()->identity))},
-      {"whitelists", std::move(whitelists)}};
-  return all.dump(2) + "\n";
+  return {{"host", figures.host},
+          {"version", BLOOMGATE_VERSION},
+          {"time", time_text(figures.now)},
+          {"started", time_text(figures.started_at)},
+          {"needs_action", findings_json(needs_action(monitor), with_senders)},
+          {"messages", {{"since_start", json_of(figures.since_start)}, {"today", json_of(figures.today)}}},
+          {"reasons", std::move(reasons)},
+          {"decision_seconds", {{"p50", json_of(figures.half_within)}, {"p99", json_of(figures.nearly_all_within)}}},
+          {"keys_looked_up", figures.keys_looked_up},
+          {"connections", figures.connections},
+          {"learned", {{"is_on", figures.is_learning}, {"since_start", figures.learned}, {"pairs", figures.pairs}}},
+          {"suspended", figures.suspended},
+          {"false_positive_rate", json_of(false_positive_rate_of_message(*lists, monitor.standing()->identity))},
+          {"whitelists", std::move(whitelists)}};
 }
 
 }  // namespace bloomgate

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "filter/base/json.hpp"
 #include "filter/log/daemon_line.hpp"
 #include "milter/monitoring/monitor.hpp"
 
@@ -49,9 +50,6 @@ struct StatusFigures {
 StatusFigures status_figures(const Monitor& monitor);
 
 // The same, with what needs action and the whitelists, as JSON. Domains that send mail are named only `with_senders`.
-std::string status_json(const Monitor& monitor, bool with_senders);
-
-// The least class bound that a share of all observations, from 0 to 1, does not exceed.
-std::optional<double> bound_of_share(const TimeHistogram& histogram, double share);
+Json status_json(const Monitor& monitor, bool with_senders);
 
 }  // namespace bloomgate

@@ -2,6 +2,7 @@
 // values, without Beast and Asio, which take a compiler longer than all that makes an answer.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -21,6 +22,14 @@ struct HttpAnswer {
   std::string content_type = "text/plain; charset=utf-8";
   std::string body = {};
 };
+
+// Cuts the text up to `mark` off the front of `rest`, and the mark with it; all of it where there is none. So a target
+// is cut into its path and its query, and a query into its parts.
+inline std::string_view next_part(std::string_view& rest, char mark) noexcept {
+  const std::string_view part = rest.substr(0, rest.find(mark));
+  rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+  return part;
+}
 
 // One line of text that says why there is nothing else. Throws std::bad_alloc, as the next one does.
 HttpAnswer http_refusal(unsigned status, std::string why);
