@@ -11,10 +11,32 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace bloomgate {
+
+// Of an address or a pair of addresses: its key, and the part of it that is the key `@domain` of its sender's domain
+// (filter/domains/sender_domain.hpp), which is known by the way.
+class PlainKey {
+ public:
+  PlainKey() = default;
+  PlainKey(const char* data, std::size_t bytes, std::size_t at, std::size_t sender_bytes) noexcept
+      : data_(data),
+        bytes_(static_cast<std::uint32_t>(bytes)),
+        at_(static_cast<std::uint16_t>(at)),
+        sender_bytes_(static_cast<std::uint16_t>(sender_bytes)) {}
+
+  std::string_view text() const noexcept { return {data_, bytes_}; }
+  std::string_view domain() const noexcept { return {data_ + at_, static_cast<std::size_t>(sender_bytes_ - at_)}; }
+
+ private:
+  const char* data_ = nullptr;
+  std::uint32_t bytes_ = 0;
+  std::uint16_t at_ = 0;
+  std::uint16_t sender_bytes_ = 0;
+};
 
 class PlainLines {
  public:
@@ -36,7 +58,7 @@ class PlainLines {
   const char* read(const char* at, const char* end) noexcept;
 
   // The keys of the lines that were read last; valid until the next read().
-  std::span<const std::string_view> keys() const noexcept { return {keys_.data(), count_}; }
+  std::span<const PlainKey> keys() const noexcept { return {keys_.data(), count_}; }
 
  private:
   static constexpr std::size_t kWords = 64;       // of 64 bytes, in one go
@@ -51,7 +73,7 @@ class PlainLines {
 
   Registers registers_;
   std::size_t count_ = 0;
-  std::array<std::string_view, kMost> keys_;
+  std::array<PlainKey, kMost> keys_;
   alignas(64) std::array<char, kWords * 64> folded_;
 };
 
@@ -72,7 +94,7 @@ class PlainPairLines {
   const char* read(const char* at, const char* end) noexcept;
 
   // The keys of the pairs that were read last; valid until the next read().
-  std::span<const std::string_view> keys() const noexcept { return {keys_.data(), count_}; }
+  std::span<const PlainKey> keys() const noexcept { return {keys_.data(), count_}; }
 
  private:
   static constexpr std::size_t kMost = 64;
@@ -86,7 +108,7 @@ class PlainPairLines {
 
   PlainLines::Registers registers_;
   std::size_t count_ = 0;
-  std::array<std::string_view, kMost> keys_;
+  std::array<PlainKey, kMost> keys_;
   alignas(64) std::array<char, 2 * 64 + kCopied> folded_;  // of one line, and what is copied beyond it
   std::array<char, kMost * 2 * kCopied> key_text_;
 };

@@ -146,6 +146,10 @@ inline std::size_t place_of(std::uint64_t bit) noexcept {
   return static_cast<std::size_t>(std::countr_zero(bit));
 }
 
+inline std::size_t last_place_of(std::uint64_t bits) noexcept {
+  return 63 - static_cast<std::size_t>(std::countl_zero(bits));
+}
+
 inline std::size_t place_of(TwoWords bit) noexcept {
   const auto low = static_cast<std::uint64_t>(bit);
   return low != 0 ? place_of(low) : 64 + place_of(static_cast<std::uint64_t>(bit >> 64));
@@ -154,7 +158,8 @@ inline std::size_t place_of(TwoWords bit) noexcept {
 // Where a pair is in its line.
 struct PairPlaces {
   bool is_plain = false;    // the line is two plain addresses with one sign, " > ", between them
-  std::size_t greater = 0;  // the rest is of use only then: the '>' of the sign,
+  std::size_t at = 0;       // the rest is of use only then: the '@' of the sender,
+  std::size_t greater = 0;  // the '>' of the sign,
   std::size_t end = 0;      // the byte behind the recipient,
   std::size_t line_end = 0;
 };
@@ -184,6 +189,7 @@ template <typename Bits>
                       | (marks & (marks << 1 | edges))  // nothing before a dot or the '@', or nothing behind it
                       | (domains & line.plus);          // bytes that only a local part may have
   return {.is_plain = faults == 0 && sender_at != 0 && recipient_at != 0,
+          .at = place_of(sender_at),
           .greater = place_of(greater),
           .end = place_of(end),
           .line_end = place_of(line_feed)};
@@ -202,7 +208,8 @@ template <typename Registers>
   constexpr std::uint64_t kMostBytes = 63;  // so that no part of an address can be too long
   plain_words::Grammar grammar;
   count_ = 0;
-  std::size_t start = 0;  // of the line, in the text and in what is folded
+  std::size_t start = 0;    // of the line, in the text and in what is folded
+  std::size_t last_at = 0;  // the last '@' of the words before
   const auto text_bytes = static_cast<std::size_t>(end - at);
   for (std::size_t offset = 0; offset < std::min(text_bytes, sizeof folded_); offset += 64) {
     if (count_ + kMostOfWord > kMost) break;
@@ -212,15 +219,18 @@ template <typename Registers>
     std::uint64_t line_ends =
         word.line_feed & plain_words::within_text(text_bytes - offset) & plain_words::before_first(faults);
     for (; line_ends != 0; line_ends &= line_ends - 1) {
+      const std::uint64_t ats = word.at & ((line_ends & (~line_ends + 1)) - 1);
       const auto place = static_cast<unsigned>(std::countr_zero(line_ends));
       const std::size_t line_end = offset + place;
       std::size_t bytes = line_end - start;
       if (folded_[line_end - 1] == '\r') --bytes;
       if (bytes > kMostBytes) return at + start;
-      keys_[count_++] = {folded_.data() + start, bytes};
+      const std::size_t at_sign = (ats != 0 ? offset + plain_words::last_place_of(ats) : last_at) - start;
+      keys_[count_++] = PlainKey(folded_.data() + start, bytes, at_sign, bytes);
       start = line_end + 1;
     }
     if (faults != 0) break;
+    if (word.at != 0) last_at = offset + plain_words::last_place_of(word.at);
   }
   return at + start;
 }
@@ -251,7 +261,7 @@ template <typename Registers>
     key[sender_bytes] = kPairSeparator;
     std::memcpy(key + sender_bytes + 1, folded_.data() + pair.greater + 2, kCopied);
     const std::size_t key_bytes = sender_bytes + 1 + recipient_bytes;
-    keys_[count++] = {key, key_bytes};
+    keys_[count++] = PlainKey(key, key_bytes, pair.at, sender_bytes);
     key += key_bytes;
     at += pair.line_end + 1;
   }

@@ -110,8 +110,7 @@ void FilterBuilder::make_partitions() {
   const std::uint64_t array_bytes = shape_.block_count != 0 ? body_bytes(shape_) : address_bytes;
   const std::uint64_t wanted_bytes =
       body_ ? std::min(address_bytes, std::max(array_bytes, kLeastOfUse)) : address_bytes;
-  // A quarter more, since each lane has a started chunk in each partition.
-  const std::uint64_t least_bytes = std::uint64_t{options_.threads} * kEntriesAtOnce * sizeof(std::uint64_t) * 5 / 4;
+  const std::uint64_t least_bytes = least_hash_bytes(options_.threads);
   const std::uint64_t values = layout_rules(shape_.layout).values_per_entry(shape_.hashes);
   partitions_.reset();
   partitions_ = std::make_unique<HashPartitions>(HashPartitions::bits_for(array_bytes), options_.threads,
@@ -121,8 +120,8 @@ void FilterBuilder::make_partitions() {
       std::make_unique<GatheredHashes>(options_.threads, std::max(domain_bytes, least_bytes), options_.scratch_folder);
   sender_domains_.reset();
   if (options_.sender_domains) {
-    sender_domains_ = std::make_unique<GatheredDomains>(
-        stored_shape(shape_), options_.threads, std::max(sender_domain_bytes, least_bytes), options_.scratch_folder);
+    sender_domains_ = std::make_unique<GatheredDomains>(stored_shape(shape_), options_.threads, sender_domain_bytes,
+                                                        options_.scratch_folder);
   }
   lanes_.clear();
   for (unsigned i = 0; i < options_.threads; ++i) {

@@ -92,7 +92,7 @@ bool keeps_all_hashes(const BuildOptions& options) noexcept;
 
 class FilterBuilder {
  public:
-  class Lane {
+  class alignas(64) Lane {  // lines of the cache that no other thread writes to
    public:
     // `sender_domains` is null where they are not gathered.
     Lane(HashPartitions::Lane& hashes, HashPartitions::Lane& domains, GatheredDomains::Lane* sender_domains,
@@ -108,7 +108,8 @@ class FilterBuilder {
     // `entry` must be a key (Entry::is_key()).
     void add(const Entry& entry) {
       if (goes_into_bits(entry.kind())) {
-        entry.is_pair() ? add_pair(entry.key()) : add_address(entry.key());
+        const std::string_view domain = sender_domain_of(entry.key());
+        entry.is_pair() ? add_pair(entry.key(), domain) : add_address(entry.key(), domain);
       } else {
         domain_hashes_->add(hash_of_domain(shape_, entry.key()));
         ++domains_;
@@ -117,16 +118,16 @@ class FilterBuilder {
       }
     }
 
-    // The key of a pair of addresses.
-    void add_pair(std::string_view key) {
-      if (sender_domains_ != nullptr) sender_domains_->add(sender_domain_of(key));
+    // The key of a pair of addresses, and the domain of its sender (sender_domain_of).
+    void add_pair(std::string_view key, std::string_view domain) {
+      if (sender_domains_ != nullptr) sender_domains_->add(domain);
       add_to_bits(key);
       ++kinds_.pairs_in_bits;
     }
 
-    // The key of an address, as the canonicaliser makes it.
-    void add_address(std::string_view key) {
-      if (sender_domains_ != nullptr) sender_domains_->add(domain_of_address(key));
+    // The key of an address, as the canonicaliser makes it, and its domain.
+    void add_address(std::string_view key, std::string_view domain) {
+      if (sender_domains_ != nullptr) sender_domains_->add(domain);
       add_to_bits(key);
     }
 

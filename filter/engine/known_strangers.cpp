@@ -21,8 +21,7 @@ constexpr std::size_t kStrangersAtOnce = 1 << 14;
 // The memory for gathering them: of what a stranger takes, 8 bytes.
 std::uint64_t gathering_bytes(std::uint64_t memory_bytes, std::uint32_t values_per_entry, unsigned lanes) {
   const std::uint64_t of_one = 8 + HashIndex::kBytesOfHash + 1 + (values_per_entry == 1 ? 0 : 9 * values_per_entry);
-  const std::uint64_t least = std::uint64_t{lanes} * kEntriesAtOnce * sizeof(KeyHash) * 5 / 4;
-  return std::max(memory_bytes / of_one * sizeof(KeyHash), least);
+  return std::max(memory_bytes / of_one * sizeof(KeyHash), least_hash_bytes(lanes));
 }
 
 }  // namespace

@@ -10,12 +10,27 @@ namespace bloomgate {
 
 GatheredDomains::GatheredDomains(const StoreShape& shape, unsigned lanes, std::uint64_t memory_bytes,
                                  std::string scratch_folder)
-    : hashes_(lanes, memory_bytes, std::move(scratch_folder)) {
-  for (unsigned i = 0; i < lanes; ++i) lanes_.emplace_back(hashes_.lane(i), shape);
+    : recent_(memory_bytes / 2),
+      hashes_(lanes, std::max(memory_bytes / 2, least_hash_bytes(lanes)), std::move(scratch_folder)) {
+  for (unsigned i = 0; i < lanes; ++i) lanes_.emplace_back(hashes_.lane(i), recent_, shape);
+}
+
+void GatheredDomains::make_room(unsigned threads) {
+  std::uint64_t came = 0;
+  std::uint64_t passed_on = 0;
+  for (const Lane& lane : lanes_) {
+    came += lane.recent_.came();
+    passed_on += lane.recent_.passed_on();
+  }
+  if (recent_.should_grow(came, passed_on)) {
+    recent_.grow();
+    for (Lane& lane : lanes_) lane.recent_.start_again();
+  }
+  hashes_.make_room_by_uniting(threads, kEntriesAtOnce + RecentDomains::kMostPutOff);
 }
 
 GatheredDomains::Counts GatheredDomains::unite(unsigned threads) {
-  for (Lane& lane : lanes_) lane.end();
+  recent_.end();
   hashes_.unite_in_memory(threads);
   CountOfDomains hashes;
   CountOfDomains numbers;
@@ -29,7 +44,7 @@ GatheredDomains::Counts GatheredDomains::unite(unsigned threads) {
 
 std::uint64_t GatheredDomains::unite_and_estimate(unsigned threads) {
   if (!hashes_.has_spilled()) return unite(threads).numbers;
-  for (Lane& lane : lanes_) lane.end();
+  recent_.end();
   // Hashes are even over their range. Of 10^8 of them a partition has 400,000, and is so large within some thousandths.
   const std::uint64_t estimate = hashes_.sorted_once(0).size() * GatheredHashes::partition_count();
   require_possible_number(estimate);

@@ -1,7 +1,7 @@
 // The domains of all addresses, on their way into a section `sender-domains`: gathered by several threads as hashes,
 // each usually once, and given out in ascending order. Used by the builder and by an update.
 //
-// Most addresses have a domain that was there a moment ago. So each lane keeps the domains that it has just seen
+// Most addresses have a domain that was there a moment ago. So a table keeps the domains that were just seen
 // (recent_domains.hpp). What comes through is united where memory is full, and kept on disk only if there are more
 // different domains than fit.
 //
@@ -26,9 +26,10 @@ namespace bloomgate {
 
 class GatheredDomains {
  public:
-  class Lane {
+  class alignas(64) Lane {  // lines of the cache that no other thread writes to
    public:
-    Lane(HashPartitions::Lane& hashes, const StoreShape& shape) : hashes_(&hashes), shape_(shape) {}
+    Lane(HashPartitions::Lane& hashes, const RecentDomains& recent, const StoreShape& shape)
+        : hashes_(&hashes), shape_(shape), recent_(recent) {}
 
     // The key `@domain` of the domain of a sender.
     void add(std::string_view domain_key) {
@@ -49,16 +50,16 @@ class GatheredDomains {
       hashes_->settle();
     }
 
-    // Nothing comes any more: gives memory back.
-    void end() noexcept { recent_.end(); }
-
    private:
+    friend class GatheredDomains;
+
     HashPartitions::Lane* hashes_;
     StoreShape shape_;
-    RecentDomains recent_;
+    RecentDomains::Lane recent_;
   };
 
-  // `shape` says how keys are hashed. `memory_bytes` for the hashes of all lanes. Throws BloomgateError{out_of_memory}.
+  // `shape` says how keys are hashed. Takes `memory_bytes` for all lanes, half of it for the table; or the least that
+  // lets them work, if that is more. Throws BloomgateError{out_of_memory}.
   GatheredDomains(const StoreShape& shape, unsigned lanes, std::uint64_t memory_bytes, std::string scratch_folder);
 
   Lane& lane(unsigned index) noexcept { return lanes_[index]; }
@@ -67,10 +68,9 @@ class GatheredDomains {
   bool has_room_for(std::uint64_t domains) const noexcept {
     return hashes_.has_room_for(domains + RecentDomains::kMostPutOff);
   }
-  // For kEntriesAtOnce in each lane. Throws as GatheredHashes::make_room_by_uniting().
-  void make_room(unsigned threads) {
-    hashes_.make_room_by_uniting(threads, kEntriesAtOnce + RecentDomains::kMostPutOff);
-  }
+  // For kEntriesAtOnce in each lane. Throws as GatheredHashes::make_room_by_uniting(), and
+  // BloomgateError{out_of_memory}.
+  void make_room(unsigned threads);
 
   // Call `use` with runs of the hashes, or of the numbers of the domains, all in ascending order; two hashes may
   // have one number. Throw what `use` throws and BloomgateError{cannot_read}.
@@ -93,6 +93,7 @@ class GatheredDomains {
   std::uint64_t spilled_bytes() const noexcept { return hashes_.spilled_bytes(); }
 
  private:
+  RecentDomains recent_;
   GatheredHashes hashes_;
   std::vector<Lane> lanes_;
 };

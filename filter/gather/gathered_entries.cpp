@@ -5,9 +5,8 @@
 namespace bloomgate {
 namespace {
 
-// A quarter more than a round of work takes, since each lane has a started chunk in each partition.
 std::uint64_t at_least(std::uint64_t memory_bytes, unsigned threads) noexcept {
-  return std::max(memory_bytes, std::uint64_t{threads} * kEntriesAtOnce * sizeof(KeyHash) * 5 / 4);
+  return std::max(memory_bytes, least_hash_bytes(threads));
 }
 
 }  // namespace
@@ -18,7 +17,7 @@ GatheredEntries::GatheredEntries(const StoreShape& shape, unsigned threads, std:
       addresses_(threads, at_least(memory_bytes / 4 * 3, threads), scratch_folder),
       domains_(threads, at_least(memory_bytes / 4, threads), scratch_folder) {
   // Beside the rest, as most of them are there already.
-  if (sender_domains) sender_domains_.emplace(shape, threads, at_least(memory_bytes / 16, threads), scratch_folder);
+  if (sender_domains) sender_domains_.emplace(shape, threads, memory_bytes / 16, scratch_folder);
   for (unsigned i = 0; i < threads; ++i) {
     lanes_.emplace_back(addresses_.lane(i), domains_.lane(i), sender_domains_ ? &sender_domains_->lane(i) : nullptr,
                         shape);

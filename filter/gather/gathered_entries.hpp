@@ -22,7 +22,7 @@ namespace bloomgate {
 
 class GatheredEntries {
  public:
-  class Lane {
+  class alignas(64) Lane {  // lines of the cache that no other thread writes to
    public:
     // `sender_domains` is null where they are not gathered.
     Lane(HashPartitions::Lane& addresses, HashPartitions::Lane& domains, GatheredDomains::Lane* sender_domains,
@@ -31,21 +31,21 @@ class GatheredEntries {
 
     // `entry` must be a key (Entry::is_key()).
     void add(const Entry& entry) {
-      if (entry.kind() == EntryKind::pair) return add_pair(entry.key());
-      if (entry.kind() == EntryKind::address) return add_address(entry.key());
+      if (entry.kind() == EntryKind::pair) return add_pair(entry.key(), sender_domain_of(entry.key()));
+      if (entry.kind() == EntryKind::address) return add_address(entry.key(), domain_of_address(entry.key()));
       kinds_.note_kept_exactly(entry.kind());
       add_domain(entry.key());
       if (sender_domains_ != nullptr) sender_domains_->add_neighbours_of(entry.key());
     }
-    // The key of a pair of addresses.
-    void add_pair(std::string_view key) {
-      if (sender_domains_ != nullptr) sender_domains_->add(sender_domain_of(key));
+    // The key of a pair of addresses, and the domain of its sender (sender_domain_of).
+    void add_pair(std::string_view key, std::string_view domain) {
+      if (sender_domains_ != nullptr) sender_domains_->add(domain);
       addresses_->add(hash(key));
       ++kinds_.pairs_in_bits;
     }
-    // The key of an address, or of a domain entry.
-    void add_address(std::string_view key) {
-      if (sender_domains_ != nullptr) sender_domains_->add(domain_of_address(key));
+    // The key of an address, and its domain, or of a domain entry.
+    void add_address(std::string_view key, std::string_view domain) {
+      if (sender_domains_ != nullptr) sender_domains_->add(domain);
       addresses_->add(hash(key));
     }
     void add_domain(std::string_view key) { domains_->add(hash(key)); }

@@ -26,6 +26,10 @@ namespace bloomgate {
 
 // Entries that every lane of a builder can take at once. There is room for that many however little memory is allowed.
 inline constexpr std::uint64_t kEntriesAtOnce = 400'000;
+// What the hashes of so many take in each lane: a quarter more, since each lane has a started chunk in each partition.
+constexpr std::uint64_t least_hash_bytes(unsigned lanes) noexcept {
+  return lanes * kEntriesAtOnce * sizeof(KeyHash) * 5 / 4;
+}
 
 class HashPartitions {
  public:

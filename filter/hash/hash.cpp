@@ -35,7 +35,8 @@ std::optional<HashFamily> find_hash_family(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-KeyHash hash_key(std::string_view key, std::uint64_t seed, HashFamily family) noexcept {
+// Flattened: a call fewer for each entry of a list.
+[[gnu::flatten]] KeyHash hash_key(std::string_view key, std::uint64_t seed, HashFamily family) noexcept {
   if (family == HashFamily::xxh3) [[likely]]
     return XXH3_64bits_withSeed(key.data(), key.size(), seed);
   const HashPair pair = hash_pair(key, seed, family);

@@ -28,7 +28,7 @@ inline bool pair_has_tag(std::string_view key, TagSeparators separators) noexcep
 }
 
 // Calls one of three functions for each line of a block of text; lines are counted from 1. `on_plain(kind, key,
-// number)` gets the key of an address or of a pair of addresses, which is valid during the call; `on_entry(entry,
+// number)` gets the PlainKey of an address or of a pair of addresses, which is valid during the call; `on_entry(entry,
 // number)` gets any other entry; `on_other(line, number, text)` gets a line that is not an entry. Returns the number of
 // lines.
 template <typename OnPlain, typename OnEntry, typename OnOther>
@@ -55,21 +55,21 @@ std::uint64_t for_each_text_entry(const Block& block, AddressProfile profile, On
   while (at < end) {
     if (!profile.keep_local_part_case) {
       at = plain.read(at, end);
-      for (const std::string_view key : plain.keys()) {
-        if (profile.tag_separators.none() || !has_tag(key, profile.tag_separators)) {
+      for (const PlainKey& key : plain.keys()) {
+        if (profile.tag_separators.none() || !has_tag(key.text(), profile.tag_separators)) {
           on_plain(EntryKind::address, key, ++lines);
         } else {
-          read_line(key);  // a key is a spelling of its entry
+          read_line(key.text());  // a key is a spelling of its entry
         }
       }
       if (at == end) break;
       const char* const first_pair = at;
       at = plain_pairs.read(at, end);
-      for (const std::string_view key : plain_pairs.keys()) {
-        if (profile.tag_separators.none() || !pair_has_tag(key, profile.tag_separators)) {
+      for (const PlainKey& key : plain_pairs.keys()) {
+        if (profile.tag_separators.none() || !pair_has_tag(key.text(), profile.tag_separators)) {
           on_plain(EntryKind::pair, key, ++lines);
         } else {
-          read_line(entry_text(key));
+          read_line(entry_text(key.text()));
         }
       }
       if (at != first_pair) continue;

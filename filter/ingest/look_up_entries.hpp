@@ -44,7 +44,7 @@ std::uint64_t look_up_entries(const Block& block, const Format& format, const Fi
   };
   const std::uint64_t lines = for_each_entry(
       block, format, view.shape().profile,
-      [&](EntryKind kind, std::string_view key, std::uint64_t line) { ask(key, kind, line); },
+      [&](EntryKind kind, const PlainKey& key, std::uint64_t line) { ask(key.text(), kind, line); },
       [&](const Entry& entry, std::uint64_t line) {
         if (goes_into_bits(entry.kind())) return ask(entry.key(), entry.kind(), line);
         answer();

@@ -27,7 +27,7 @@ std::optional<std::uint64_t> estimate_addresses(Blocks& blocks, const Format& fo
       const std::uint64_t offset = file_bytes / samples * i;
       blocks.sample(input, offset, kSampleBytes, block);
       for_each_entry(
-          block, format, profile, [&](EntryKind, std::string_view, std::uint64_t) { ++entries; },
+          block, format, profile, [&](EntryKind, const PlainKey&, std::uint64_t) { ++entries; },
           [&](const Entry& entry, std::uint64_t) { entries += goes_into_bits(entry.kind()) ? 1U : 0U; },
           [](const ListLine&, std::uint64_t, std::string_view) {});
       sampled_bytes += std::min(kSampleBytes, file_bytes - offset);

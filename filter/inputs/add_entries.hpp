@@ -37,13 +37,13 @@ void add_block(const Block& block, Lane& lane, const Format& format, AddressProf
   };
   report.lines = for_each_entry(
       block, format, profile,
-      [&](EntryKind kind, std::string_view key, std::uint64_t number) {
-        if (is_excepted(key)) return;
-        look_at_address(kind, key, number);
+      [&](EntryKind kind, const PlainKey& key, std::uint64_t number) {
+        if (is_excepted(key.text())) return;
+        look_at_address(kind, key.text(), number);
         if (kind == EntryKind::pair) {
-          lane.add_pair(key);
+          lane.add_pair(key.text(), key.domain());
         } else {
-          lane.add_address(key);
+          lane.add_address(key.text(), key.domain());
         }
       },
       [&](const Entry& entry, std::uint64_t number) {

@@ -29,7 +29,8 @@ std::uint64_t add_block(const Block& block, const Format& format, const FilterVi
     }
   };
   for_each_entry(
-      block, format, view.shape().profile, [&](EntryKind kind, std::string_view key, std::uint64_t) { add(kind, key); },
+      block, format, view.shape().profile,
+      [&](EntryKind kind, const PlainKey& key, std::uint64_t) { add(kind, key.text()); },
       [&](const Entry& entry, std::uint64_t) { add(entry.kind(), entry.key()); },
       [&](const ListLine& line, std::uint64_t, std::string_view) {
         if (line.entry.kind() == EntryKind::rejected) ++rejected;

@@ -45,7 +45,7 @@ BlockReview review_block(const Block& block, const Format& format, AddressProfil
   };
   review.lines = for_each_entry(
       block, format, profile,
-      [&](EntryKind kind, std::string_view key, std::uint64_t line) { look_up(kind, key, line); },
+      [&](EntryKind kind, const PlainKey& key, std::uint64_t line) { look_up(kind, key.text(), line); },
       [&](const Entry& entry, std::uint64_t line) { look_up(entry.kind(), entry.key(), line); },
       [](const ListLine&, std::uint64_t, std::string_view) {});
   return review;
@@ -90,7 +90,7 @@ void StrangerCheck::read_lists() {
       blocks, *format, threads_, *strangers_,
       [&](const Block& block, KnownStrangers::Lane& lane) {
         for_each_entry(
-            block, *format, profile_, [&](EntryKind, std::string_view key, std::uint64_t) { lane.add(key); },
+            block, *format, profile_, [&](EntryKind, const PlainKey& key, std::uint64_t) { lane.add(key.text()); },
             [&](const Entry& entry, std::uint64_t) {
               if (goes_into_bits(entry.kind())) lane.add(entry.key());
             },

@@ -34,7 +34,7 @@ std::uint64_t gather_block(const Block& block, const Format& format, const Filte
           ++not_there;
           report.rejected.push_back({entry.line, kNotThere, entry_text(entry.key)});
         } else if (goes_into_bits(entry.kind)) {
-          lane.add_address(entry.key);
+          lane.add_address(entry.key, sender_domain_of(entry.key));
         } else {
           lane.add_domain(entry.key);
         }

@@ -27,8 +27,8 @@ class CountingLanes {
  public:
   struct alignas(64) Lane {
     void add(const Entry& entry) noexcept { addresses += goes_into_bits(entry.kind()) ? 1U : 0U; }
-    void add_pair(std::string_view /*key*/) noexcept { ++addresses; }
-    void add_address(std::string_view /*key*/) noexcept { ++addresses; }
+    void add_pair(std::string_view /*key*/, std::string_view /*domain*/) noexcept { ++addresses; }
+    void add_address(std::string_view /*key*/, std::string_view /*domain*/) noexcept { ++addresses; }
     void settle() const noexcept {}
 
     std::uint64_t addresses = 0;

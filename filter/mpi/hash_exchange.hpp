@@ -45,12 +45,13 @@ class HashExchange {
         : shape_(shape),
           array_(&array),
           for_ranks_(array.ranks()),
-          recent_domains_(sender_domains ? std::make_unique<RecentDomains>() : nullptr) {}
+          recent_domains_(sender_domains ? std::make_unique<Recent>() : nullptr) {}
 
     // `entry` must be a key (Entry::is_key()).
     void add(const Entry& entry) {
       if (goes_into_bits(entry.kind())) {
-        entry.is_pair() ? add_pair(entry.key()) : add_address(entry.key());
+        const std::string_view domain = sender_domain_of(entry.key());
+        entry.is_pair() ? add_pair(entry.key(), domain) : add_address(entry.key(), domain);
       } else {
         domains_.push_back(hash_of_domain(shape_, entry.key()));
         kinds_.note_kept_exactly(entry.kind());
@@ -58,13 +59,14 @@ class HashExchange {
         if (recent_domains_ && !neighbours.view().empty()) add_sender_domain(neighbours.view());
       }
     }
-    void add_pair(std::string_view key) {
-      if (recent_domains_) add_sender_domain(sender_domain_of(key));
+    // `domain` is that of the sender (sender_domain_of).
+    void add_pair(std::string_view key, std::string_view domain) {
+      if (recent_domains_) add_sender_domain(domain);
       add_stored(stored_hash(shape_, key));
       ++kinds_.pairs_in_bits;
     }
-    void add_address(std::string_view key) {
-      if (recent_domains_) add_sender_domain(domain_of_address(key));
+    void add_address(std::string_view key, std::string_view domain) {
+      if (recent_domains_) add_sender_domain(domain);
       add_stored(stored_hash(shape_, key));
     }
     // An address that a store has kept.
@@ -77,15 +79,20 @@ class HashExchange {
       ++addresses_;
     }
     void settle() {
-      if (recent_domains_) recent_domains_->settle([this](KeyHash hash) { gather_sender_domain(hash); });
+      if (recent_domains_) recent_domains_->lane.settle([this](KeyHash hash) { gather_sender_domain(hash); });
     }
 
    private:
     friend class HashExchange;
+    struct Recent {
+      RecentDomains table;
+      RecentDomains::Lane lane{table};
+    };
     static constexpr std::size_t kLeastUnited = std::size_t{1} << 16;
 
     void add_sender_domain(std::string_view domain_key) {
-      recent_domains_->add(hash_of_domain(shape_, domain_key), [this](KeyHash hash) { gather_sender_domain(hash); });
+      recent_domains_->lane.add(hash_of_domain(shape_, domain_key),
+                                [this](KeyHash hash) { gather_sender_domain(hash); });
     }
     void gather_sender_domain(KeyHash hash);
     void send(unsigned rank, KeyHash stored) {
@@ -97,7 +104,7 @@ class HashExchange {
     const SharedArray* array_;
     std::vector<std::vector<KeyHash>> for_ranks_;
     std::vector<KeyHash> domains_;
-    std::unique_ptr<RecentDomains> recent_domains_;  // null where sender domains are not gathered
+    std::unique_ptr<Recent> recent_domains_;  // null where sender domains are not gathered
     std::vector<KeyHash> sender_domains_;
     std::size_t unite_at_ = kLeastUnited;    // when so many are there
     std::atomic<std::uint64_t> waiting_{0};  // of for_ranks_; read by other workers

@@ -13,15 +13,6 @@
 #include "filter/engine/store_build.hpp"
 
 namespace bloomgate::mpi {
-namespace {
-
-// For kEntriesAtOnce of each lane, and a quarter more, since each lane has a started chunk in each partition.
-std::uint64_t least_memory(unsigned threads) noexcept {
-  return std::uint64_t{threads} * kEntriesAtOnce * sizeof(KeyHash) * 5 / 4;
-}
-
-}  // namespace
-
 OwnBits::OwnBits(const FilterShape& shape, const SharedArray& array, unsigned rank, unsigned threads,
                  std::uint64_t memory_bytes, std::string scratch_folder)
     : shape_(shape),
@@ -31,7 +22,8 @@ OwnBits::OwnBits(const FilterShape& shape, const SharedArray& array, unsigned ra
       bytes_(array.blocks_of(rank).count * shape.block_bytes),
       threads_(threads),
       memory_(std::max<std::uint64_t>(bytes_, 1), "this rank's part of the bit array; run with more ranks"),
-      partitions_(HashPartitions::bits_for(body_bytes(shape)), threads, std::max(memory_bytes, least_memory(threads))),
+      partitions_(HashPartitions::bits_for(body_bytes(shape)), threads,
+                  std::max(memory_bytes, least_hash_bytes(threads))),
       scratch_folder_(std::move(scratch_folder)) {
   if (layout_rules(shape.layout).is_made_by_blocks()) block_maker_ = std::make_unique<BlockMaker>(shape);
 }

@@ -1,13 +1,15 @@
 // Writes a list of addresses as a large mail system would have them, for benchmarks and tests: `make_addresses COUNT
 // [SEED [FIRST [USERS [DOMAINS]]]] > list`. It has the lines FIRST (0 unless given) to FIRST + COUNT - 1 of an endless
 // list, of which no two entries are alike. If USERS is not 0, each line is a pair: a sender, and one of so many of our
-// users. If DOMAINS is given, each address has one of so many domains, all equally frequent, or with `own` a domain
-// that no other line has; otherwise it has one of twenty. The same arguments give the same lines.
+// users. If DOMAINS is given, each address has one of so many domains, all equally frequent, or with `skewed:DOMAINS`
+// each as frequent as one by its rank (the law of Zipf), or with `own` a domain that no other line has; otherwise it
+// has one of twenty. The same arguments give the same lines.
 //
 // One in eight addresses has upper-case letters, one in eight a +tag; one in 256 has an international domain, one in
 // 512 a quoted local part, and one line in 1,024 is bad.
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -37,6 +39,7 @@ struct Numbers {
   std::uint64_t users = 0;    // 0: no pairs
   std::uint64_t domains = 0;  // 0: the twenty above
   bool has_own_domains = false;
+  bool are_skewed = false;
 };
 
 // The index makes a line unlike all others: it stands in its local part, in base 36.
@@ -78,8 +81,14 @@ class Line {
     if (numbers.domains == 0 && !numbers.has_own_domains) {
       return add(is_international ? kInternational[take(2)] : kProviders[take(4)]);
     }
-    add_number(numbers.has_own_domains ? index : mix(~index) % numbers.domains, 36);
+    add_number(numbers.has_own_domains ? index : domain_of(mix(~index), numbers), 36);
     add(is_international ? ".caf\u00e9.example" : ".example");
+  }
+  static std::uint64_t domain_of(std::uint64_t random, const Numbers& numbers) {
+    if (!numbers.are_skewed) return random % numbers.domains;
+    // The logarithm of a rank is even.
+    const double share = static_cast<double>(random >> 11) * 0x1p-53;
+    return static_cast<std::uint64_t>(std::pow(static_cast<double>(numbers.domains), share)) - 1;
   }
   void add_number(std::uint64_t number, int base) {
     at_ = std::to_chars(at_, text_.data() + text_.size(), number, base).ptr;
@@ -95,7 +104,7 @@ class Line {
 
 int main(int argc, char** argv) {
   if (argc < 2 || argc > 6) {
-    std::cerr << "usage: make_addresses COUNT [SEED [FIRST [USERS [DOMAINS | own]]]] > list\n";
+    std::cerr << "usage: make_addresses COUNT [SEED [FIRST [USERS [DOMAINS | skewed:DOMAINS | own]]]] > list\n";
     return 64;
   }
   const auto count = static_cast<std::uint64_t>(std::strtod(argv[1], nullptr));
@@ -104,8 +113,12 @@ int main(int argc, char** argv) {
   Numbers numbers;
   if (argc > 4) numbers.users = std::strtoull(argv[4], nullptr, 10);
   if (argc > 5) {
-    numbers.has_own_domains = std::string_view(argv[5]) == "own";
-    numbers.domains = static_cast<std::uint64_t>(std::strtod(argv[5], nullptr));
+    constexpr std::string_view kSkewed = "skewed:";
+    const std::string_view domains = argv[5];
+    numbers.has_own_domains = domains == "own";
+    numbers.are_skewed = domains.starts_with(kSkewed);
+    numbers.domains =
+        static_cast<std::uint64_t>(std::strtod(argv[5] + (numbers.are_skewed ? kSkewed.size() : 0), nullptr));
   }
   std::string buffer;
   constexpr std::size_t kFlushBytes = std::size_t{1} << 20;

@@ -7,6 +7,7 @@
 
 #include "filter/address/address.hpp"
 #include "filter/address/plain_line.hpp"
+#include "filter/domains/sender_domain.hpp"
 
 namespace {
 
@@ -19,12 +20,13 @@ void check(const std::string& readable, std::size_t size, PlainLines::Registers 
   const char* at = readable.data();
   while (at < end) {
     const char* const stop = lines.read(at, end);
-    for (const std::string_view key : lines.keys()) {
+    for (const PlainKey& key : lines.keys()) {
       const auto rest = std::string_view(at, static_cast<std::size_t>(stop - at));
       const std::size_t line_end = rest.find('\n');
       if (line_end == std::string_view::npos) std::abort();
       const Entry entry = canonicalize_list_line(rest.substr(0, line_end + 1));
-      if (entry.kind() != kind || entry.key() != key) std::abort();
+      if (entry.kind() != kind || entry.key() != key.text()) std::abort();
+      if (key.domain() != sender_domain_of(key.text())) std::abort();
       at += line_end + 1;
     }
     if (at != stop) std::abort();
