@@ -157,8 +157,9 @@ def domains(results):
                         found_of(case["found_without"], asked), found_of(case["found"], asked), case["missed"],
                         millions(case["rate_without"]), millions(case["rate_with"])])  # fmt: skip
     entries = results["domains"]["cases"][0]["builds"][0]["entries"]
-    text = f"""{entries:,} entries, whose domains are equally frequent, or skewed (each as frequent as one by its rank, the law of
-        Zipf), or each entry has one of its own. A build in the layout page without the domains of the senders (`--no-sender-domains`) and with them, alternating."""
+    text = f"""{entries:,} entries, whose domains are equally frequent, or skewed (each as frequent as one by its rank, the law
+        of Zipf), or each entry has one of its own. A build in the layout page without the domains of the senders
+        (`--no-sender-domains`) and with them, alternating."""
     header = ["domains", "cores", "without", "with", "ratio", "processor time without", "with", "ratio",
               "memory without", "with"]  # fmt: skip
     lookup_text = "Strangers at other domains, by `query --count --list`, and all entries:\n"
