@@ -123,7 +123,8 @@ void remove_leftovers(const std::string& folder) {
 // A further name in `to` for a file in `from`, if it is there.
 void link_if_there(const std::string& from, const std::string& to, std::string_view name) {
   const std::string path = from + "/" + std::string(name);
-  if (link(path.c_str(), (to + "/" + std::string(name)).c_str()) != 0 && errno != ENOENT) throw keep_error(from, errno);
+  if (!exists(path)) return;
+  if (link(path.c_str(), (to + "/" + std::string(name)).c_str()) != 0) throw keep_error(from, errno);
 }
 
 // Gives it the owner and mode of the folder, and further names of its layers and of what goes with them.
