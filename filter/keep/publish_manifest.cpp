@@ -91,7 +91,9 @@ void ManifestWriter::read_into(Last& last, const std::string& whitelist) const {
   if (read->signer != ours && manifest.next_key != ours) {
     last.fault = manifest_path(whitelist) + " is signed by " + read->signer.text() + ", which is another key";
   } else if (manifest.number > last.number) {
-    last = {manifest.number, manifest.list, read->signer == ours ? manifest.next_key : std::nullopt, last.fault};
+    last.number = manifest.number;
+    last.list = manifest.list;
+    last.next_key = read->signer == ours ? manifest.next_key : std::nullopt;
   }
 }
 
@@ -104,15 +106,19 @@ ManifestWriter::Last ManifestWriter::read_last() const {
     last.fault = error.what();
   }
   if (!is_folder(whitelist_)) return last;
-  // A number must not be given twice, even if the manifest of the folder is lost.
-  for (const Generation& kept : kept_generations(own_path(whitelist_))) {
+  // Where the manifest of the folder is lost, a kept state has one of the last numbers.
+  Last kept;
+  for (const Generation& each : kept_generations(own_path(whitelist_))) {
     try {
-      const std::string fault = last.fault;
-      read_into(last, kept.path);
-      last.fault = fault;
+      read_into(kept, each.path);
     } catch (const BloomgateError&) {  // NOLINT(bugprone-empty-catch): it is not the one in use
     }
   }
+  if (last.list.empty()) {
+    last.kept_list = kept.list;
+    last.next_key = kept.next_key;
+  }
+  last.number = std::max(last.number, kept.number);
   return last;
 }
 
@@ -127,6 +133,7 @@ std::string ManifestWriter::name_of_list(const Last& last) const {
                              "remove that file to begin another list");
   }
   if (!last.list.empty()) return last.list;
+  if (asked.empty() && !last.kept_list.empty()) return last.kept_list;
   const std::string name = asked.empty() ? std::filesystem::path(own_path(whitelist_)).stem().string() : asked;
   if (is_list_name(name)) return name;
   throw BloomgateError(ErrorCode::bad_argument,

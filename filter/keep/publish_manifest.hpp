@@ -1,9 +1,9 @@
 // Writes the manifest of a whitelist (manifest.hpp). Used by every command that signs what it makes, changes or puts
 // back: `bloomgate sign`, `build`, `update`, `export`, `merge`, `intersect`, `append`, `fold`, `rollback`.
 //
-// Call order: constructor, the change of the whitelist, write(). So whatever stands against a manifest (a name that it
-// cannot have, a last one that is of another list) is said before the work. A process that ends between the two leaves
-// the last manifest, which names files that are still as it says, or no longer are: a reader sees which.
+// Call order: constructor, the change of the whitelist, write(). So what would prevent a manifest (an invalid name, a
+// last manifest of another list) is reported before the work. A process that ends between the two leaves
+// the last manifest, and a reader sees which of the files are no longer as it says.
 //
 // For one thread. Of a folder: with the folder locked, from the constructor on.
 #pragma once
@@ -48,7 +48,7 @@ class ManifestWriter {
   ManifestWriter(std::string whitelist, std::shared_ptr<const SecretKey> key, ManifestRequest request, Warn warn);
 
   // Names what is there now. Nothing: there is no key, or the file has a hidden name, under which it is not published.
-  // Warns where a manifest is there that nobody can renew without a key. Throws what describe_published() and
+  // Without a key it warns if there is a manifest, which then no longer fits. Throws what describe_published() and
   // require_signed_filter() throw, and BloomgateError{cannot_write, not_permitted}, each with what to do.
   std::optional<WrittenManifest> write() const;
 
@@ -58,7 +58,8 @@ class ManifestWriter {
  private:
   struct Last {
     std::uint64_t number = 0;
-    std::string list = {};  // empty: there is none of this signer
+    std::string list = {};       // of the manifest in use; empty: there is none of this signer
+    std::string kept_list = {};  // of a kept state, where that one is not there
     std::optional<PublicKey> next_key = {};
     std::string fault = {};  // why the one in use is not taken
   };

@@ -104,7 +104,7 @@ void print_manifest(const std::string& whitelist) {
               << '\n';
   }
   for (const std::string& name : shown.unnamed) {
-    std::cout << "does not name    " << printable(name) << ", which readers of the manifest do not take\n";
+    std::cout << "does not name    " << printable(name) << ", and readers of the manifest do not use it\n";
   }
 }
 

@@ -135,6 +135,9 @@ class FolderManifestTest(Published):
         self.run_it("sign", "--key", self.key, self.layers)
         self.assertEqual((self.number(), self.manifest()["list"]), (FAR + 1, "mine"))
         self.assert_names_what_is_there()
+        (self.layers / "manifest").unlink()
+        self.run_it("sign", "--key", self.key, self.layers, "--list-name", "other")
+        self.assertEqual((self.number(), self.manifest()["list"]), (FAR + 1, "other"))
 
     def test_a_list_keeps_its_name_and_another_name_is_refused_before_anything_changes(self):
         self.signed(0, "--list-name", "customers")
