@@ -155,7 +155,8 @@ void use_names_of_options() {
                     .larger_bound = "a larger bound with --fpr",
                     .memory = "--memory",
                     .scratch = "--scratch",
-                    .local_lists = "--local-lists"});
+                    .local_lists = "--local-lists",
+                    .list_name = "--list-name"});
 }
 
 bool is_given(const po::variables_map& values, const char* option) {

@@ -6,7 +6,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "filter/base/error.hpp"
 #include "filter/file/header_fields.hpp"
+#include "filter/system/file_io.hpp"
 
 namespace bloomgate {
 namespace {
@@ -42,14 +44,37 @@ Digest digest_of(std::span<const std::byte> bytes) noexcept {
   return digest;
 }
 
+Digest digest_of_file(int file, std::uint64_t bytes, const std::string& path) {
+  crypto_generichash_state state;
+  Digest digest;
+  crypto_generichash_init(&state, nullptr, 0, digest.size());
+  std::array<std::byte, std::size_t{1} << 16> piece;
+  for (std::uint64_t done = 0; done < bytes; done += piece.size()) {
+    const std::span<std::byte> read = std::span(piece).first(std::min<std::uint64_t>(piece.size(), bytes - done));
+    if (const int error = read_at(file, read, done); error != 0) {
+      throw system_error(ErrorCode::cannot_read, "read", path, error);
+    }
+    crypto_generichash_update(&state, raw(read), read.size());
+  }
+  crypto_generichash_final(&state, digest.data(), digest.size());
+  return digest;
+}
+
 Digest content_of(const std::vector<Digest>& pieces) noexcept {
   return digest_of(std::as_bytes(std::span(pieces)));
 }
 
 bool is_signed(ConstHeaderBytes header) noexcept {
-  const SignedText text = signed_text(header);
-  return crypto_sign_verify_detached(raw(header.subspan<kSignatureField.offset, kSignatureBytes>()), raw(text),
-                                     text.size(), raw(header.subspan<kSignerField.offset, PublicKey::kBytes>())) == 0;
+  SignatureBytes signature;
+  PublicKey signer;
+  std::memcpy(signature.data(), header.data() + kSignatureField.offset, signature.size());
+  std::memcpy(signer.bytes.data(), header.data() + kSignerField.offset, signer.bytes.size());
+  return is_signature_of(signature, signed_text(header), signer);
+}
+
+bool is_signature_of(const SignatureBytes& signature, std::span<const std::byte> text,
+                     const PublicKey& signer) noexcept {
+  return crypto_sign_verify_detached(signature.data(), raw(text), text.size(), signer.bytes.data()) == 0;
 }
 
 void sign_header(HeaderBytes header, const Digest& content, const SecretKey& key) noexcept {

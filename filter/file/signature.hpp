@@ -39,11 +39,17 @@ constexpr PiecePlace place_of_piece(std::uint64_t index, std::uint64_t file_byte
 
 // Some 1 GB a second on one processor.
 Digest digest_of(std::span<const std::byte> bytes) noexcept;
+// Of the first `bytes` bytes of an open file. Throws BloomgateError{cannot_read} with the path.
+Digest digest_of_file(int file, std::uint64_t bytes, const std::string& path);
 // Of the digests of all pieces, in their order.
 Digest content_of(const std::vector<Digest>& pieces) noexcept;
 
 // Whether the signature in the header is that of its signer, for this header. It says nothing of the content.
 bool is_signed(std::span<const std::byte, kHeaderBytes> header) noexcept;
+
+// Whether `signature` is that of `text` by `signer`. No other 64 bytes are, for the same text and signer.
+bool is_signature_of(const SignatureBytes& signature, std::span<const std::byte> text,
+                     const PublicKey& signer) noexcept;
 
 // Puts signer, content and signature into an encoded header, in place of what is there, and mends its checksum.
 void sign_header(std::span<std::byte, kHeaderBytes> header, const Digest& content, const SecretKey& key) noexcept;

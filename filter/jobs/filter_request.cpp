@@ -19,6 +19,10 @@ void FilterRequest::complete() {
   options.scratch_folder = scratch_folder.value_or(folder_of(output));
 }
 
+ManifestWriter manifest_writer(const FilterRequest& request, const std::function<void(std::string_view)>& show) {
+  return {request.output, request.options.sign_key, request.manifest, show};
+}
+
 void require_output(const FilterRequest& request, const BuildOptions& options, std::uint64_t bytes) {
   const std::string& store = options.store_path;
   require_can_write(request.output, bytes);

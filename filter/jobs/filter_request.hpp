@@ -14,6 +14,7 @@
 #include "filter/ingest/broad_domains.hpp"
 #include "filter/inputs/stranger_check.hpp"
 #include "filter/jobs/loss_limits.hpp"
+#include "filter/keep/publish_manifest.hpp"
 
 namespace bloomgate {
 
@@ -28,6 +29,7 @@ struct FilterRequest {
   std::optional<std::uint64_t> seed = {};
   std::optional<std::uint64_t> memory_bytes = {};
   std::optional<std::string> scratch_folder = {};
+  ManifestRequest manifest = {};  // of the output, if it is signed
   // The rest. What stands above comes into it with the plan; `sender_domains` says whether they are wanted.
   BuildOptions options = {};
 
@@ -43,9 +45,13 @@ struct FilterResult {
   StrangerReview strangers = {};
   std::uint64_t spilled_bytes = 0;
   double seconds = 0;
-  std::string store_path = {};    // empty: there is none
-  bool is_over_expected = false;  // more addresses than it was asked to be sized for
+  std::string store_path = {};                   // empty: there is none
+  bool is_over_expected = false;                 // more addresses than it was asked to be sized for
+  std::optional<WrittenManifest> manifest = {};  // nothing: none was written
 };
+
+// For the manifest of the output, to be made before the work. Throws as its constructor.
+ManifestWriter manifest_writer(const FilterRequest& request, const std::function<void(std::string_view)>& show);
 
 // Throws what require_can_write() and its like throw where the output cannot be put: a filter of `bytes`, and the store
 // of `options`.

@@ -111,6 +111,7 @@ LayerJob::LayerJob(LayerRequest request, JobObserver& observer, const std::atomi
 void LayerJob::lock_folder() {
   lock_.emplace(request_.folder, stop_);
   layers_ = all_layers_in(request_.folder);
+  writer_.emplace(request_.folder, request_.build.options.sign_key, request_.build.manifest, observer_.warns());
 }
 
 // Throws where too little is left.
@@ -151,6 +152,10 @@ std::optional<BuildResult> LayerJob::append() {
                                                       "(bloomgate fold), or remove old ones");
   }
   const OpenLayers filters = open_layers(layers_);
+  const bool is_signed = request_.build.options.sign_key != nullptr;
+  for (const Layer& layer : layers_) {
+    if (is_signed) require_signed_filter(layer.path);
+  }
   if (request_.bound || !filters.empty()) size_for_rate(request_.build.options, next_rate(filters));
   follow_layers(filters);
   // An empty layer would take one of the places that a folder has; none is made of lists that may be empty.
@@ -160,9 +165,11 @@ std::optional<BuildResult> LayerJob::append() {
   try {
     BuildResult result = build(next_layer(request_.folder, layers_));
     kept.done();
+    manifest_ = result.manifest = writer_->write();
     return result;
   } catch (const BloomgateError& error) {
     if (!may_be_none || error.code() != ErrorCode::no_entries) throw;
+    if (is_signed) manifest_ = writer_->write();  // so that a whitelist that nobody adds to stays fresh
     return std::nullopt;
   }
 }
@@ -234,6 +241,8 @@ FoldResult LayerJob::fold() {
   }
   remove_all_but_first();
   kept.done();
+  manifest_ = writer_->write();
+  if (result.built) result.built->manifest = manifest_;
   return result;
 }
 

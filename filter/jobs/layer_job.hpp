@@ -21,6 +21,7 @@
 #include "filter/jobs/job_observer.hpp"
 #include "filter/jobs/locks.hpp"
 #include "filter/keep/layer_folder.hpp"
+#include "filter/keep/publish_manifest.hpp"
 
 namespace bloomgate {
 
@@ -45,7 +46,8 @@ class LayerJob {
   LayerJob(LayerRequest request, JobObserver& observer, const std::atomic<bool>& stop);
 
   // The next layer, from lists; the folder is made where it is missing. Nothing: the lists hold no entry, and none was
-  // made of them. Throws what build_from_lists() throws, and BloomgateError{bad_argument} where there is no room for
+  // made of them. With a key the manifest is written at the end, in both cases: the layers that are there must be
+  // signed then. Throws what build_from_lists() throws, and BloomgateError{bad_argument} where there is no room for
   // another layer, {cannot_open, cannot_write}, and {interrupted} while it waits for another job in the folder.
   std::optional<BuildResult> append();
 
@@ -53,6 +55,9 @@ class LayerJob {
   // moment the folder lists all: the new layer takes the place of the first, then the others go. Throws as append(),
   // UsageError where a layer is among the inputs, and what combine_filters() throws.
   FoldResult fold();
+
+  // The one that was written at the end, also where no layer was made. Nothing: there is no key.
+  const std::optional<WrittenManifest>& manifest() const noexcept { return manifest_; }
 
  private:
   void lock_folder();
@@ -69,6 +74,8 @@ class LayerJob {
   unsigned keep_;
   std::optional<FolderLock> lock_;
   std::vector<Layer> layers_;
+  std::optional<ManifestWriter> writer_;
+  std::optional<WrittenManifest> manifest_;
 };
 
 }  // namespace bloomgate

@@ -14,6 +14,7 @@
 #include "filter/base/printable.hpp"
 #include "filter/hash/hash.hpp"
 #include "filter/keep/layer_folder.hpp"
+#include "filter/keep/manifest.hpp"
 #include "filter/system/file_io.hpp"
 #include "filter/system/file_paths.hpp"
 #include "filter/system/file_stamp.hpp"
@@ -75,13 +76,21 @@ void move_on_to(const std::string& path, unsigned number) {
   for (; number > 1; --number) rename_kept(generation_path(path, number - 1), generation_path(path, number));
 }
 
-// What may be removed, or moved as a whole: layers, and what a writer that was killed has left.
+// The manifests of the folder, and of a layer that was built or signed by itself; and the list of what is revoked.
+bool is_of_layers(std::string_view name) {
+  constexpr std::string_view kManifestSuffix = ".manifest";
+  const bool is_of_one =
+      name.ends_with(kManifestSuffix) && is_layer_name(name.substr(0, name.size() - kManifestSuffix.size()));
+  return is_layer_name(name) || name == kManifestName || name == kRevokedName || is_of_one;
+}
+
+// What may be removed, or moved as a whole: layers and what goes with them, and what a writer that was killed has left.
 void require_only_layers(const std::string& folder) {
   std::error_code error;
   std::filesystem::directory_iterator at(folder, error);
   for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (is_layer_name(name) || name.front() == '.') continue;
+    if (is_of_layers(name) || name.front() == '.') continue;
     throw BloomgateError(
         ErrorCode::bad_input,
         printable(at->path().string()) + " is no layer, and would go with the folder; put it elsewhere, and try again",
@@ -111,7 +120,14 @@ void remove_leftovers(const std::string& folder) {
   for (const std::string& path : numbered_files(folder_of(folder), temporary_prefix(folder))) remove_whole(path);
 }
 
-// Gives it the owner and mode of the folder, and further names of its layers.
+// A further name in `to` for a file in `from`, if it is there.
+void link_if_there(const std::string& from, const std::string& to, std::string_view name) {
+  const std::string path = from + "/" + std::string(name);
+  if (!exists(path)) return;
+  if (link(path.c_str(), (to + "/" + std::string(name)).c_str()) != 0) throw keep_error(from, errno);
+}
+
+// Gives it the owner and mode of the folder, and further names of its layers and of what goes with them.
 void fill_copy(const std::string& copy, const std::string& folder, const std::vector<Layer>& layers) {
   struct stat status = {};
   if (stat(folder.c_str(), &status) != 0) throw keep_error(folder, errno);
@@ -123,6 +139,7 @@ void fill_copy(const std::string& copy, const std::string& folder, const std::ve
     const std::string name = std::filesystem::path(layer.path).filename().string();
     if (link(layer.path.c_str(), (copy + "/" + name).c_str()) != 0) throw keep_error(folder, errno);
   }
+  for (const std::string_view name : {kManifestName, kRevokedName}) link_if_there(folder, copy, name);
   sync_folder_or_throw(copy);
 }
 
@@ -197,9 +214,28 @@ int exchange_in_one_step(const std::string& a, const std::string& b) {
   return renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0 ? 0 : errno;
 }
 
+// What is revoked stays revoked, whichever layers come back.
+void put_revoked_into(const std::string& folder, const std::string& kept) {
+  const std::string now = folder + "/" + std::string(kRevokedName);
+  const std::string there = kept + "/" + std::string(kRevokedName);
+  if (is_same_file(now, there)) return;
+  if (exists(now)) {
+    const std::string temporary = kept + "/." + std::string(kRevokedName) + ".new";
+    unlink(temporary.c_str());
+    if (link(now.c_str(), temporary.c_str()) != 0) throw keep_error(folder, errno);
+    rename_kept(temporary, there);
+  } else if (!exists(there)) {
+    return;
+  } else if (unlink(there.c_str()) != 0) {
+    throw system_error(ErrorCode::cannot_write, "remove", there, errno);
+  }
+  sync_folder_or_throw(kept);
+}
+
 void exchange_folders(const std::string& folder, const std::string& kept) {
   require_only_layers(folder);
   require_only_layers(kept);
+  put_revoked_into(folder, kept);
   const int error = exchange_in_one_step(folder, kept);
   if (error == 0) return;
   throw BloomgateError(
@@ -280,6 +316,11 @@ int exchange_by_links(const std::string& a, const std::string& b) {
     return error;
   }
   return rename(temporary.c_str(), b.c_str()) == 0 ? 0 : errno;
+}
+
+void bring_revoked(const std::string& folder, unsigned number) {
+  require_kept(folder, number);
+  put_revoked_into(folder, generation_path(folder, number));
 }
 
 void exchange_generation(const std::string& path, unsigned number) {

@@ -38,8 +38,9 @@ std::vector<Generation> kept_generations(const std::string& path);
 // Gives the file at `path` the further name FILE.1, and moves those before it on by one: up to the first gap, or to
 // number `most`, whose file goes. Also removes those past `most`. For a file that is about to be replaced by rename(2).
 //
-// Of a folder the layers get further names in FOLDER.1, and those before it are moved up to number `most` + 1: the
-// oldest one stays until trim_generations(), so that a change that fails costs nothing.
+// Of a folder the layers, the manifest and the list of what is revoked get further names in FOLDER.1, and the states
+// before that are moved up to number `most` + 1: the oldest one stays until trim_generations(), so that a change that
+// fails costs nothing.
 //
 // Nothing happens if there is no file or no layer, or `most` is 0. Throws BloomgateError{cannot_open, cannot_write}
 // with the remedy.
@@ -58,11 +59,16 @@ void trim_generations(const std::string& folder, unsigned most);
 // change that was not made. Throws BloomgateError{cannot_write}.
 void drop_unchanged_generation(const std::string& folder);
 
+// Gives FOLDER.NUMBER the list of what is revoked that FOLDER has now, or none if it has none: so that a manifest can
+// be written there before it takes the place of FOLDER. Throws BloomgateError{cannot_open, cannot_write}.
+void bring_revoked(const std::string& folder, unsigned number);
+
 // FILE.NUMBER and FILE exchange their names, in one step if the file system can do that (RENAME_EXCHANGE). So the same
 // call undoes it. Elsewhere it takes three steps for a file, and a crash may lose the name of the file that was
 // replaced, but never FILE; for a folder it is an error. If there is nothing at `path`, it is a rename. Does not look
-// at what is in the files. Throws BloomgateError{cannot_open} if there is no such generation, {bad_input} if one of two
-// folders holds something that is no layer, {cannot_write}.
+// at what is in the files. The list of what is revoked stays the one that FOLDER has now (bring_revoked()). Throws
+// BloomgateError{cannot_open} if there is no such generation, {bad_input} if one of two folders holds something that is
+// no layer and does not go with layers, {cannot_write}.
 void exchange_generation(const std::string& path, unsigned number);
 
 // What exchange_generation() does with files if the file system has no RENAME_EXCHANGE; here for tests. Returns 0 or an

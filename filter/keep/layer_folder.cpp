@@ -13,12 +13,6 @@
 namespace bloomgate {
 namespace {
 
-bool can_stand_in_header(std::string_view name) noexcept {
-  return name.size() <= kMaxLayerNameBytes && std::ranges::all_of(name, [](char character) {
-           return ascii::is_letter_or_digit(character) || character == '.' || character == '-' || character == '_';
-         });
-}
-
 std::vector<Layer> read_layers(const std::string& folder, std::error_code& error) {
   std::vector<Layer> layers;
   std::filesystem::directory_iterator at(folder, error);
@@ -37,6 +31,12 @@ std::vector<Layer> read_layers(const std::string& folder, std::error_code& error
 
 bool is_layer_name(std::string_view file_name) noexcept {
   return file_name.size() > kLayerSuffix.size() && file_name.ends_with(kLayerSuffix) && file_name.front() != '.';
+}
+
+bool is_plain_name(std::string_view name) noexcept {
+  return std::ranges::all_of(name, [](char character) {
+    return ascii::is_letter_or_digit(character) || character == '.' || character == '-' || character == '_';
+  });
 }
 
 bool is_folder(const std::string& path) noexcept {
@@ -72,7 +72,7 @@ std::vector<Layer> usable_layers_in(const std::string& folder) {
         {.path = folder, .expected = std::to_string(kMostLayers), .got = std::to_string(layers.size())});
   }
   for (const Layer& layer : layers) {
-    if (can_stand_in_header(layer.name)) continue;
+    if (layer.name.size() <= kMaxLayerNameBytes && is_plain_name(layer.name)) continue;
     throw BloomgateError(ErrorCode::bad_configuration,
                          printable(layer.path) +
                              " has a name that cannot stand in a header field: rename it to at most " +

@@ -19,6 +19,9 @@ inline constexpr std::string_view kLayerSuffix = ".bloom";
 // Whether a file of that name in a folder of layers is one of them.
 bool is_layer_name(std::string_view file_name) noexcept;
 
+// Letters, digits, dots, hyphens and underscores alone.
+bool is_plain_name(std::string_view name) noexcept;
+
 // Whether there is a folder at `path`, or at the end of its links.
 bool is_folder(const std::string& path) noexcept;
 

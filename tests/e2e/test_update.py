@@ -3,6 +3,7 @@
 import datetime
 import email.utils
 import gzip
+import json
 import os
 import re
 import shutil
@@ -248,8 +249,11 @@ def test_lists_of_old_runs_are_deleted_and_no_others(site):
 def test_the_whitelist_is_signed_before_it_is_in_place(site):
     key = site.folder / "secret.key"
     public = site.bloomgate("sign", "--new-key", key).strip()
-    site.update(SIGN_KEY=key)
+    site.update(SIGN_KEY=key, BUILD_OPTIONS="'--holds 3d --list-name ours'")
     site.bloomgate("verify", site.whitelist, "--trusted-key", public)
+    manifest = json.loads(site.bloomgate("info", site.whitelist, "--json"))["manifest"]
+    assert (manifest["list"], manifest["signer"], manifest["fault"]) == ("ours", public, "")
+    assert [each["fault"] for each in manifest["files"]] == [""]
 
 
 def test_a_folder_gets_a_layer_and_is_folded_where_all_other_lists_are_named(site):
@@ -263,14 +267,15 @@ def test_a_folder_gets_a_layer_and_is_folded_where_all_other_lists_are_named(sit
     for number in (1, 2):
         site.log.write_text(sent(number, f"ann@{OWN}", f"p{number}@example.org"))
         site.update(SIGN_KEY=key, MOST_LAYERS=2)
-    assert len(list(site.whitelist.iterdir())) == 3
+    assert len(list(site.whitelist.glob("*.bloom"))) == 3
     assert site.lists_now(*people) == [True] * 3
     site.update(SIGN_KEY=key, MOST_LAYERS=2, FOLD_FROM=by_hand)
-    assert len(list(site.whitelist.iterdir())) == 1
+    assert len(list(site.whitelist.glob("*.bloom"))) == 1
     assert site.lists_now(*people) == [True] * 3
     site.bloomgate("verify", site.whitelist, "--trusted-key", public)
-    site.bloomgate("rollback", site.whitelist)
-    assert len(list(site.whitelist.iterdir())) == 3
+    site.bloomgate("rollback", site.whitelist, "--sign-key", key)
+    assert len(list(site.whitelist.glob("*.bloom"))) == 3
+    assert json.loads(site.bloomgate("info", site.whitelist, "--json"))["manifest"]["unnamed"] == []
 
 
 def test_a_night_without_mail_makes_no_layer(site):

@@ -3,6 +3,7 @@
 Where it and the library agree, the page describes the format. It is short, not fast.
 """
 
+import base64
 import bisect
 import collections
 import hashlib
@@ -616,6 +617,26 @@ def check_signer(image, trusted):
         Ed25519PublicKey.from_public_bytes(signer).verify(image[SIGNATURE:SIGNATURE_END], signed_text(image[:4096]))
     except InvalidSignature:
         raise BadFile("bad_signature") from None
+
+
+def published(name, content):
+    """What the manifest says of a file: its line."""
+    is_filter = len(content) >= 4096 and content.startswith(bytes.fromhex("89424c4d0d0a1a0a"))
+    digest = blake2b(content[:4096] if is_filter else content)
+    return f"file {name} {len(content)} {digest.hex()}\n"
+
+
+def write_manifest(name, number, made, holds_until, files, secret, next_key=None):
+    """The times are datetimes in UTC, and the files are given as a dictionary of their contents."""
+    key = Ed25519PrivateKey.from_private_bytes(secret)
+    times = [time.strftime("%Y-%m-%dT%H:%M:%SZ") for time in (made, holds_until)]
+    text = f"bloomgate-manifest 1\nlist {name}\nnumber {number}\nmade {times[0]}\nholds-until {times[1]}\n"
+    text += "".join(published(name, files[name]) for name in sorted(files))
+    if next_key:
+        text += f"next-key {base64.b64encode(next_key).decode()}\n"
+    signer = key.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+    text += f"signer {base64.b64encode(signer).decode()}\n"
+    return text + f"signature {base64.b64encode(key.sign(text.encode())).decode()}\n"
 
 
 def check_signature_fields(image):

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The golden files, and those that a reader must refuse, beside an implementation that follows filter/FORMAT.md alone."""
 
+import datetime
 import pathlib
 import struct
 import unittest
@@ -9,7 +10,7 @@ import xxhash
 from format_from_page import (
     BadFile, CLASSIC, COUNTING, FIELDS, FNV1A_MURMUR3, HEADER, LINE, MURMUR3, PAGE, PARTITIONED, RIBBON, SECTION,
     STORE_HEADER, XXH3, build, build_store, check, content_of, export, find, find_for, find_list,
-    find_with_signer, fnv1a, hash_of, mix, murmur3, sign, untagged,
+    find_with_signer, fnv1a, hash_of, mix, murmur3, sign, untagged, write_manifest,
 )
 
 GOLDEN = pathlib.Path(__file__).parent
@@ -341,6 +342,16 @@ class FormatTest(unittest.TestCase):
                     got = refused.code
                 with self.subTest(name=name, trusted=bool(trusted)):
                     self.assertEqual(got, want)
+
+    def test_a_manifest(self):
+        files = {name: (GOLDEN / name).read_bytes() for name in ("signed.bloom", "revoked")}
+        made = datetime.datetime(2026, 11, 29, 4, 33)
+        other = bytes.fromhex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")
+        text = write_manifest("whitelist", 1795926780, made, made + datetime.timedelta(days=14), files, self.secret, other)
+        self.assertEqual(text, (GOLDEN / "manifest").read_text())
+        # The worked example of the page.
+        example = "".join(f"    {line}\n" for line in text.splitlines())
+        self.assertIn(example, (GOLDEN.parents[1] / "filter" / "FORMAT.md").read_text())
 
     def test_header_table(self):
         header = dict(zip(FIELDS, HEADER.unpack_from(self.golden("addresses"))))

@@ -34,7 +34,10 @@ int run_build(const Arguments& arguments) {
   // The work goes on if nobody reads the progress or the report.
   std::signal(SIGPIPE, SIG_IGN);
   JobProgress progress(command->quiet);
-  print_report(build_from_lists(std::move(command->request), progress, stop_flag()), command->json);
+  const ManifestWriter manifest = manifest_writer(command->request, progress.warns());
+  BuildResult result = build_from_lists(std::move(command->request), progress, stop_flag());
+  result.manifest = manifest.write();
+  print_report(result, command->json);
   return EX_OK;
 }
 

@@ -42,6 +42,7 @@ void FilterOptions::read_into(FilterRequest& request, const po::variables_map& v
   if (is_given(values, "sign-key")) {
     options.sign_key = std::make_shared<const SecretKey>(SecretKey::read_from(sign_key));
   }
+  request.manifest = manifest.request(is_given(values, "sign-key"), "--sign-key");
   if (!memory.empty()) request.memory_bytes = parse_bytes(memory, "--memory");
   if (is_given(values, "scratch")) request.scratch_folder = scratch;
   options.sender_domains = !no_sender_domains;
@@ -87,9 +88,10 @@ void ListBuildOptions::add_to(po::options_description& options) {
        "found")                                                                                               //
       ("reject-file", po::value(&asked.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
       ("sign-key", po::value(&sign_key)->value_name("FILE"),
-       "sign the filter with the secret key in FILE, as 'bloomgate sign' does")      //
-      ("strict", po::bool_switch(&asked.is_strict), "fail if any line is rejected")  //
+       "sign the filter with the secret key in FILE, as 'bloomgate sign' does, and write the manifest")  //
+      ("strict", po::bool_switch(&asked.is_strict), "fail if any line is rejected")                      //
       ("quiet", po::bool_switch(&quiet), "show no progress; warnings and bad lines are still shown");
+  manifest.add_to(options);
   add_json(json, options);
   add_allow_empty(asked.limits, options);
   add_allow_rejects(asked.limits, options);
@@ -208,10 +210,11 @@ std::optional<FilterCommand<UpdateRequest>> parse_update_command(const Arguments
        "keep the filter and the store that are replaced as FILE.1, and up to N earlier pairs; 'bloomgate rollback' "
        "puts them back")  //
       ("sign-key", po::value(&common.sign_key)->value_name("FILE"),
-       "sign the filter with the secret key in FILE, as 'bloomgate sign' does")  //
+       "sign the filter with the secret key in FILE, as 'bloomgate sign' does, and write the manifest")  //
       ("strict", po::bool_switch(&request.is_strict),
        "fail if any line of --add or --not is rejected, or an entry among --not")  //
       ("quiet", po::bool_switch(&common.quiet), "show no progress; warnings and bad lines are still shown");
+  common.manifest.add_to(visible);
   add_json(common.json, visible);
   add_allow_empty(request.limits, visible);
   add_allow_rejects(request.limits, visible);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "filter/cli/command_line.hpp"
+#include "filter/cli/commands/manifest_options.hpp"
 #include "filter/cli/commands/shape_options.hpp"
 #include "filter/jobs/build_job.hpp"
 #include "filter/jobs/update_job.hpp"
@@ -23,6 +24,7 @@ struct FilterOptions {
   void read_into(FilterRequest& request, const boost::program_options::variables_map& values) const;
 
   ShapeOptions shape;
+  ManifestOptions manifest;
   std::string expected_entries;
   std::string seed;
   std::string memory;

@@ -7,6 +7,7 @@
 
 #include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
+#include "filter/cli/commands/manifest_text.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/layout/sizing.hpp"
 
@@ -53,6 +54,7 @@ void print_build(const BuildResult& report) {
               << format_bytes(std::filesystem::file_size(report.store_path)) << ", seed "
               << format_seed(*header.shape.store_seed) << '\n';
   }
+  print_written("manifest  ", report.manifest);
   if (report.spilled_bytes != 0) {
     std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
   }
@@ -67,6 +69,7 @@ Json json_of(const FilterResult& report) {
   Json json = filter_json(report.output, report.header);
   json.update(Json{{"rejected", report.rejected},
                    {"known_strangers", strangers},
+                   {"manifest", written_json(report.manifest)},
                    {"spilled_bytes", report.spilled_bytes},
                    {"seconds", report.seconds}});
   return json;
@@ -114,8 +117,9 @@ void print_update(const UpdateResult& report) {
   print_strangers(header, report.strangers);
   std::cout << "\nsize      " << format_bytes(file_bytes(header)) << "\nseed      " << format_seed(header.shape.seed)
             << "\nFPR       " << format_rate(fpr) << " for a look-up" << scope_of_rate(header) << "\nmessages  "
-            << message_rates_text(fpr_of_sender(header)) << "\ntime      " << format_decimal(report.seconds, 2)
-            << " s\n";
+            << message_rates_text(fpr_of_sender(header)) << '\n';
+  print_written("manifest  ", report.manifest);
+  std::cout << "time      " << format_decimal(report.seconds, 2) << " s\n";
 }
 
 void print_update_json(const UpdateResult& report) {

@@ -9,6 +9,7 @@
 #include "filter/base/parallel.hpp"
 #include "filter/cli/commands/build_options.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/manifest_text.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/stop_signal.hpp"
@@ -20,7 +21,8 @@ namespace {
 
 namespace po = boost::program_options;
 
-void print_combined(const std::string& path, const FilterHeader& header, Combination combination) {
+void print_combined(const std::string& path, const FilterHeader& header, Combination combination,
+                    const std::optional<WrittenManifest>& written) {
   std::cout << "built     " << path << "\naddresses " << format_count(header.addresses)
             << (combination == Combination::unite ? " (duplicates counted)" : " (estimated from the fill)")
             << "\ndistinct  " << format_count(distinct_entries(header.bits_set, header.shape))
@@ -28,11 +30,14 @@ void print_combined(const std::string& path, const FilterHeader& header, Combina
             << (header.sender_domains ? "senders   " + sender_domains_text(header) + '\n' : "") << "size      "
             << format_bytes(file_bytes(header)) << '\n'
             << rates_lines(header);
+  print_written("manifest  ", written);
 }
 
-void print_combined_json(const std::string& path, const FilterHeader& header, Combination /*either*/) {
+void print_combined_json(const std::string& path, const FilterHeader& header, Combination /*either*/,
+                         const std::optional<WrittenManifest>& written) {
   Json json = filter_json(path, header);
   json["distinct_entries"] = std::round(distinct_entries(header.bits_set, header.shape));
+  json["manifest"] = written_json(written);
   print_report(json);
 }
 
@@ -45,7 +50,9 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
       ("output,o", po::value(&request.output)->required()->value_name("FILE"),
        "where to put the result; it may be one of the filters")  //
       ("sign-key", po::value(&options.sign_key)->value_name("FILE"),
-       "sign the result with the secret key in FILE, as 'bloomgate sign' does, whoever has signed the filters");
+       "sign the result with the secret key in FILE, as 'bloomgate sign' does, whoever has signed the filters, and "
+       "write the "
+       "manifest");
   add_allow_empty(request.limits, visible);
   add_allow_shrink(request.limits, visible);
   add_json(options.json, visible);
@@ -53,8 +60,10 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
   if (!values) return EX_OK;
   if (request.filters.size() < 2) throw UsageError("name at least two filters");
   options.read_into(request, *values);
+  const ManifestWriter manifest = manifest_writer(request, [](std::string_view line) { std::cerr << line << '\n'; });
   const Combined combined = combine(request, stop_flag());
-  (options.json ? print_combined_json : print_combined)(request.output, combined.header, combination);
+  const std::optional<WrittenManifest> written = manifest.write();
+  (options.json ? print_combined_json : print_combined)(request.output, combined.header, combination, written);
   if (!combined.warning.empty()) std::cerr << combined.warning << '\n';
   return EX_OK;
 }

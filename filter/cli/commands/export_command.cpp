@@ -8,6 +8,7 @@
 #include "filter/base/number_text.hpp"
 #include "filter/cli/commands/build_options.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/manifest_text.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
@@ -20,9 +21,17 @@ namespace {
 
 namespace po = boost::program_options;
 
-void print_export(const std::string& path, const FilterHeader& header) {
+void print_export(const std::string& path, const FilterHeader& header, const std::optional<WrittenManifest>& written) {
   std::cout << "built     " << path << '\n' << entries_text(header);
   std::cout << "\nsize      " << format_bytes(file_bytes(header)) << '\n' << rates_lines(header);
+  print_written("manifest  ", written);
+}
+
+void print_export_json(const std::string& path, const FilterHeader& header,
+                       const std::optional<WrittenManifest>& written) {
+  Json json = filter_json(path, header);
+  json["manifest"] = written_json(written);
+  print_report(json);
 }
 
 }  // namespace
@@ -38,7 +47,7 @@ int run_export(const Arguments& arguments) {
       ("keep", po::value(&request.keep)->default_value(0)->value_name("N"),
        "keep the filter that is replaced as FILTER.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
       ("sign-key", po::value(&options.sign_key)->value_name("FILE"),
-       "sign the filter with the secret key in FILE, as 'bloomgate sign' does")  //
+       "sign the filter with the secret key in FILE, as 'bloomgate sign' does, and write the manifest")  //
       ("threads", po::value(&request.options.threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
       ("quiet", po::bool_switch(&options.quiet), "show no progress");
@@ -60,8 +69,10 @@ int run_export(const Arguments& arguments) {
   // The work goes on if nobody reads the progress or the report.
   std::signal(SIGPIPE, SIG_IGN);
   JobProgress progress(options.quiet);
+  const ManifestWriter manifest = manifest_writer(request, progress.warns());
   const FilterHeader header = export_counting_filter(path, request, progress, stop_flag());
-  options.json ? print_report(filter_json(request.output, header)) : print_export(request.output, header);
+  const std::optional<WrittenManifest> written = manifest.write();
+  options.json ? print_export_json(request.output, header, written) : print_export(request.output, header, written);
   return EX_OK;
 }
 

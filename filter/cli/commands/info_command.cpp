@@ -12,6 +12,7 @@
 #include "filter/base/saturating_sum.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/generation_text.hpp"
+#include "filter/cli/commands/manifest_text.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
@@ -215,7 +216,8 @@ void print_layers(const std::string& folder, ShownInfo shown) {
                       {"fpr", sum.fpr},
                       {"fpr_either", either_fpr(sum.of_sender)},
                       {"fpr_both", sum.of_sender},
-                      {"kept", kept_json(own_path_of(folder))}});
+                      {"kept", kept_json(own_path_of(folder))},
+                      {"manifest", manifest_json(folder)}});
     return;
   }
   for (const auto& layer : layers) {
@@ -227,6 +229,7 @@ void print_layers(const std::string& folder, ShownInfo shown) {
             << "\nFPR              " << format_rate(sum.fpr) << " for a look-up in all layers\nmessages         "
             << message_rates_text(sum.of_sender) << '\n';
   print_kept(own_path_of(folder));
+  print_manifest(folder);
 }
 
 double bytes_per_entry(const StoreFile& store) {
@@ -291,8 +294,10 @@ int run_info(const Arguments& arguments) {
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate info FILE [--residency] [--json]",
-       .purpose = "Shows what a filter or a store holds, from its header; the sections are not read (see verify).\n"
-                  "Of a folder of layers it shows each, and the sum.",
+       .purpose =
+           "Shows what a filter or a store holds, from its header; the sections are not read (see verify).\n"
+           "Of a folder of layers it shows each, and the sum. Of what has a manifest it shows that, and whether\n"
+           "each file is as it says.",
        .examples = "  bloomgate info /var/lib/bloomgate/whitelist.bloom\n"
                    "  bloomgate info whitelist.bloom --json | jq .fpr\n"});
   if (!values) return EX_OK;
@@ -306,7 +311,14 @@ int run_info(const Arguments& arguments) {
     shown.as_json ? print_info_json(store, shown) : print_info(store, shown);
   } else {
     const MappedFilter filter(path);
-    shown.as_json ? print_report(json_of(filter, shown)) : print_info(filter, shown);
+    if (shown.as_json) {
+      Json json = json_of(filter, shown);
+      json["manifest"] = manifest_json(path);
+      print_report(json);
+    } else {
+      print_info(filter, shown);
+      print_manifest(path);
+    }
   }
   return EX_OK;
 }

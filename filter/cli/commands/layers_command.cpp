@@ -1,6 +1,8 @@
 // `bloomgate append` and `fold`: make the layers of a folder.
 #include <sysexits.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <iostream>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "filter/cli/commands/build_options.hpp"
 #include "filter/cli/commands/build_report.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/manifest_text.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
@@ -66,17 +69,18 @@ LayerRequest request_of(const ListBuildOptions& options, const po::variables_map
 void refuse_options_of_build(const po::variables_map& values, const po::options_description& visible) {
   for (const auto& option : visible.options()) {
     const std::string& name = option->long_name();
-    if (name == "keep" || name == "sign-key" || name == "json" || values.count(name) == 0 || values[name].defaulted())
-      continue;
+    constexpr std::array<std::string_view, 5> kOfUnions = {"keep", "sign-key", "list-name", "holds", "json"};
+    if (std::ranges::find(kOfUnions, name) != kOfUnions.end() || !is_given(values, name.c_str())) continue;
     throw UsageError("options of a build go with lists or stores; name these");
   }
 }
 
-void report_no_layer(bool json) {
+void report_no_layer(const std::optional<WrittenManifest>& manifest, bool json) {
   if (json) {
-    print_report({{"file", nullptr}, {"entries", 0}});
+    print_report({{"file", nullptr}, {"entries", 0}, {"manifest", written_json(manifest)}});
   } else {
     std::cout << "no layer was made: the lists hold no entries\n";
+    print_written("manifest  ", manifest);
   }
 }
 
@@ -98,8 +102,9 @@ int run_append(const Arguments& arguments) {
   if (!bound.empty()) request.bound = parse_rate(bound, "--fpr");
   std::signal(SIGPIPE, SIG_IGN);  // as for build
   JobProgress progress(options.quiet);
-  const std::optional<BuildResult> result = LayerJob(std::move(request), progress, stop_flag()).append();
-  result ? print_report(*result, options.json) : report_no_layer(options.json);
+  LayerJob job(std::move(request), progress, stop_flag());
+  const std::optional<BuildResult> result = job.append();
+  result ? print_report(*result, options.json) : report_no_layer(job.manifest(), options.json);
   return EX_OK;
 }
 
@@ -117,15 +122,18 @@ int run_fold(const Arguments& arguments) {
   LayerRequest request = request_of(options, *values, operands);
   std::signal(SIGPIPE, SIG_IGN);  // as for build
   JobProgress progress(options.quiet);
-  const FoldResult result = LayerJob(std::move(request), progress, stop_flag()).fold();
+  LayerJob job(std::move(request), progress, stop_flag());
+  const FoldResult result = job.fold();
   if (result.built) {
     print_report(*result.built, options.json);
   } else if (options.json) {
     Json report = filter_json(result.output, MappedFilter(result.output).header());
     report["folded"] = result.layers;
+    report["manifest"] = written_json(job.manifest());
     print_report(report);
   } else {
     std::cout << "folded     " << result.layers << " layers into " << result.output << '\n';
+    print_written("manifest   ", job.manifest());
   }
   return EX_OK;
 }

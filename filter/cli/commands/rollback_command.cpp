@@ -3,11 +3,15 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <memory>
+#include <optional>
 
 #include "filter/base/json.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/generation_text.hpp"
+#include "filter/cli/commands/manifest_options.hpp"
+#include "filter/cli/commands/manifest_text.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/file/mapped_filter.hpp"
@@ -33,35 +37,76 @@ void require_sound(const std::string& path, unsigned number, const std::string& 
   }
 }
 
+// What was asked of the manifest.
+struct Publishing {
+  std::shared_ptr<const SecretKey> key;
+  ManifestRequest request;
+};
+
+// A reader that has seen the present number would refuse what is put back, unless it gets a larger one.
+void require_key(const std::string& whitelist, unsigned number, const Publishing& publishing) {
+  for (const std::string& each : {whitelist, generation_path(whitelist, number)}) {
+    const std::string manifest = manifest_path(each);
+    if (publishing.key || access(manifest.c_str(), F_OK) != 0) continue;
+    throw UsageError(manifest +
+                     " is signed, and readers would refuse an older whitelist as one that was turned back; " +
+                     "give --sign-key FILE, so that what is put back gets a manifest of its own");
+  }
+}
+
+ManifestWriter writer_of(const std::string& whitelist, const Publishing& publishing) {
+  return {whitelist, publishing.key, publishing.request, [](std::string_view line) { std::cerr << line << '\n'; }};
+}
+
 // Of the last change that was made, if no other is named: one that was killed before it changed anything is none.
-void put_layers_back(const std::string& folder, unsigned number) {
+// Layers, what is revoked and the manifest come into their place in one step.
+std::optional<WrittenManifest> put_layers_back(const std::string& folder, unsigned number,
+                                               const Publishing& publishing) {
   const FolderLock lock(folder, stop_flag());
+  require_key(folder, number, publishing);
   if (number == 1) drop_unchanged_generation(folder);
   const std::string kept = generation_path(folder, number);
   if (is_folder(kept)) {
     for (const Layer& layer : usable_layers_in(kept)) MappedFilter(layer.path).verify_body(default_threads());
   }
+  std::optional<WrittenManifest> written;
+  if (publishing.key) {
+    const ManifestWriter manifest = writer_of(folder, publishing);
+    bring_revoked(folder, number);
+    written = manifest.write_into(kept);
+    written->path = manifest_path(folder);
+  }
   exchange_generation(folder, number);
+  return written;
 }
 
-void put_filter_back(const std::string& path, unsigned number, const std::string& store) {
+std::optional<WrittenManifest> put_filter_back(const std::string& path, unsigned number, const std::string& store,
+                                               const Publishing& publishing) {
+  require_key(path, number, publishing);
   require_sound(path, number, store);
+  const ManifestWriter manifest = writer_of(path, publishing);
+  if (publishing.key) require_signed_filter(generation_path(path, number));
   if (store.empty()) {
     exchange_generation(path, number);
   } else {
     exchange_pair(path, number, store, default_threads());
   }
+  return manifest.write();
 }
 
-void print_rollback(const std::string& path, const std::string& replaced) {
+void print_rollback(const std::string& path, const std::string& replaced,
+                    const std::optional<WrittenManifest>& written) {
   std::cout << "in place  " << generation_text(describe(path)) << '\n';
   if (access(replaced.c_str(), F_OK) == 0) std::cout << "replaced  " << generation_text(describe(replaced)) << '\n';
+  print_written("manifest  ", written);
   std::cout << "A running daemon takes it in by itself; 'systemctl reload bloomgate-milter' waits until it has.\n"
                "The same command takes this back.\n";
 }
 
-void print_rollback_json(const std::string& path, const std::string& replaced) {
-  Json json = {{"in_place", generation_json(describe(path))}, {"replaced", nullptr}};
+void print_rollback_json(const std::string& path, const std::string& replaced,
+                         const std::optional<WrittenManifest>& written) {
+  Json json = {
+      {"in_place", generation_json(describe(path))}, {"replaced", nullptr}, {"manifest", written_json(written)}};
   if (access(replaced.c_str(), F_OK) == 0) json["replaced"] = generation_json(describe(replaced));
   print_report(json);
 }
@@ -72,21 +117,26 @@ int run_rollback(const Arguments& arguments) {
   std::vector<std::string> operands;
   unsigned number = 1;
   std::string store;
+  std::string sign_key;
+  ManifestOptions manifest;
   bool json = false;
   po::options_description visible("options");
   visible.add_options()  //
       ("to", po::value(&number)->default_value(1)->value_name("N"),
        "the number of the generation to put back: FILE.N or FOLDER.N")  //
       ("store", po::value(&store)->value_name("FILE"),
-       "where the store of the filter is: the one of that generation is put back with it");
+       "where the store of the filter is: the one of that generation is put back with it")  //
+      ("sign-key", po::value(&sign_key)->value_name("FILE"),
+       "write a new manifest of what is put back, with the secret key in FILE: needed where there is a manifest");
+  manifest.add_to(visible);
   add_json(json, visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
-      {.synopsis = "bloomgate rollback FILE|FOLDER [--to N] [--store FILE] [--json]",
+      {.synopsis = "bloomgate rollback FILE|FOLDER [--to N] [OPTION...]",
        .purpose =
            "Puts back a filter that 'bloomgate build --keep' has kept, in one step: FILE and FILE.N exchange\n"
            "their names. So the same command takes it back, and nothing is lost. Of a folder of layers it takes\n"
-           "the last 'append --keep' or 'fold --keep' back in the same way.",
+           "the last 'append --keep' or 'fold --keep' back in the same way; what is revoked stays revoked.",
        .examples = "  bloomgate rollback /var/lib/bloomgate/whitelist.bloom && systemctl reload bloomgate-milter\n"
                    "  bloomgate info /var/lib/bloomgate/whitelist.bloom      # shows the generations\n"});
   if (!values) return EX_OK;
@@ -96,12 +146,11 @@ int run_rollback(const Arguments& arguments) {
   const bool has_layers = is_folder(only_filter(operands));
   if (has_layers && !store.empty()) throw UsageError("--store goes with a filter file; a folder of layers has none");
   const std::string path = has_layers ? own_path_of(operands.front()) : resolve_link(operands.front());
-  if (has_layers) {
-    put_layers_back(path, number);
-  } else {
-    put_filter_back(path, number, store);
-  }
-  (json ? print_rollback_json : print_rollback)(path, generation_path(path, number));
+  Publishing publishing{nullptr, manifest.request(!sign_key.empty(), "--sign-key")};
+  if (!sign_key.empty()) publishing.key = std::make_shared<const SecretKey>(SecretKey::read_from(sign_key));
+  const std::optional<WrittenManifest> written =
+      has_layers ? put_layers_back(path, number, publishing) : put_filter_back(path, number, store, publishing);
+  (json ? print_rollback_json : print_rollback)(path, generation_path(path, number), written);
   return EX_OK;
 }
 

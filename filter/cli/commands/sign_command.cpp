@@ -2,11 +2,14 @@
 #include <sysexits.h>
 
 #include <iostream>
+#include <memory>
 
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/parallel.hpp"
 #include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/manifest_options.hpp"
+#include "filter/cli/commands/manifest_text.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/file/output_check.hpp"
@@ -20,11 +23,15 @@ namespace {
 
 namespace po = boost::program_options;
 
+constexpr const char* kNoNextKey = "none";
+
 struct SignCommand {
   std::string new_key;
   std::string public_key;
   std::string key;
   std::string output;
+  std::string next_key;
+  ManifestOptions manifest;
   std::vector<std::string> filters;
   bool json = false;
 };
@@ -52,14 +59,26 @@ class SignReport {
               << '\n';
   }
 
+  void add(const std::optional<WrittenManifest>& manifest) {
+    if (!is_json_) return print_written("manifest   ", manifest);
+    if (manifest) manifests_.push_back(written_json(manifest));
+  }
+
   void finish(const SecretKey& key) const {
-    if (is_json_) print_report({{"signer", key.public_key().text()}, {"filters", filters_}});
+    if (is_json_) print_report({{"signer", key.public_key().text()}, {"filters", filters_}, {"manifests", manifests_}});
   }
 
  private:
   bool is_json_;
   Json filters_ = Json::array();
+  Json manifests_ = Json::array();
 };
+
+using SharedKey = std::shared_ptr<const SecretKey>;
+
+ManifestWriter manifest_of(const std::string& whitelist, const SharedKey& key, const ManifestRequest& request) {
+  return {whitelist, key, request, [](std::string_view line) { std::cerr << line << '\n'; }};
+}
 
 void sign_one(const std::string& path, const std::string& output, const SecretKey& key, SignReport& report) {
   if (is_store(path)) {
@@ -70,10 +89,28 @@ void sign_one(const std::string& path, const std::string& output, const SecretKe
   report.add(output, sign_filter(path, resolve_link(output), key, default_threads()));
 }
 
-void sign_folder(const std::string& folder, const SecretKey& key, SignReport& report) {
+void sign_file(const std::string& path, const std::string& output, const SharedKey& key, const ManifestRequest& request,
+               SignReport& report) {
+  const ManifestWriter manifest = manifest_of(output, key, request);
+  sign_one(path, output, *key, report);
+  report.add(manifest.write());
+}
+
+void sign_folder(const std::string& folder, const SharedKey& key, const ManifestRequest& request, SignReport& report) {
   // `fold` takes layers out, and a signed copy must not bring one back.
   const FolderLock lock(folder, stop_flag());
-  for (const Layer& layer : usable_layers_in(folder)) sign_one(layer.path, layer.path, key, report);
+  const ManifestWriter manifest = manifest_of(folder, key, request);
+  for (const Layer& layer : usable_layers_in(folder)) sign_one(layer.path, layer.path, *key, report);
+  report.add(manifest.write());
+}
+
+ManifestRequest request_of(const SignCommand& command) {
+  ManifestRequest request = command.manifest.request(true, "--key");
+  request.drops_next_key = command.next_key == kNoNextKey;
+  if (command.next_key.empty() || request.drops_next_key) return request;
+  request.next_key = PublicKey::parse(command.next_key);
+  if (!request.next_key) throw UsageError("--next-key: " + public_key_fault(command.next_key));
+  return request;
 }
 
 void sign_all(const SignCommand& command) {
@@ -81,26 +118,29 @@ void sign_all(const SignCommand& command) {
   if (!command.output.empty() && (command.filters.size() != 1 || is_folder(command.filters.front()))) {
     throw UsageError("--output goes with one filter");
   }
-  const SecretKey key = SecretKey::read_from(command.key);
+  const auto key = std::make_shared<const SecretKey>(SecretKey::read_from(command.key));
+  const ManifestRequest request = request_of(command);
   SignReport report(command.json);
   for (const std::string& path : command.filters) {
     if (is_folder(path)) {
-      sign_folder(path, key, report);
+      sign_folder(path, key, request, report);
     } else {
-      sign_one(path, command.output.empty() ? path : command.output, key, report);
+      sign_file(path, command.output.empty() ? path : command.output, key, request, report);
     }
   }
-  report.finish(key);
+  report.finish(*key);
 }
 
 const HelpText kSignHelp = {
     .synopsis =
-        "bloomgate sign --key FILE FILTER... [--output FILE]\n"
+        "bloomgate sign --key FILE FILTER|FOLDER... [OPTION...]\n"
         "       bloomgate sign --new-key FILE\n"
         "       bloomgate sign --public-key FILE",
     .purpose =
         "Signs filters, or each layer of a folder, so that a daemon that is told 'trusted-key' knows whose they are.\n"
-        "A filter is checked, copied with its signature, and replaced by the copy; it is never changed in place.",
+        "A filter is checked, copied with its signature, and replaced by the copy; it is never changed in place.\n"
+        "Then it writes the manifest beside them, FILTER.manifest or FOLDER/manifest, which names the files of this\n"
+        "whitelist and no others; also where all were signed before, as a manifest holds for some days only.",
     .examples =
         "  bloomgate sign --new-key /etc/bloomgate/sign.key            # prints the public key, for trusted-key\n"
         "  bloomgate sign --key /etc/bloomgate/sign.key /var/lib/bloomgate/layers\n"};
@@ -114,10 +154,13 @@ int run_sign(const Arguments& arguments) {
       ("key", po::value(&command.key)->value_name("FILE"), "the file of the secret key to sign with")(
           "output,o", po::value(&command.output)->value_name("FILE"),
           "where to put the signed filter (default: in place of the filter)")  //
+      ("next-key", po::value(&command.next_key)->value_name("PUBLICKEY"),
+       "name in the manifest, from now on, the public key that will sign after this one; none: no longer")  //
       ("new-key", po::value(&command.new_key)->value_name("FILE"),
        "make a secret key, put it into a new file that only you can read, and print its public key")  //
       ("public-key", po::value(&command.public_key)->value_name("FILE"),
        "print the public key that belongs to the secret key in FILE");
+  command.manifest.add_to(visible);
   add_json(command.json, visible);
   const auto values = parse_command_line(arguments, visible, &command.filters, kSignHelp);
   if (!values) return EX_OK;
@@ -127,7 +170,10 @@ int run_sign(const Arguments& arguments) {
     sign_all(command);
     return EX_OK;
   }
-  if (!command.filters.empty() || !command.output.empty()) throw UsageError("filters and --output go with --key");
+  if (!command.filters.empty() || !command.output.empty() || !command.next_key.empty()) {
+    throw UsageError("filters, --output and --next-key go with --key");
+  }
+  static_cast<void>(command.manifest.request(false, "--key"));
   if (values->count("new-key") != 0) {
     make_key(command.new_key, command.json);
   } else {

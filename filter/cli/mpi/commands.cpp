@@ -87,7 +87,9 @@ int run_build(mpi::Communicator& communicator, const Arguments& arguments) {
   mpi::require_supported(plan);
   communicator.stop_at(stop_flag());
   std::signal(SIGPIPE, SIG_IGN);  // the work continues without a reader of its progress and report
-  print_made(mpi::BuildJob({communicator, progress, stop_flag()}, plan, rank_options).run(), command->json);
+  auto made = mpi::BuildJob({communicator, progress, stop_flag()}, plan, rank_options).run();
+  if (made) made->result.manifest = manifest_writer(plan, progress.warns()).write();
+  print_made(made, command->json);
   return EX_OK;
 }
 
@@ -97,10 +99,13 @@ int run_update(mpi::Communicator& communicator, const Arguments& arguments) {
       communicator, [&] { return parse_update_command(arguments, kRankUpdateHelp, described(rank_options)); });
   if (!command) return EX_OK;
   JobProgress progress(command->quiet || communicator.rank() != 0);
+  const FilterRequest request = command->request;
   mpi::UpdateJob job({communicator, progress, stop_flag()}, std::move(command->request), rank_options);
   communicator.stop_at(stop_flag());
   std::signal(SIGPIPE, SIG_IGN);  // the work continues without a reader of its progress and report
-  print_made(job.run(), command->json);
+  auto made = job.run();
+  if (made) made->result.manifest = manifest_writer(request, progress.warns()).write();
+  print_made(made, command->json);
   return EX_OK;
 }
 

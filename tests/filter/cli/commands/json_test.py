@@ -144,8 +144,12 @@ class JsonTest(ProgramTest):
     def test_sign_prints_keys_and_which_filters_it_has_changed(self):
         key = json.loads(self.check(0, "sign", "--public-key", "key", "--json")[0])["public_key"]
         for changed in (True, False):
-            self.assertEqual(json.loads(self.check(0, "sign", "--key", "key", "filter", "--json")[0]),
-                             {"signer": key, "filters": [{"file": "filter", "changed": changed}]})
+            report = json.loads(self.check(0, "sign", "--key", "key", "filter", "--json")[0])
+            (manifest,) = report.pop("manifests")
+            self.assertEqual(report, {"signer": key, "filters": [{"file": "filter", "changed": changed}]})
+            self.assertEqual({name: manifest[name] for name in ("file", "list", "signer", "next_key")},
+                             {"file": "filter.manifest", "list": "filter", "signer": key, "next_key": None})
+            self.assertEqual(set(manifest) - {"file", "list", "signer", "next_key"}, {"number", "made", "holds_until"})
         self.assertEqual(list(json.loads(self.check(0, "sign", "--new-key", "new", "--json")[0])), ["public_key"])
 
     def test_the_manual_names_every_code(self):

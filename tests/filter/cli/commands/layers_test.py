@@ -196,7 +196,7 @@ class CommandsTest(Layers):
         self.run_it("append", self.layers, lists[1], "--quiet")
         self.assertIn("0002.bloom is not signed", is_signed(65).stderr)
         told = self.run_it("sign", "--key", key, self.layers).stdout
-        self.assertRegex(told, r"^unchanged  .*0001.bloom.*\nsigned     .*0002.bloom\n$")
+        self.assertRegex(told, r"^unchanged  .*0001.bloom.*\nsigned     .*0002.bloom\nmanifest   .*/manifest: list layers, ")
         is_signed()
         self.run_it("fold", self.layers, *lists, "--quiet", "--sign-key", key)
         is_signed()
@@ -250,7 +250,7 @@ class CommandsTest(Layers):
         said = self.run_it("append", self.layers, none, "--allow-empty", "--keep", 2, "--quiet")
         self.assertEqual(said.stdout, "no layer was made: the lists hold no entries\n")
         said = self.run_it("append", self.layers, none, "--allow-empty", "--json", "--quiet")
-        self.assertEqual(json.loads(said.stdout), {"file": None, "entries": 0})
+        self.assertEqual(json.loads(said.stdout), {"file": None, "entries": 0, "manifest": None})
         self.assertEqual({path.name: path.read_bytes() for path in self.layers.iterdir()}, before)
         self.assertFalse((self.folder / "layers.1").exists())
         bad = self.folder / "bad.txt"

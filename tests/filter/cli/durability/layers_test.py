@@ -1,5 +1,6 @@
 """`bloomgate append`, `fold` and `rollback` of a folder of layers, where a call fails."""
 import errno
+import json
 import os
 import pathlib
 import re
@@ -126,6 +127,76 @@ class LayersTest(DurabilityTest):
         self.assertEqual(refused.status, EX_CANTCREAT)
         self.assertRegex(refused.errors, "whose parent is on the same file system, or without --keep")
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.txt", "b.txt", "layers", "layers.1"])
+
+
+class SignedLayersTest(DurabilityTest):
+    """The manifest of a folder, where the command is killed or a call fails."""
+
+    COMMANDS = {"append": ["append", "layers", "b.txt", "--keep", "1", "--quiet", "--sign-key", "key"],
+                "fold": ["fold", "layers", "a.txt", "b.txt", "--keep", "1", "--quiet", "--sign-key", "key"],
+                "rollback": ["rollback", "layers", "--sign-key", "key"],
+                "sign": ["sign", "--key", "key", "layers"]}
+
+    def start_with_signed_layers(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        for name in "ab":
+            (self.folder / f"{name}.txt").write_text(f"{name}@example.org\n")
+        run_program(self.folder, "sign", "--new-key", "key", check=True)
+        for words in ([], ["--keep", "1"]):
+            run_program(self.folder, "append", "layers", "a.txt", "--sign-key", "key", *words, check=True)
+            (self.folder / "revoked").write_text("eve@example.org\n")
+            (self.folder / "revoked").rename(self.folder / "layers" / "revoked")  # another file than the one that is kept
+        run_program(self.folder, "sign", "--key", "key", "layers", check=True)
+
+    def manifest(self):
+        return json.loads(run_program(self.folder, "info", "layers", "--json", check=True).stdout)["manifest"]
+
+    def check(self, command, number, outcome):
+        """Whatever the folder is: its manifest is whole, no older one, and names what is there or shows that it does not."""
+        now = self.manifest()
+        self.assertEqual(now["fault"], "", outcome)
+        self.assertGreaterEqual(now["number"], number)
+        fits = not any(each["fault"] for each in now["files"])
+        if command != "fold":
+            self.assertTrue(fits, (now, outcome))
+        if command in ("rollback", "sign"):
+            self.assertEqual(now["unnamed"], [], outcome)
+        self.assertEqual((self.folder / "layers" / "revoked").read_text(), "eve@example.org\n")
+        return fits and not now["unnamed"]
+
+    def check_each_call(self, fault):
+        for command, arguments in self.COMMANDS.items():
+            self.start_with_signed_layers()
+            before = self.manifest()["number"]
+            sound = self.run_here(arguments)
+            self.assertEqual(sound.status, 0, sound.errors)
+            self.assertTrue(self.check(command, before + 1, ""))
+            names = ("fsync", "rename", "link", "unlink", "renameat2", "pwrite")
+            calls = [(name, number) for name in names for number in range(1, len(sound.of(name)) + 1)]
+            for name, number in some_of(calls):
+                with self.subTest(command=command, call=name, number=number):
+                    self.start_with_signed_layers()
+                    before = self.manifest()["number"]
+                    result = self.run_here(arguments, f"{name} {number} {fault}")
+                    self.assertNotEqual(result.status, 0)
+                    self.check(command, before, result.errors)
+                    run_program(self.folder, "sign", "--key", "key", "layers", check=True)
+                    self.assertTrue(self.check("sign", before + 1, ""))
+
+    def test_killed_at_any_call_the_manifest_fits_or_shows_that_it_does_not_and_sign_repairs_it(self):
+        self.check_each_call("kill")
+
+    def test_if_any_call_fails_the_manifest_fits_or_shows_that_it_does_not_and_sign_repairs_it(self):
+        self.check_each_call(errno.EIO)
+
+    def test_rollback_puts_layers_revoked_and_manifest_in_place_in_one_step(self):
+        self.start_with_signed_layers()
+        done = self.run_here(self.COMMANDS["rollback"])
+        steps = [(call.name, os.path.relpath(call.path, self.folder)) for call in done.calls
+                 if call.name in ("link", "rename", "renameat2")]
+        self.assertEqual(steps, [("link", "layers.1/.revoked.new"), ("rename", "layers.1/revoked"),
+                                 ("rename", "layers.1/manifest"), ("renameat2", "layers.1")])
 
 
 if __name__ == "__main__":

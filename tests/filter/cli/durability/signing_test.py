@@ -1,5 +1,6 @@
 """`bloomgate sign` and --sign-key, where a call fails."""
 import errno
+import json
 import os
 import pathlib
 import shutil
@@ -19,19 +20,32 @@ class SigningTest(DurabilityTest):
         done = run_program(self.folder, "verify", self.folder / "filter", "--trusted-key", public, text=True)
         return done.returncode == 0
 
+    def is_named(self):
+        """Whether the manifest is whole and fits the filter."""
+        shown = json.loads(run_program(self.folder, "info", self.folder / "filter", "--json", check=True).stdout)["manifest"]
+        return shown["fault"] == "" and shown["files"] == [{"name": "filter", "fault": ""}]
+
+    def check_signed(self, arguments):
+        result = self.run_faulty(arguments)
+        self.assertEqual((result.status, result.names), (0, ["filter", "filter.manifest"]), result.errors)
+        self.assertTrue(self.is_named())
+        return result
+
     def test_the_signature_is_on_the_disk_before_the_file_has_its_name(self):
         for name, arguments in self.SIGNING.items():
             with self.subTest(command=name):
-                result = self.check_sound(arguments)
+                result = self.check_signed(arguments)
                 self.assertTrue(self.is_signed())
                 calls = [call for call in result.calls if call.name in ("pwrite", "fsync", "rename")]
-                signature = max(i for i, call in enumerate(calls) if call.name == "pwrite")
+                signature = [i for i, call in enumerate(calls) if call.name == "pwrite"][-2]
                 self.assertEqual((calls[signature].offset, calls[signature].bytes), (0, 4096))
-                self.assertEqual([call.name for call in calls[signature + 1 :]], ["fsync", "rename", "fsync"])
+                in_place = ["fsync", "rename", "fsync"]  # the filter, and then its manifest
+                self.assertEqual([call.name for call in calls[signature + 1 :]], [*in_place, "pwrite", *in_place])
+                self.assertEqual(calls[-1].path, str(self.folder))
 
     def check_each_call(self, fault):
         for name, arguments in self.SIGNING.items():
-            sound = self.check_sound(arguments)
+            sound = self.check_signed(arguments)
             for call in ("pwrite", "pread", "fsync", "ftruncate", "fchmod", "rename"):
                 for number in some_of(range(1, len(sound.of(call)) + 1)):
                     with self.subTest(command=name, call=call, number=number):
@@ -39,8 +53,14 @@ class SigningTest(DurabilityTest):
                         if result.written != OLD:
                             self.assertEqual(result.written, sound.written)
                             self.assertTrue(self.is_signed())
+                        names = set(result.names)
                         if fault != "kill":
-                            self.assertEqual(result.names, ["filter"])
+                            self.assertLessEqual(names, {"filter", "filter.manifest"})
+                        if "filter.manifest" in names:
+                            self.assertTrue(self.is_named())
+                        elif fault != "kill" and result.written != OLD:
+                            self.assertIn("'bloomgate sign --key FILE filter'", result.errors)
+                            self.assertNotEqual(result.status, 0)
 
     def test_if_any_call_fails_the_old_file_or_the_signed_one_is_there(self):
         self.check_each_call(errno.EIO)
@@ -49,7 +69,7 @@ class SigningTest(DurabilityTest):
         self.check_each_call("kill")
 
     def test_a_signature_lost_or_changed_by_the_disk_is_noticed_before_the_file_gets_its_name(self):
-        last = len(self.check_sound(self.SIGN).of("pwrite"))
+        last = len(self.check_signed(self.SIGN).of("pwrite")) - 1  # the last one is of the manifest
         for fault in ("lost", "flipped"):
             result = self.run_faulty(self.SIGN, f"pwrite {last} {fault}")
             self.check_failed(result, EX_DATAERR, "is not what was written there")

@@ -1,0 +1,27 @@
+#include "filter/cli/commands/manifest_options.hpp"
+
+#include "filter/base/usage_error.hpp"
+#include "filter/ingest/dated_lists.hpp"
+
+namespace bloomgate::cli {
+
+namespace po = boost::program_options;
+
+void ManifestOptions::add_to(po::options_description& options) {
+  options.add_options()  //
+      ("list-name", po::value(&list_name)->value_name("NAME"),
+       "how the manifest calls the list (default: as the last manifest does, or else the name of the filter or folder "
+       "without its suffix)")  //
+      ("holds", po::value(&holds)->value_name("AGE"),
+       "how long the manifest holds, such as 14d or 26w (default: 14d); write another before that");
+}
+
+ManifestRequest ManifestOptions::request(bool has_key, const std::string& option) const {
+  if (!has_key && !list_name.empty()) throw UsageError("--list-name goes with " + option);
+  if (!has_key && !holds.empty()) throw UsageError("--holds goes with " + option);
+  ManifestRequest request = {.list_name = list_name};
+  if (!holds.empty()) request.holds = parse_age(holds, "--holds");
+  return request;
+}
+
+}  // namespace bloomgate::cli
