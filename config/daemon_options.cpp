@@ -164,7 +164,16 @@ DaemonOptions merged(const Merger& merger) {
   merger.collect([&] { set_stores(merger, options.whitelists); });
   TrustedKeys trusted_keys;
   merger.set("trusted-key", trusted_keys);
-  for (WhitelistSource& whitelist : options.whitelists) whitelist.trusted_keys = trusted_keys;
+  std::string taken_manifests;
+  merger.set("taken-manifests", taken_manifests);
+  std::chrono::days overdue_for{};
+  merger.set("use-overdue-for", overdue_for);
+  for (WhitelistSource& whitelist : options.whitelists) {
+    if (trusted_keys.empty()) break;
+    whitelist.trusted_keys = trusted_keys;
+    whitelist.taken_manifests = taken_manifests;
+    whitelist.overdue_for = overdue_for;
+  }
   merger.set("confirm-timeout", options.confirm_timeout);
   merger.set("allow-missing-whitelist", options.allow_missing_whitelist);
   merger.set("allow-shrunken-whitelist", options.allow_shrunken_whitelist);

@@ -41,8 +41,10 @@ inline constexpr auto kWordsOf<LogLevel> = enum_words<LogLevel>(
 struct WhitelistSource {
   std::string name;
   std::string path;
-  std::string store = {};         // the path of the store that confirms its hits; empty: they count as they are
-  TrustedKeys trusted_keys = {};  // one of them must have signed the file; empty: nobody must
+  std::string store = {};             // the path of the store that confirms its hits; empty: they count as they are
+  TrustedKeys trusted_keys = {};      // one of them must have signed the file and its manifest; empty: nobody must
+  std::string taken_manifests = {};   // the file of those that were taken; empty: none is remembered
+  std::chrono::days overdue_for{60};  // how long after its manifest's date it is used
 
   friend bool operator==(const WhitelistSource&, const WhitelistSource&) = default;
 };

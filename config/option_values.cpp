@@ -278,8 +278,8 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::days&
 }
 
 void convert(const OptionSpec& spec, const GivenValue& given, std::string& out) {
-  constexpr std::array<std::string_view, 4> kMadeByDaemon = {"learn-file", "burst-file", "suspend-file",
-                                                             "history-file"};
+  constexpr std::array<std::string_view, 5> kMadeByDaemon = {"learn-file", "burst-file", "suspend-file", "history-file",
+                                                             "taken-manifests"};
   if (std::ranges::count(kMadeByDaemon, spec.name) != 0 && !given.text.starts_with('/'))
     reject(spec, given, "the path of a file");
   if (spec.name == "host-name" && !given.text.empty() && !is_host_name(given.text)) reject(spec, given, "a host name");

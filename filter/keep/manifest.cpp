@@ -249,7 +249,7 @@ SignedManifest parse_manifest(std::string_view text, const std::string& path) {
   constexpr std::string_view kName = " of 1 to 63 letters, digits, dots, hyphens and underscores, and no dot in front";
   Lines lines(text, path);
   if (!lines.take(kFirstLine, "'bloomgate-manifest 1'").empty()) lines.fail("'bloomgate-manifest 1'");
-  SignedManifest read;
+  SignedManifest read = {.manifest = {}, .signer = {}, .text = std::string(text)};
   Manifest& manifest = read.manifest;
   manifest.list = take_value(lines, "list ", "'list NAME', with a name" + std::string(kName), parse_list_name);
   manifest.number = take_value(lines, "number ", "'number N', with N from 1 to 9223372036854775807", parse_number);

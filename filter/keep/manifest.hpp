@@ -47,6 +47,7 @@ struct Manifest {
 struct SignedManifest {
   Manifest manifest;
   PublicKey signer;
+  std::string text;  // that it was read from
 };
 
 // Where the manifest of a whitelist, a folder or a file, is: of a link to a file, beside the file. Throws

@@ -200,10 +200,11 @@ WrittenManifest ManifestWriter::write_at(const std::string& whitelist) const {
   manifest.next_key = request_.next_key ? request_.next_key : last.next_key;
   if (request_.drops_next_key) manifest.next_key.reset();
   const std::string path = manifest_path(whitelist);
-  replace_file(path, sign_manifest(manifest, *key_), kManifestMode);
+  std::string text = sign_manifest(manifest, *key_);
+  replace_file(path, text, kManifestMode);
   // Another command may have put another file there meanwhile.
   for (const PublishedFile& file : manifest.files) require_published(file, path_in(whitelist, file));
-  return {{std::move(manifest), key_->public_key()}, path};
+  return {{std::move(manifest), key_->public_key(), std::move(text)}, path};
 }
 
 }  // namespace bloomgate

@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iterator>
 #include <string_view>
 
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/keep/layer_folder.hpp"
+#include "filter/system/file_paths.hpp"
 #include "milter/learning/logger.hpp"
 #include "milter/lists/exact_list_file.hpp"
+#include "milter/lists/taken_manifests.hpp"
 #include "milter/lists/whitelist_files.hpp"
 
 namespace bloomgate {
@@ -112,12 +115,42 @@ ExactListPart read_exact(const NamedExactList& place, const std::string& path, s
   return {.list = std::make_shared<const ExactList>(std::move(reading.list)), .left_out = reading.bad_line_count};
 }
 
+// Of a list in the folder of a whitelist with trusted keys, where both are published together. Throws
+// BloomgateError{bad_input} unless the file is as the manifest says, and what usable_manifest() throws.
+void require_as_published(const DaemonOptions& options, const std::string& path) {
+  for (const WhitelistSource& source : options.whitelists) {
+    if (source.trusted_keys.empty() || !is_folder(source.path) || !is_same_file(folder_of(path), source.path)) continue;
+    const UsableManifest usable = usable_manifest(source, std::chrono::system_clock::now());
+    const auto& files = usable.signed_by_trusted.manifest.files;
+    const auto name = std::filesystem::path(path).filename().string();
+    const auto file = std::ranges::find(files, name, &PublishedFile::name);
+    if (file == files.end()) {
+      throw BloomgateError(ErrorCode::bad_input, manifest_path(source.path) + " does not name " + name, {.path = path});
+    }
+    require_published(*file, path);
+  }
+}
+
 void load_exact(const ListLoader::Request& request, const NamedExactList& place, ListLoader::Loaded& loaded) {
   const std::string& path = request.wanted.*place.path;
   if (path.empty()) return;
   const bool is_known = request.known != nullptr && request.known->*place.path == path;
   const ExactListPart before = is_known ? request.in_use.*place.part : ExactListPart{};
   ExactListPart& part = loaded.lists.*place.part;
+  try {
+    require_as_published(request.wanted, path);
+  } catch (const BloomgateError& error) {
+    // The one in use was published once, and the two files change one after the other.
+    if (!before.list) {
+      if (request.known == nullptr) throw;
+      part = {.is_lost = true};
+      loaded.lost.push_back(printable(error.what()));
+      return;
+    }
+    part = before;
+    loaded.refused.push_back(printable(error.what()));
+    return;
+  }
   try {
     part = read_exact(place, path, loaded.lines);
     if (const std::size_t entries = before.list ? before.list->size() : 0; entries != 0 && part.list->size() == 0) {
@@ -150,6 +183,7 @@ std::vector<std::string> all_list_paths(const DaemonOptions& options) {
   for (const WhitelistSource& source : options.whitelists) {
     paths.push_back(source.path);
     if (!source.store.empty()) paths.push_back(source.store);
+    if (!source.trusted_keys.empty()) paths.push_back(manifest_path(source.path));
   }
   return paths;
 }
@@ -161,9 +195,32 @@ ListLoader::Loaded ListLoader::load(const Request& request) {
   return loaded;
 }
 
+std::optional<ListLoader::Loaded> ListLoader::without_overdue(const DaemonOptions& options, const ListParts& in_use,
+                                                              std::chrono::system_clock::time_point now) {
+  Loaded loaded = {.lists = in_use};
+  std::vector<NamedFilter>& filters = loaded.lists.whitelists;
+  bool found = false;
+  for (const WhitelistSource& source : options.whitelists) {
+    const auto is_overdue = [&](const NamedFilter& each) {
+      return each.manifest && configured_name(each.name) == source.name &&
+             now > used_until(each.manifest->manifest, source);
+    };
+    const auto first = std::ranges::find_if(filters, is_overdue);
+    if (first == filters.end()) continue;
+    found = true;
+    loaded.lines.push_back(
+        {true, fmt::format("whitelist {} is not used any longer: it held until {}, and nothing newer has come",
+                           source.name, date_text(first->manifest->manifest.holds_until))});
+    *first = {.name = source.name, .filter = nullptr};
+    std::erase_if(filters, is_overdue);
+  }
+  return found ? std::optional(std::move(loaded)) : std::nullopt;
+}
+
 ListLoader::Files ListLoader::files_of(const WhitelistSource& source) {
-  if (!is_folder(source.path)) return {stamp_of(source.path), stamp_of(source.store), {}};
-  Files files;
+  const auto manifest = source.trusted_keys.empty() ? std::nullopt : stamp_of(manifest_path(source.path));
+  if (!is_folder(source.path)) return {stamp_of(source.path), stamp_of(source.store), manifest, {}};
+  Files files = {.filter = {}, .store = {}, .manifest = manifest, .layers = {}};
   for (const Layer& layer : layers_in(source.path)) files.layers.emplace_back(layer.name, stamp_of(layer.path));
   return files;
 }
@@ -235,6 +292,18 @@ std::vector<NamedFilter> ListLoader::read_whitelist(const Request& request, cons
     if (std::ranges::find(reusable, each.filter, &NamedFilter::filter) != reusable.end()) continue;
     lines.push_back({false, fmt::format("loaded {}, {}in {:.3f} s", each.filter->description(),
                                         request.wanted.lock_memory ? "locked in memory, " : "", seconds)});
+  }
+  if (const auto& manifest = loaded.front().manifest) {
+    lines.push_back({false, fmt::format("whitelist {} is number {} of list {}, which holds until {}", source.name,
+                                        manifest->manifest.number, manifest->manifest.list,
+                                        date_text(manifest->manifest.holds_until))});
+    try {
+      remember_taken(source, *manifest);
+    } catch (const BloomgateError& error) {
+      lines.push_back({true, fmt::format("taken-manifests: {}: after a restart an older state of whitelist {} could be "
+                                         "taken",
+                                         printable(error.what()), source.name)});
+    }
   }
   if (is_folder(source.path)) {
     lines.push_back({false, fmt::format("layers of whitelist {}: {}", source.name, loaded.size())});

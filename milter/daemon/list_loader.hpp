@@ -5,6 +5,7 @@
 
 #include <spdlog/fwd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -63,6 +64,10 @@ class ListLoader {
   // that is refused is the very file in use. An exact list that was in use and cannot be read any more is lost.
   Loaded load(const Request& request);
 
+  // What is in use without the whitelists that are too old to be used any longer; nothing where there are none.
+  static std::optional<Loaded> without_overdue(const DaemonOptions& options, const ListParts& in_use,
+                                               std::chrono::system_clock::time_point now);
+
   // Whether there are other files of the whitelist than when it was last to be loaded; so a file that was refused is
   // not read again and again.
   bool is_replaced(const WhitelistSource& source) const;
@@ -72,6 +77,7 @@ class ListLoader {
   struct Files {
     std::optional<FileStamp> filter;
     std::optional<FileStamp> store;
+    std::optional<FileStamp> manifest;
     std::vector<std::pair<std::string, std::optional<FileStamp>>> layers;  // instead of them: of a folder
     bool are_there() const noexcept { return filter || !layers.empty(); }
     friend bool operator==(const Files&, const Files&) = default;

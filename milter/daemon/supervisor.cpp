@@ -83,8 +83,17 @@ void Supervisor::note_changes() {
 
 void Supervisor::look_for_replaced() {
   next_look_ = Clock::now() + kLookForWhitelists;
+  drop_overdue();
   if (std::ranges::any_of(options_.whitelists, [this](const auto& each) { return loader_.is_replaced(each); }))
     note_change();
+}
+
+// The time passes without any event.
+void Supervisor::drop_overdue() {
+  auto loaded = ListLoader::without_overdue(options_, slot_.get()->parts(), std::chrono::system_clock::now());
+  if (!loaded) return;
+  put_into_use(*std::move(loaded));
+  notify_status(current_status());
 }
 
 void Supervisor::note_change() {

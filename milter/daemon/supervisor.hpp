@@ -79,6 +79,7 @@ class Supervisor {
   void put_into_use(ListLoader::Loaded loaded);
   void set_lists(ListLoader::Loaded loaded);
   void look_for_replaced();
+  void drop_overdue();
   std::optional<NewSettings> read_again(std::vector<std::string>& faults) const;
   ListLoader::Loaded load(const DaemonOptions& wanted, ReadWhitelists whitelists);
   void take_in(NewSettings settings);

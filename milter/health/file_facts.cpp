@@ -14,6 +14,7 @@
 #include "filter/keep/layer_folder.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/loaded_lists.hpp"
+#include "milter/lists/taken_manifests.hpp"
 #include "milter/lists/whitelist_files.hpp"
 
 namespace bloomgate {
@@ -78,6 +79,11 @@ WhitelistFacts whitelist_facts(const WhitelistSource& source, std::span<const Na
   WhitelistFacts facts = {.name = source.name, .path = source.path};
   for (const NamedFilter& each : filters) {
     if (!each.filter) continue;
+    if (each.manifest) {
+      facts.published = each.manifest->manifest.made;
+      facts.holds_until = each.manifest->manifest.holds_until;
+      facts.used_until = used_until(each.manifest->manifest, source);
+    }
     const LoadedFilter& filter = *each.filter;
     facts.entries += entries_of(filter.header());
     if (filter.damage() != Damage::none) {

@@ -36,8 +36,10 @@ struct WhitelistFacts {
   std::uint64_t entries = 0;                         // of all layers
   std::optional<std::uint64_t> entries_before = {};  // of the file before it, FILE.1; nothing: there is none
   std::optional<Time> written = {};                  // the newest layer
-  std::vector<std::string> lack_of_domains = {};     // what that means, for each layer without its senders' domains
-  std::vector<std::string> update_faults = {};       // of the last bloomgate-update
+  // Of a manifest: until when it holds and the whitelist is used, and when it was made.
+  std::optional<Time> holds_until = {}, used_until = {}, published = {};
+  std::vector<std::string> lack_of_domains = {};  // what that means, for each layer without its senders' domains
+  std::vector<std::string> update_faults = {};    // of the last bloomgate-update
   std::vector<ProbedFilter> probed = {};
 };
 

@@ -9,6 +9,7 @@
 #include "filter/base/shell_word.hpp"
 #include "milter/health/proportion.hpp"
 #include "milter/health/rules.hpp"
+#include "milter/lists/taken_manifests.hpp"
 
 namespace bloomgate {
 namespace {
@@ -118,6 +119,16 @@ void whitelist_is_old(const HealthFacts& facts, FoundOnes& found) {
   }
 }
 
+void whitelist_is_overdue(const HealthFacts& facts, FoundOnes& found) {
+  const auto day = [](WhitelistFacts::Time time) { return date_text(std::chrono::floor<std::chrono::seconds>(time)); };
+  for (const WhitelistFacts& each : facts.whitelists) {
+    if (!each.holds_until || facts.now <= *each.holds_until) continue;
+    found.push_back(
+        {fmt::format("nothing was published of whitelist {} since {}: it held until {}, and is used until {}",
+                     each.name, day(*each.published), day(*each.holds_until), day(*each.used_until))});
+  }
+}
+
 void whitelist_lacks_domains(const HealthFacts& facts, FoundOnes& found) {
   for (const WhitelistFacts& each : facts.whitelists) {
     for (const std::string& lack : each.lack_of_domains) {
@@ -172,6 +183,11 @@ constexpr std::array kListRules = {
          false, whitelist_has_shrunk},
     Rule{"whitelist-old", Severity::ticket, "has a whitelist that was written more than 8 days ago, or in the future",
          "find out why it is not built again: a timer, cron, bloomgate-update?", 60min, false, whitelist_is_old},
+    Rule{"whitelist-overdue", Severity::ticket,
+         "uses a signed whitelist beyond the date until which its manifest holds",
+         "see whether bloomgate pull still fetches it (systemctl status bloomgate-update), and whether its publisher "
+         "still signs it: bloomgate sign --key KEYFILE FILE",
+         60min, false, whitelist_is_overdue},
     Rule{"whitelist-lacks-domains", Severity::ticket, "has a whitelist without its senders' domains",
          "build it again without --no-sender-domains", 60min, false, whitelist_lacks_domains},
     Rule{"update-fails", Severity::ticket, "could not update a whitelist",

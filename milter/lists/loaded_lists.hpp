@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/daemon_options.hpp"
+#include "filter/keep/manifest.hpp"
 #include "milter/lists/loaded_filter.hpp"
 #include "milter/lists/slot.hpp"
 #include "milter/policy/exact_list.hpp"
@@ -24,6 +25,7 @@ struct NamedFilter {
   std::shared_ptr<const LoadedFilter> filter;  // null: it could not be loaded yet
   // A filter and its store could not be loaded at the last reload: one of them may still be on its way.
   bool awaits_pair = false;
+  std::shared_ptr<const SignedManifest> manifest = {};  // by which it was taken; null: no key is trusted
 };
 
 struct ExactListPart {

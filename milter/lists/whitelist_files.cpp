@@ -3,12 +3,15 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <optional>
+#include <chrono>
+#include <filesystem>
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "filter/file/output_check.hpp"
 #include "filter/keep/layer_folder.hpp"
 #include "filter/system/file_stamp.hpp"
+#include "milter/lists/taken_manifests.hpp"
 
 namespace bloomgate {
 namespace {
@@ -16,21 +19,74 @@ namespace {
 // `bloomgate fold` changes one name after the other, and a listing may see any of them.
 constexpr int kMostTries = 20;
 
+// What a whitelist is made of, if keys are trusted: its manifest, and the keys for its files.
+struct Published {
+  std::shared_ptr<const SignedManifest> manifest = {};  // null: no key is trusted
+  TrustedKeys keys = {};
+
+  // Throws unless the filter at `path` is the one that the manifest calls so. That it has no signature at all is said
+  // first, as that tells most.
+  void require(std::string_view name, const std::string& path) const {
+    if (!manifest) return;
+    MappedFilter(path).require_signer(keys);
+    const auto& files = manifest->manifest.files;
+    const auto found = std::ranges::find(files, name, &PublishedFile::name);
+    if (found != files.end()) return require_published(*found, path);
+    throw BloomgateError(ErrorCode::bad_input, "the manifest of " + path + " names other files; sign it again",
+                         {.path = path});
+  }
+};
+
+Published published(const WhitelistSource& source) {
+  if (source.trusted_keys.empty()) return {};
+  UsableManifest usable = usable_manifest(source, std::chrono::system_clock::now());
+  return {std::make_shared<const SignedManifest>(std::move(usable.signed_by_trusted)), std::move(usable.keys)};
+}
+
 struct SeenLayer {
   Layer layer;
   FileStamp stamp;
   friend bool operator==(const SeenLayer&, const SeenLayer&) = default;
 };
 
-std::vector<SeenLayer> seen_in(const std::string& folder) {
-  std::vector<SeenLayer> seen;
-  for (Layer& layer : usable_layers_in(folder)) {
+struct Seen {
+  Published published;
+  std::vector<SeenLayer> layers;
+
+  bool is(const Seen& other) const noexcept {
+    const bool has_manifest = published.manifest != nullptr;
+    if (has_manifest && published.manifest->text != other.published.manifest->text) return false;
+    return layers == other.layers;
+  }
+};
+
+// The layers that the manifest names, in the order of their names, whatever else is in the folder.
+std::vector<Layer> layers_of(const std::string& folder, const Manifest& manifest) {
+  std::vector<Layer> layers;
+  for (const PublishedFile& file : manifest.files) {
+    if (!is_layer_name(file.name)) continue;
+    layers.push_back({(std::filesystem::path(folder) / file.name).string(),
+                      file.name.substr(0, file.name.size() - kLayerSuffix.size())});
+  }
+  if (!layers.empty() && layers.size() <= kMostLayers) return layers;
+  throw BloomgateError(ErrorCode::bad_input,
+                       manifest_path(folder) + " names " + std::to_string(layers.size()) + " layers, instead of 1 to " +
+                           std::to_string(kMostLayers),
+                       {.path = folder});
+}
+
+Seen seen_in(const WhitelistSource& source) {
+  Seen all = {.published = published(source), .layers = {}};
+  std::vector<SeenLayer>& seen = all.layers;
+  const SignedManifest* const manifest = all.published.manifest.get();
+  for (Layer& layer :
+       manifest != nullptr ? layers_of(source.path, manifest->manifest) : usable_layers_in(source.path)) {
     struct stat status = {};
     // One that has gone since is missing in the next listing, too.
     const bool is_there = stat(layer.path.c_str(), &status) == 0;
     seen.push_back({std::move(layer), is_there ? FileStamp(status) : FileStamp()});
   }
-  return seen;
+  return all;
 }
 
 std::shared_ptr<const LoadedFilter> sound_one_of(const std::vector<NamedFilter>& in_use, const SeenLayer& seen) {
@@ -41,36 +97,47 @@ std::shared_ptr<const LoadedFilter> sound_one_of(const std::vector<NamedFilter>&
   return found == in_use.end() ? nullptr : found->filter;
 }
 
-std::vector<NamedFilter> load_seen(const WhitelistSource& source, const std::vector<SeenLayer>& seen, bool lock,
-                                   FilterCheck check, const std::vector<NamedFilter>& in_use) {
+std::vector<NamedFilter> load_seen(const WhitelistSource& source, const Seen& seen, bool lock, FilterCheck check,
+                                   const std::vector<NamedFilter>& in_use) {
   std::vector<NamedFilter> filters;
-  for (const SeenLayer& each : seen) {
+  for (const SeenLayer& each : seen.layers) {
+    seen.published.require(each.layer.name + std::string(kLayerSuffix), each.layer.path);
     auto filter = sound_one_of(in_use, each);
-    if (!filter) filter = std::make_shared<const LoadedFilter>(each.layer.path, lock, check, "", source.trusted_keys);
-    filters.push_back({source.name + "/" + each.layer.name, std::move(filter)});
+    if (!filter) filter = std::make_shared<const LoadedFilter>(each.layer.path, lock, check, "", seen.published.keys);
+    filters.push_back({.name = source.name + "/" + each.layer.name,
+                       .filter = std::move(filter),
+                       .manifest = seen.published.manifest});
   }
   return filters;
 }
 
 std::vector<NamedFilter> load_layers(const WhitelistSource& source, bool lock, FilterCheck check,
                                      const std::vector<NamedFilter>& in_use) {
-  std::vector<SeenLayer> seen = seen_in(source.path);
+  Seen seen = seen_in(source);
   std::vector<NamedFilter> loaded = in_use;
   for (int tries = 0; tries < kMostTries; ++tries) {
-    const std::vector<SeenLayer> before = seen;
+    const Seen before = seen;
     try {
       // With what the last try has loaded.
       loaded = load_seen(source, before, lock, check, loaded);
-      seen = seen_in(source.path);
-      if (seen == before) return loaded;
+      seen = seen_in(source);
+      if (seen.is(before)) return loaded;
     } catch (const BloomgateError&) {
-      seen = seen_in(source.path);
-      if (seen == before) throw;
+      seen = seen_in(source);
+      if (seen.is(before)) throw;
     }
   }
   throw BloomgateError(ErrorCode::changed_while_open,
                        source.path + " does not come to rest: its layers come and go; they are loaded when it does",
                        {.path = source.path});
+}
+
+NamedFilter load_file(const WhitelistSource& source, bool lock, FilterCheck check) {
+  const Published expected = published(source);
+  expected.require(std::filesystem::path(resolve_link(source.path)).filename().string(), source.path);
+  return {.name = source.name,
+          .filter = std::make_shared<const LoadedFilter>(source.path, lock, check, source.store, expected.keys),
+          .manifest = expected.manifest};
 }
 
 }  // namespace
@@ -82,8 +149,7 @@ std::string_view configured_name(std::string_view name) noexcept {
 std::vector<NamedFilter> load_whitelist_files(const WhitelistSource& source, bool lock, FilterCheck check,
                                               const std::vector<NamedFilter>& in_use) {
   if (!is_folder(source.path)) {
-    return {{source.name,
-             std::make_shared<const LoadedFilter>(source.path, lock, check, source.store, source.trusted_keys)}};
+    return {load_file(source, lock, check)};
   }
   if (!source.store.empty()) {
     throw BloomgateError(ErrorCode::bad_configuration,

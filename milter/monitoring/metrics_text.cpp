@@ -299,6 +299,25 @@ void add_probes(Families& families, const LoadedLists& lists, const RateProbes& 
               lists, mean_of(expected_rate_of_bits));
 }
 
+// Of whitelists that were taken by a manifest; nothing where no key is trusted.
+void add_manifests(Families& families, const LoadedLists& lists) {
+  const auto& whitelists = lists.parts().whitelists;
+  if (std::ranges::none_of(whitelists, [](const NamedFilter& each) { return each.manifest != nullptr; })) return;
+  MetricFamily& number = families.gauge("bloomgate_whitelist_published_number",
+                                        "Number of the manifest by which the whitelist was taken.");
+  MetricFamily& holds_until = families.gauge("bloomgate_whitelist_holds_until_timestamp_seconds",
+                                             "Until when the manifest of the whitelist holds.");
+  std::string_view last;
+  for (const NamedFilter& each : whitelists) {
+    const std::string_view name = configured_name(each.name);
+    if (!each.manifest || name == last) continue;
+    last = name;
+    const Manifest& manifest = each.manifest->manifest;
+    Families::put(number, {label("whitelist", name)}, static_cast<double>(manifest.number));
+    Families::put(holds_until, {label("whitelist", name)}, seconds_of(manifest.holds_until));
+  }
+}
+
 void add_whitelists(Families& families, const LoadedLists& lists) {
   MetricFamily& usable = families.gauge("bloomgate_whitelist_usable",
                                         "Whether the whitelist is loaded and not damaged, each layer of it.");
@@ -311,6 +330,7 @@ void add_whitelists(Families& families, const LoadedLists& lists) {
   const auto add = [&](const char* name, const char* help, auto figure) {
     put_figures(families.gauge(name, help), lists, figure);
   };
+  add_manifests(families, lists);
   add("bloomgate_whitelist_layers", "Layers of the whitelist; 1 for a single file.",
       sum_of([](const LoadedFilter&) { return 1.0; }));
   add("bloomgate_whitelist_entries", "Entries of the whitelist, domains among them.",

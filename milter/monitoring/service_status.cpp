@@ -96,11 +96,12 @@ std::vector<std::string> list_faults(const LoadedLists& lists) {
 std::string service_status(const LoadedLists& lists, IdentityRule identity) {
   const ListParts& parts = lists.parts();
   std::string serving;
-  for (const auto& [name, whitelist, awaits_pair] : parts.whitelists) {
+  for (const NamedFilter& each : parts.whitelists) {
+    const LoadedFilter* const whitelist = each.filter.get();
     if (whitelist == nullptr || whitelist->damage() != Damage::none) continue;
     serving += (serving.empty() ? "serving " : "; ") + whitelist->description() + ", loaded " +
                format_time(std::chrono::system_clock::to_time_t(whitelist->loaded_at()));
-    if (awaits_pair) serving += ", until the file and the store that replace it belong together";
+    if (each.awaits_pair) serving += ", until the file and the store that replace it belong together";
   }
   std::vector<std::string> parts_of_status = list_faults(lists);
   if (!serving.empty()) parts_of_status.push_back(std::move(serving));

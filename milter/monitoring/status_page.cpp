@@ -14,6 +14,7 @@
 #include "filter/base/printable.hpp"
 #include "filter/html/page.hpp"
 #include "milter/health/proportion.hpp"
+#include "milter/lists/taken_manifests.hpp"
 #include "milter/monitoring/health_of_daemon.hpp"
 #include "milter/monitoring/reason_meaning.hpp"
 #include "milter/monitoring/service_status.hpp"
@@ -231,6 +232,12 @@ std::string whitelist_html(const NamedFilter& named, const RateProbes& probes, S
   html += "</div>\n<p class=\"soft\">" + escaped(printable(filter.path()));
   if (filter.store() != nullptr) html += ", confirmed by " + escaped(printable(filter.store()->path()));
   html += fmt::format("; written {} ago, loaded {} ago</p>\n", age(now - written), age(now - filter.loaded_at()));
+  if (named.manifest) {
+    const Manifest& manifest = named.manifest->manifest;
+    html +=
+        fmt::format("<p class=\"soft\">Published as number {} of list {} on {}; holds until {}</p>\n", manifest.number,
+                    escaped(manifest.list), date_text(manifest.made), date_text(manifest.holds_until));
+  }
   if (!header.knows_sender_domains()) {
     html += fmt::format("<p class=\"soft\">It {}.</p>\n", lack_of_sender_domains(filter.store() != nullptr));
   }

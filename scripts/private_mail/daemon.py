@@ -70,7 +70,7 @@ class Daemon:
                     "mark-tells-why": "yes",  # tests and people read the reason there
                     "host-name": self.config.host_name, "log-target": "stderr", "log-level": "info",
                     "burst-file": self.folder / "habits", "history-file": self.folder / "history",
-                    "suspend-file": self.folder / "suspended",
+                    "suspend-file": self.folder / "suspended", "taken-manifests": self.folder / "manifests",
                     **self.config.settings}
         if not self.config.inet:
             settings.setdefault("socket-mode", "0666")  # Postfix is another user

@@ -238,38 +238,6 @@ TEST_CASE("each store belongs to the whitelist that it names, or to the only one
   CHECK(whitelists("whitelist = /a.bloom\nconfirm =\n") == Whitelists{{"a", "/a.bloom"}});
 }
 
-constexpr std::string_view kKey = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
-constexpr std::string_view kOtherKey = "PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=";
-
-TEST_CASE("trusted keys, in one line or in several, count for every whitelist") {
-  const std::string keys = "trusted-key = " + std::string(kKey) + "\ntrusted-key = " + std::string(kOtherKey) + "\n";
-  const TrustedKeys want = {*PublicKey::parse(kKey), *PublicKey::parse(kOtherKey)};
-  const auto whitelists = Config(keys + "whitelist = /a.bloom\nwhitelist = /b.bloom\n").read().options.whitelists;
-  CHECK(whitelists == Whitelists{{"a", "/a.bloom", {}, want}, {"b", "/b.bloom", {}, want}});
-  const std::string both = std::string(kKey) + " " + std::string(kOtherKey);
-  CHECK(Config("trusted-key = " + both + " # two\n").read().options.whitelists.front().trusted_keys == want);
-  CHECK(Config("trusted-key =\n").read().options.whitelists.front().trusted_keys.empty());
-  CHECK(Config(keys).read({"--trusted-key", std::string(kKey)}).options.whitelists.front().trusted_keys ==
-        TrustedKeys{want.front()});
-}
-
-TEST_CASE("an error about a trusted key does not show the key, which may be a secret one") {
-  const std::string secret(kSecretKeyTextCharacters - 2, 'S');
-  for (const std::string& line :
-       {"trusted-key = " + secret + "==", "trusted-key " + secret + "==", "trusted-key " + secret,
-        "  trusted-key: " + secret, "trusted-key = " + std::string(kKey) + " " + secret}) {
-    INFO(line);
-    const Config config(line + "\n");
-    const BloomgateError error = error_of([&] { config.read(); });
-    CHECK(error.code() == ErrorCode::bad_configuration);
-    CHECK_THAT(error.what(), Contains("trusted-key") && Contains(":1:") && !Contains("SSSS"));
-  }
-  const Config config("trusted-key = " + secret + "==\n");
-  CHECK_THAT(error_of([&] { config.read(); }).what(), Contains("as long as a secret key"));
-  CHECK(error_of([] { read_daemon_command({"--config", "/dev/null", "--trusted-key", "SSSS"}); }).code() ==
-        ErrorCode::bad_argument);
-}
-
 TEST_CASE("options of a message to explain come from the command line, and are refused without --explain") {
   const ExplainOptions nothing = read_daemon_command({"--config", "/dev/null", "--explain"}).explain;
   CHECK_FALSE(nothing.from);

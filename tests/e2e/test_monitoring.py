@@ -164,8 +164,10 @@ NOT_ON_THE_DASHBOARD = {
     "bloomgate_start_timestamp_seconds": "Prometheus sees a restart by the counters",
     "bloomgate_whitelist_false_positive_ratio": "the status page has it; a panel has the share of messages that it leads to",
     "bloomgate_whitelist_fill_ratio": "the status page has it; a panel has the share of random keys that it leads to",
+    "bloomgate_whitelist_holds_until_timestamp_seconds": "the alert BloomgateWhitelistOverdue",
     "bloomgate_whitelist_layers": "the doctor says when there are too many",
     "bloomgate_whitelist_loaded_timestamp_seconds": "the status page has it; a panel has when the whitelist was written",
+    "bloomgate_whitelist_published_number": "the status page has it; a query compares the servers of a site by it",
 }
 
 
@@ -204,11 +206,12 @@ def test_rules_and_dashboard_ask_for_figures_that_are_there_and_each_one_is_on_t
     """With everything on that has figures of its own."""
     with temporary_folder("figures") as folder:
         whitelist, store = folder / "whitelist.bloom", folder / "whitelist.store"
-        build_filter_of(whitelist, [LISTED], "--store", store)
+        key = subprocess.check_output([built("filter/cli/bloomgate"), "sign", "--new-key", folder / "key"], text=True).strip()
+        build_filter_of(whitelist, [LISTED], "--store", store, "--sign-key", folder / "key")
         (folder / "revoked").write_text("")
         (folder / "learned").mkdir()
         shutil.chown(folder / "learned", USER)
-        _, port = start(whitelist=whitelist, confirm=store, revoked=folder / "revoked", learn="outbound",
+        _, port = start(whitelist=whitelist, confirm=store, **{"trusted-key": key}, revoked=folder / "revoked", learn="outbound",
                         **{"learn-file": folder / "learned/learned.db", "own-domains": "example.net",
                            "deep-check": f"rspamd:http://127.0.0.1:{free_port()}", "deep-check-sample": "1%"})
         wait_until(lambda: "bloomgate_whitelist_probes_total" in get(port, "/metrics")[1], "the first probe")

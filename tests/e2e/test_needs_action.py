@@ -3,6 +3,7 @@ the check of the configuration, the doctor, the status page, the figures, and th
 know is seen in the other four. Rules that take longer than a test may, or a fault that cannot be made from outside (a
 disk that reads wrong or slowly, a log that takes no lines, no memory): tests/milter/health and tests/milter/monitoring."""
 
+import base64
 import json
 import os
 import re
@@ -10,14 +11,16 @@ import shutil
 import subprocess
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
 from html import unescape
 from types import SimpleNamespace
 
 import pytest
 from conftest import LISTED, skip_without_root
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from private_mail.daemon import USER, Daemon, DaemonConfig
 from private_mail.faulty_name_server import FaultyNameServer
-from private_mail.filter import REPOSITORY, build_filter_of
+from private_mail.filter import REPOSITORY, build_filter_of, built
 from private_mail.processes import free_port, temporary_folder, wait_until
 from private_mail.rspamd import PlainRspamd
 from private_mail.signing import SigningKey
@@ -100,6 +103,22 @@ def sign_below_the_domain(world):
 
 def listing(world, count, *options, name="whitelist.bloom"):
     build_filter_of(world.folder / name, [LISTED, *(f"a{i}@example.org" for i in range(count - 1))], *options)
+
+
+def published_long_ago(world):
+    """A whitelist that its publisher has signed for a day, three weeks ago."""
+    key = world.folder / "secret.key"
+    public = subprocess.check_output([built("filter/cli/bloomgate"), "sign", "--new-key", key], text=True).strip()
+    subprocess.check_output([built("filter/cli/bloomgate"), "sign", "--key", key, world.whitelist])
+    manifest = world.folder / "whitelist.bloom.manifest"
+    text = manifest.read_text().rpartition("signature ")[0]
+    for word, days in (("made", 21), ("holds-until", 20)):
+        day = datetime.now(timezone.utc) - timedelta(days=days)
+        text = re.sub(f"(?m)^{word} .*", f"{word} {day:%Y-%m-%dT%H:%M:%SZ}", text)
+    seed = base64.b64decode(key.read_text().splitlines()[-1])[:32]
+    signature = Ed25519PrivateKey.from_private_bytes(seed).sign(text.encode())
+    manifest.write_text(f"{text}signature {base64.b64encode(signature).decode()}\n")
+    return {"trusted-key": public}
 
 
 def refuse_a_reload(world):
@@ -190,6 +209,7 @@ CASES = [
               "2026-11-20T03:00:00Z\t2026-11-20T03:00:00Z\tbuild\t65\tno room\n"))),
     Case({"whitelist-unusable": "whitelist whitelist: ", "defaults-not-chosen": "spf-proves is not set"},
          {"allow-missing-whitelist": "yes", "identity": "both"}, (lambda world: world.whitelist.write_text("no filter"),)),
+    Case({"whitelist-overdue": "nothing was published of whitelist whitelist since "}, before=(published_long_ago,)),
     Case({"exact-list-lost": "the list revoked cannot be read, so the daemon delivers no message"}, before=(write_revoked(""),),
          after=lose_revoked),
     Case({"whitelist-gone": "is in use, and its file is gone"}, after=lambda world: world.whitelist.unlink(), of_daemon=True),

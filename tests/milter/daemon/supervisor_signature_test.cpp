@@ -5,6 +5,7 @@
 #include "milter/lists/whitelist_files.hpp"
 #include "tests/milter/daemon/supervised.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/publish.hpp"
 #include "tests/support/test_keys.hpp"
 
 namespace bloomgate::test {
@@ -33,7 +34,11 @@ struct Trusting : SupervisorParts {
     build_filter(made, lines, {.seed = random_seed()});
     if (key != nullptr) sign_filter(made, made, *key, 1);
     std::filesystem::rename(made, path(name));
+    if (key != nullptr) publish(path(name), *key, {.number = ++number_});
   }
+
+  // All layers that are there.
+  void publish_layers() const { publish(folder.file("layers"), our_key(), {.number = ++number_}); }
 
   void trust(const TrustedKeys& keys) { sources = list_options({{"whitelist", path("whitelist"), {}, keys}}); }
 
@@ -41,6 +46,7 @@ struct Trusting : SupervisorParts {
   DaemonOptions sources = list_options({{"whitelist", folder.file("whitelist.bloom"), {}, {our_key().public_key()}}});
   Supervisor supervisor{sources, slot,         wakeup,
                         results, log.logger(), [this] { return NewSettings{.options = sources}; }};
+  mutable std::uint64_t number_ = 0;
 };
 
 TEST_CASE_METHOD(Trusting, "a whitelist signed by a trusted key is loaded, and the log names its signer") {
@@ -127,10 +133,11 @@ TEST_CASE_METHOD(Trusting, "a trusted key that a reload adds is also checked of 
   CHECK(reason("<eve@example.org>") == Reason::not_listed);
 }
 
-TEST_CASE_METHOD(Trusting, "each layer of a folder must be signed, or no change takes effect") {
+TEST_CASE_METHOD(Trusting, "a layer counts when a manifest names it, and it must be signed and the one that is named") {
   std::filesystem::create_directory(folder.file("layers"));
   sources = list_options({{"all", folder.file("layers"), {}, {our_key().public_key()}}});
   put("layers/0001", {"joe@example.org"}, &our_key());
+  publish_layers();
   Supervisor another(sources, slot, wakeup, results, log.logger());
   another.load_first();
   put("layers/0002", {"eve@example.org"}, nullptr);
@@ -139,10 +146,82 @@ TEST_CASE_METHOD(Trusting, "each layer of a folder must be signed, or no change 
   CHECK(reason("<joe@example.org>") == Reason::listed);
   CHECK(reason("<ann@example.org>") == Reason::not_listed);
   CHECK(reason("<eve@example.org>") == Reason::not_listed);
+  publish_layers();
+  another.reload_changed();
+  CHECK(reason("<ann@example.org>") == Reason::not_listed);
   CHECK_THAT(log.text(), Contains("0002.bloom is not signed"));
   sign_filter(path("layers/0002"), path("layers/0002"), our_key(), 1);
   another.reload_changed();
+  CHECK_THAT(log.text(), Contains("0002.bloom is not the file that the manifest names"));
+  publish_layers();
+  another.reload_changed();
   CHECK(reason("<ann@example.org>") == Reason::listed);
+  CHECK(reason("<eve@example.org>") == Reason::listed);
+}
+
+TEST_CASE_METHOD(Trusting, "an old state that comes back is refused, after a restart, too") {
+  sources.whitelists.front().taken_manifests = folder.file("taken");
+  Supervisor first(sources, slot, wakeup, results, log.logger());
+  first.load_first();
+  const std::string old_filter = read_file(path("whitelist"));
+  const std::string old_manifest = read_file(manifest_path(path("whitelist")));
+  put("whitelist", {"ann@example.org"}, &our_key());
+  first.reload_changed();
+  CHECK(reason("<ann@example.org>") == Reason::listed);
+  write_file(folder.file("old"), old_filter);
+  std::filesystem::rename(folder.file("old"), path("whitelist"));
+  write_file(manifest_path(path("whitelist")), old_manifest);
+  first.reload_changed();
+  CHECK(reason("<ann@example.org>") == Reason::listed);
+  CHECK(reason("<joe@example.org>") == Reason::not_listed);
+  CHECK_THAT(log.text(), Contains("an old state has come back"));
+  Supervisor restarted(sources, slot, wakeup, results, log.logger());
+  CHECK(error_code_of([&] { restarted.load_first(); }) == ErrorCode::bad_input);
+}
+
+TEST_CASE_METHOD(Trusting, "a number that cannot be kept is told, and the whitelist serves") {
+  sources.whitelists.front().taken_manifests = folder.file("no/such/folder");
+  Supervisor another(sources, slot, wakeup, results, log.logger());
+  another.load_first();
+  CHECK(reason("<joe@example.org>") == Reason::listed);
+  CHECK_THAT(log.text(), Contains("taken-manifests: ") && Contains("after a restart an older state"));
+}
+
+TEST_CASE_METHOD(Trusting, "a whitelist that becomes too old while it is in use lists nobody from then on") {
+  WhitelistSource& source = sources.whitelists.front();
+  source.overdue_for = std::chrono::days(1);
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  publish(path("whitelist"), our_key(), {.number = 5, .made = now - std::chrono::days(14)});
+  Supervisor another(sources, slot, wakeup, results, log.logger());
+  another.load_first();
+  const ListParts in_use = slot.get()->parts();
+  CHECK(!ListLoader::without_overdue(sources, in_use, now + std::chrono::hours(23)));
+  const auto left = ListLoader::without_overdue(sources, in_use, now + std::chrono::hours(25));
+  REQUIRE(left);
+  REQUIRE(left->lists.whitelists.size() == 1);
+  CHECK(left->lists.whitelists.front().filter == nullptr);
+  CHECK_THAT(left->lines.front().text, Contains("is not used any longer"));
+}
+
+TEST_CASE_METHOD(Trusting, "what is revoked beside the layers counts as their manifest says") {
+  std::filesystem::create_directory(folder.file("layers"));
+  sources = list_options({{"all", folder.file("layers"), {}, {our_key().public_key()}}});
+  sources.revoked = folder.file("layers/revoked");
+  put("layers/0001", {"joe@example.org", "eve@example.org"}, &our_key());
+  write_file(sources.revoked, "eve@example.org\n");
+  publish_layers();
+  Supervisor another(sources, slot, wakeup, results, log.logger());
+  another.load_first();
+  CHECK(reason("<joe@example.org>") == Reason::listed);
+  CHECK(reason("<eve@example.org>") == Reason::revoked);
+  // Somebody on the way takes his entry out.
+  write_file(sources.revoked, "");
+  another.reload_changed();
+  CHECK(reason("<eve@example.org>") == Reason::revoked);
+  CHECK_THAT(log.text(), Contains("revoked is not the file that the manifest names"));
+  // The publisher does.
+  publish_layers();
+  another.reload_changed();
   CHECK(reason("<eve@example.org>") == Reason::listed);
 }
 

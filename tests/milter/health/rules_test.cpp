@@ -109,6 +109,15 @@ const std::vector<Case>& cases() {
       {"whitelist-shrunk", [](HealthFacts& f) { f.whitelists[0].entries = 499; },
        "whitelist w has 499 entries, and the file before it (/w.bloom.1) had 1001"},
       {"whitelist-old", [](HealthFacts& f) { f.now += std::chrono::days(9); }, "whitelist w is 9 days old"},
+      {"whitelist-overdue",
+       [](HealthFacts& f) {
+         f.whitelists[0].published = std::chrono::sys_days(std::chrono::year(2026) / 11 / 1);
+         f.whitelists[0].holds_until = std::chrono::sys_days(std::chrono::year(2026) / 11 / 15);
+         f.whitelists[0].used_until = std::chrono::sys_days(std::chrono::year(2027) / 1 / 14);
+         f.now = *f.whitelists[0].holds_until + std::chrono::seconds(1);
+         f.whitelists[0].written = f.now;
+       },
+       "since 2026-11-01: it held until 2026-11-15, and is used until 2027-01-14"},
       {"whitelist-lacks-domains", [](HealthFacts& f) { f.whitelists[0].lack_of_domains = {"tells all"}; },
        "whitelist w: it tells all"},
       {"update-fails", [](HealthFacts& f) { f.whitelists[0].update_faults = {"harvest has failed"}; },
