@@ -123,6 +123,8 @@ std::string_view error_code_name(ErrorCode code) noexcept {
       return "not_permitted";
     case ErrorCode::no_system_resource:
       return "no_system_resource";
+    case ErrorCode::no_answer:
+      return "no_answer";
     case ErrorCode::library_failed:
       return "library_failed";
     case ErrorCode::interrupted:
@@ -171,6 +173,8 @@ int exit_status(ErrorCode code) noexcept {
     case ErrorCode::out_of_memory:
     case ErrorCode::no_system_resource:
       return EX_OSERR;
+    case ErrorCode::no_answer:
+      return EX_TEMPFAIL;
     case ErrorCode::too_many_mappings:
     case ErrorCode::library_failed:
       return EX_SOFTWARE;

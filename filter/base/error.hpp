@@ -43,6 +43,7 @@ enum class ErrorCode : std::uint8_t {
   unknown_host,         // a host's name that has no address
   not_permitted,        // the process's user may not do that
   no_system_resource,   // the system has no descriptor, socket or watch left
+  no_answer,            // a server cannot be reached, or does not answer as it should; it may later
   library_failed,       // a library did not do its work and does not say why
   interrupted,          // the caller asked for a stop
 };

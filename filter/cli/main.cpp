@@ -42,6 +42,7 @@ constexpr std::array kCommands = {
     Command{"info", "show what a filter file holds", run_info},
     Command{"verify", "check a filter file, and that it holds the lists it was built from", run_verify},
     Command{"sign", "make keys, and sign filters with them", run_sign},
+    Command{"pull", "bring a folder of layers up to what is published", run_pull},
     Command{"rollback", "put an earlier filter back, or earlier layers, that --keep has kept", run_rollback},
     Command{"merge", "combine filters: listed by any of them", run_merge},
     Command{"intersect", "combine filters: listed by all of them", run_intersect},

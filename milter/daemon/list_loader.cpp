@@ -29,6 +29,17 @@ std::optional<FileStamp> stamp_of(const std::string& path) noexcept {
   return !path.empty() && stat(path.c_str(), &status) == 0 ? std::optional(FileStamp(status)) : std::nullopt;
 }
 
+// Where a manifest belongs, if keys are trusted. Empty where the whitelist is a link that leads nowhere: loading it
+// says so.
+std::string place_of_manifest(const WhitelistSource& source) {
+  if (source.trusted_keys.empty()) return {};
+  try {
+    return manifest_path(source.path);
+  } catch (const BloomgateError&) {
+    return {};
+  }
+}
+
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -183,7 +194,7 @@ std::vector<std::string> all_list_paths(const DaemonOptions& options) {
   for (const WhitelistSource& source : options.whitelists) {
     paths.push_back(source.path);
     if (!source.store.empty()) paths.push_back(source.store);
-    if (!source.trusted_keys.empty()) paths.push_back(manifest_path(source.path));
+    if (std::string manifest = place_of_manifest(source); !manifest.empty()) paths.push_back(std::move(manifest));
   }
   return paths;
 }
@@ -218,7 +229,7 @@ std::optional<ListLoader::Loaded> ListLoader::without_overdue(const DaemonOption
 }
 
 ListLoader::Files ListLoader::files_of(const WhitelistSource& source) {
-  const auto manifest = source.trusted_keys.empty() ? std::nullopt : stamp_of(manifest_path(source.path));
+  const std::optional<FileStamp> manifest = stamp_of(place_of_manifest(source));
   if (!is_folder(source.path)) return {stamp_of(source.path), stamp_of(source.store), manifest, {}};
   Files files = {.filter = {}, .store = {}, .manifest = manifest, .layers = {}};
   for (const Layer& layer : layers_in(source.path)) files.layers.emplace_back(layer.name, stamp_of(layer.path));

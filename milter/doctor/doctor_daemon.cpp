@@ -20,6 +20,7 @@
 #include "milter/doctor/doctor_access.hpp"
 #include "milter/doctor/doctor_connection.hpp"
 #include "milter/lists/exact_list_file.hpp"
+#include "milter/lists/taken_manifests.hpp"
 
 namespace bloomgate {
 namespace {
@@ -229,7 +230,11 @@ std::string examine_listener(const DaemonOptions& options, std::vector<DoctorFin
 
 void examine_whitelists(const DaemonOptions& options, const std::vector<std::string>& fingerprints,
                         const std::string& user, std::vector<DoctorFinding>& findings) {
-  for (const WhitelistSource& source : options.whitelists) {
+  for (WhitelistSource source : options.whitelists) {
+    try {
+      if (!source.trusted_keys.empty()) source.trusted_keys = keys_of(source);
+    } catch (const BloomgateError&) {  // NOLINT(bugprone-empty-catch): the rules of milter/health say that
+    }
     if (is_folder(source.path)) {
       examine_layers(source, fingerprints, user, findings);
     } else {

@@ -81,6 +81,7 @@ WhitelistFacts whitelist_facts(const WhitelistSource& source, std::span<const Na
     if (!each.filter) continue;
     if (each.manifest) {
       facts.published = each.manifest->manifest.made;
+      facts.written = std::max(facts.written.value_or(*facts.published), *facts.published);
       facts.holds_until = each.manifest->manifest.holds_until;
       facts.used_until = used_until(each.manifest->manifest, source);
     }

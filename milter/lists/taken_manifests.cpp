@@ -10,6 +10,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/shell_word.hpp"
+#include "filter/keep/manifest_rules.hpp"
 #include "filter/system/file_io.hpp"
 #include "filter/system/replacement.hpp"
 
@@ -23,10 +24,6 @@ struct Taken {
   std::optional<SignedManifest> last;
   std::optional<SignedManifest> names_key;  // the one that has named the next key
 };
-
-bool has_key(const TrustedKeys& keys, const PublicKey& key) noexcept {
-  return std::ranges::find(keys, key) != keys.end();
-}
 
 // Null where nothing was taken yet.
 Json read_taken_file(const std::string& path) {
@@ -64,38 +61,8 @@ Taken taken_of(const WhitelistSource& source) {
           .names_key = manifest_in(taken, "names-key", source.taken_manifests)};
 }
 
-TrustedKeys keys_of(const WhitelistSource& source, const Taken& taken) {
-  TrustedKeys keys = source.trusted_keys;
-  if (taken.names_key && has_key(keys, taken.names_key->signer) && taken.names_key->manifest.next_key) {
-    keys.push_back(*taken.names_key->manifest.next_key);
-  }
-  return keys;
-}
-
 [[noreturn]] void refuse(const std::string& path, const std::string& why, ErrorCode code = ErrorCode::bad_input) {
   throw BloomgateError(code, path + " " + why, {.path = path});
-}
-
-// Nothing was changed on the way that its publisher has not signed; but it may be the wrong one.
-void require_not_before(const std::string& path, const SignedManifest& found, const SignedManifest& last) {
-  const Manifest& is = found.manifest;
-  const Manifest& was = last.manifest;
-  if (is.list != was.list) {
-    refuse(path,
-           fmt::format("is of the list '{}', and that of '{}' was taken before: it is another list under the same "
-                       "key; if that is meant, name it by another path",
-                       is.list, was.list));
-  }
-  if (is.number < was.number) {
-    refuse(path, fmt::format("has the number {} of {}, and {} was taken before: an old state has come back; if its "
-                             "publisher wants that, 'bloomgate rollback' gives it a new number",
-                             is.number, date_text(is.made), was.number));
-  }
-  if (is.number == was.number && found.text != last.text) {
-    refuse(path, fmt::format("has the number {}, as the one that was taken before, and says something else: its "
-                             "publisher has made two; let a new one be made (bloomgate sign)",
-                             is.number));
-  }
 }
 
 }  // namespace
@@ -107,7 +74,7 @@ std::string date_text(std::chrono::sys_seconds time) {
 }
 
 TrustedKeys keys_of(const WhitelistSource& source) {
-  return keys_of(source, taken_of(source));
+  return keys_with_next(source.trusted_keys, taken_of(source).names_key);
 }
 
 std::chrono::sys_seconds used_until(const Manifest& manifest, const WhitelistSource& source) noexcept {
@@ -124,15 +91,11 @@ UsableManifest usable_manifest(const WhitelistSource& source, std::chrono::syste
            "bloomgate sign --key KEYFILE " +
                shell_word(source.path, "FILE"));
   }
-  UsableManifest usable = {.signed_by_trusted = *std::move(found), .keys = keys_of(source, taken)};
+  UsableManifest usable = {.signed_by_trusted = *std::move(found),
+                           .keys = keys_with_next(source.trusted_keys, taken.names_key)};
   const SignedManifest& manifest = usable.signed_by_trusted;
-  if (!has_key(usable.keys, manifest.signer)) {
-    refuse(path,
-           "is signed by " + manifest.signer.text() +
-               ", which is no trusted key; sign it with a trusted one (bloomgate sign --key KEYFILE)",
-           ErrorCode::bad_signature);
-  }
-  if (taken.last) require_not_before(path, manifest, *taken.last);
+  require_trusted(manifest, usable.keys, path);
+  if (taken.last) require_not_before(manifest, *taken.last, path);
   if (now > used_until(manifest.manifest, source)) {
     refuse(path,
            fmt::format("holds until {}, and its publisher has published nothing since {}: it is too old to be used "
@@ -146,9 +109,7 @@ void remember_taken(const WhitelistSource& source, const SignedManifest& manifes
   if (source.taken_manifests.empty()) return;
   Taken taken = taken_of(source);
   if (taken.last && taken.last->text == manifest.text) return;
-  if (has_key(source.trusted_keys, manifest.signer)) {
-    taken.names_key = manifest.manifest.next_key ? std::optional(manifest) : std::nullopt;
-  }
+  taken.names_key = namer_after(source.trusted_keys, taken.names_key, manifest);
   Json entry = {{"taken", manifest.text}};
   if (taken.names_key) entry["names-key"] = taken.names_key->text;
   Json file = read_taken_file(source.taken_manifests);

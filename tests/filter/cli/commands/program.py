@@ -112,6 +112,13 @@ class ProgramTest(TimelyTestCase):
             self.assertLess(time.monotonic(), deadline)
         return first
 
+    def until(self, is_so, what):
+        """Waits for a condition that another process makes true."""
+        deadline = time.monotonic() + 60
+        while not is_so():
+            self.assertLess(time.monotonic(), deadline, f"waited for {what}")
+            time.sleep(0.01)
+
     def kill_after(self, seconds, *arguments):
         """Returns whether the program had succeeded before it was killed."""
         process = self.start(*arguments)

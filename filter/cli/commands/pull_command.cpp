@@ -1,0 +1,157 @@
+// `bloomgate pull`: brings a folder of layers up to what is published at a URL.
+#include <poll.h>
+#include <sysexits.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <utility>
+
+#include "filter/base/error.hpp"
+#include "filter/base/json.hpp"
+#include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/manifest_text.hpp"
+#include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/job_progress.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/pull/pull_job.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+namespace po = boost::program_options;
+using namespace std::chrono_literals;
+
+constexpr unsigned kMostSeconds = 86'400;
+constexpr std::chrono::seconds kLongestPause = 60s;
+
+const HelpText kPullHelp = {
+    .synopsis = "bloomgate pull URL FOLDER --trusted-key KEY [OPTION...]",
+    .purpose =
+        "Brings a folder of layers up to what is published at a URL: what another machine has made and signed\n"
+        "('append', 'fold' or 'sign', with a key), and any web server shows. The manifest is fetched first, then\n"
+        "the files that are missing, from where the last run was cut off. Each is checked before it is put in\n"
+        "place. A daemon whose whitelist is the folder takes it in at once. An older state, another list, or\n"
+        "anything that no trusted key has signed is refused, and the folder stays as it is.",
+    .examples =
+        "  bloomgate pull https://lists.example.org/customers/ /var/lib/bloomgate/layers --trusted-key \"$KEY\"\n"
+        "  bloomgate pull https://lists.example.org/customers/ layers --trusted-key \"$KEY\" --watch 2\n"};
+
+TrustedKeys keys_of(const std::vector<std::string>& texts) {
+  TrustedKeys keys;
+  for (const std::string& text : texts) {
+    const auto key = PublicKey::parse(text);
+    if (!key) throw UsageError("--trusted-key: " + public_key_fault(text));
+    keys.push_back(*key);
+  }
+  return keys;
+}
+
+Json json_of(const PullResult& result, const std::string& folder) {
+  Json json = written_json(WrittenManifest{{result.manifest}, manifest_path(folder)});
+  json["changed"] = result.is_new;
+  json["overdue"] = result.is_overdue;
+  json["files_fetched"] = result.files;
+  json["bytes_fetched"] = result.bytes_fetched;
+  return json;
+}
+
+void print(const PullResult& result, const std::string& folder, bool json) {
+  if (json) return print_report(json_of(result, folder));
+  const Manifest& manifest = result.manifest.manifest;
+  std::cout << (result.is_new ? "pulled     " : "unchanged  ") << "list " << manifest.list << ", number "
+            << manifest.number << ": " << format_count(result.files) << (result.files == 1 ? " file" : " files")
+            << " fetched, " << format_bytes(result.bytes_fetched) << std::endl;
+}
+
+void warn_of_old(const PullResult& result, JobObserver& observer) {
+  if (!result.is_overdue) return;
+  observer.warn(
+      "warning: nothing newer is published, and what is there does not hold any longer; see whether its "
+      "publisher still signs it, and whether this is the right URL");
+}
+
+// False if a signal came first.
+bool pause_for(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (!stop_flag()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return true;
+    poll(nullptr, 0, static_cast<int>(left.count()));  // a signal ends it
+  }
+  return false;
+}
+
+// Until a signal ends it. A fault is told, once as long as it is the same, and the pauses grow.
+void watch(PullJob& job, const std::string& folder, std::chrono::seconds interval, bool json, JobObserver& observer) {
+  std::chrono::milliseconds pause = interval;
+  std::string last_fault;
+  bool was_overdue = false;
+  do {
+    try {
+      const PullResult result = job.pull();
+      if (result.is_new) print(result, folder, json);
+      if (!std::exchange(was_overdue, result.is_overdue)) warn_of_old(result, observer);
+      pause = interval;
+      if (!std::exchange(last_fault, {}).empty()) observer.note("the whitelist can be pulled again");
+    } catch (const BloomgateError& error) {
+      if (error.code() == ErrorCode::interrupted && stop_flag()) return;
+      if (std::exchange(last_fault, error.what()) != error.what()) observer.warn(error.what());
+      pause = std::min<std::chrono::milliseconds>(2 * pause, std::max(kLongestPause, interval));
+    }
+  } while (pause_for(pause));
+}
+
+}  // namespace
+
+int run_pull(const Arguments& arguments) {
+  std::vector<std::string> operands;
+  std::vector<std::string> keys;
+  std::string most_bytes;
+  unsigned timeout = 0;
+  unsigned watch_seconds = 0;
+  bool json = false;
+  bool quiet = false;
+  PullRequest request;
+  po::options_description visible("options");
+  visible.add_options()  //
+      ("trusted-key", po::value(&keys)->value_name("KEY"),
+       "a public key that may have signed what is published; may be repeated")  //
+      ("watch", po::value(&watch_seconds)->value_name("SECONDS"),
+       "stay, and ask each so many seconds; SIGTERM ends it")  //
+      ("most-bytes", po::value(&most_bytes)->default_value("16G")->value_name("SIZE"),
+       "refuse a whitelist that is larger")  //
+      ("proxy", po::value(&request.web.proxy)->value_name("URL"),
+       "a proxy (default: as https_proxy and no_proxy in the environment say)")  //
+      ("timeout", po::value(&timeout)->default_value(0)->value_name("SECONDS"),
+       "how long one file may take (0: as long as it moves)");
+  visible.add_options()("quiet", po::bool_switch(&quiet), "show no progress; warnings are still shown");
+  add_json(json, visible);
+  const auto values = parse_command_line(arguments, visible, &operands, kPullHelp);
+  if (!values) return EX_OK;
+  if (operands.size() != 2) throw UsageError("name a URL and a folder");
+  if (keys.empty()) throw UsageError("give --trusted-key: without it anybody could publish");
+  if (timeout > kMostSeconds) throw UsageError("--timeout takes at most " + std::to_string(kMostSeconds) + " seconds");
+  const bool stays = values->count("watch") != 0;
+  if (stays && (watch_seconds < 1 || watch_seconds > kMostSeconds)) {
+    throw UsageError("--watch takes from 1 to " + std::to_string(kMostSeconds) + " seconds");
+  }
+  request.url = operands[0];
+  request.folder = operands[1];
+  request.trusted_keys = keys_of(keys);
+  request.web.timeout = std::chrono::seconds(timeout);
+  request.most_bytes = parse_bytes(most_bytes, "--most-bytes");
+  JobProgress progress(quiet);
+  PullJob job(std::move(request), progress, stop_flag());
+  if (stays) {
+    watch(job, operands[1], std::chrono::seconds(watch_seconds), json, progress);
+    return EX_OK;
+  }
+  const PullResult result = job.pull();
+  warn_of_old(result, progress);
+  print(result, operands[1], json);
+  return EX_OK;
+}
+
+}  // namespace bloomgate::cli

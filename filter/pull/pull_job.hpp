@@ -1,0 +1,84 @@
+// Brings a folder of layers up to what is published at a URL: a folder of the same on any web server, which a manifest
+// (filter/keep/manifest.hpp) names and signs. The server, and whoever is between, is trusted in nothing.
+//
+// The manifest is fetched first, then the files that the folder does not have: into hidden files, each checked whole
+// before any is put in place. What was cut off is gone on with, also by a later process. Then the layers get their
+// names, the list of what is revoked, the manifest, and last the layers go that it does not name. If anything fails
+// before, the folder is as it was, but for hidden files; if it ends between two names, the next run does the rest, and
+// a daemon with trusted-key keeps what it has, since folder and manifest do not fit.
+//
+// For one thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/base/public_key.hpp"
+#include "filter/jobs/job_observer.hpp"
+#include "filter/keep/manifest.hpp"
+#include "filter/pull/web_files.hpp"
+
+namespace bloomgate {
+
+struct PullRequest {
+  std::string url;  // of the folder; require_web_url()
+  std::string folder;
+  TrustedKeys trusted_keys;  // at least one
+  WebOptions web = {};
+  std::uint64_t most_bytes = std::uint64_t{16} << 30;  // of all files together
+};
+
+struct PullResult {
+  SignedManifest manifest;
+  bool is_new = false;              // it was not there before, or a file was missing
+  bool is_overdue = false;          // the date until which it holds has passed, and nothing newer is published
+  std::uint64_t files = 0;          // that were fetched
+  std::uint64_t bytes_fetched = 0;  // with the manifest's
+};
+
+class PullJob {
+ public:
+  // The observer and `stop` have to outlive it. Throws BloomgateError{bad_argument} as require_web_url() does.
+  PullJob(PullRequest request, JobObserver& observer, const std::atomic<bool>& stop);
+
+  // May be called again and again: an unchanged manifest costs a request and no bytes, if the server knows ETags.
+  // Throws BloomgateError: {no_answer} where it may be tried again later; {bad_signature, bad_input} for what is
+  // published and may not be taken; {cannot_open, cannot_read, cannot_write, interrupted}.
+  PullResult pull();
+
+ private:
+  struct Fetched {
+    SignedManifest manifest;
+    std::string etag;
+  };
+  // Of what was pulled before.
+  struct Known {
+    std::optional<SignedManifest> current = {};    // the manifest in the folder
+    std::optional<SignedManifest> names_key = {};  // the one that has named the next key
+    std::string etag = {};                         // of `current`; empty: not known
+  };
+
+  std::string path_of(std::string_view name) const;
+  std::string url_of(std::string_view name) const;
+  Known known() const;
+  Fetched fetch_manifest(const Known& known);
+  void require_may_take(const SignedManifest& found, const Known& known) const;
+  TrustedKeys keys_of_files(const SignedManifest& manifest, const Known& known) const;
+  std::vector<PublishedFile> missing(const Manifest& manifest) const;
+  void fetch(const PublishedFile& file, const TrustedKeys& keys);
+  void fetch_rest(const PublishedFile& file, const std::string& part);
+  void put_in_place(const std::vector<PublishedFile>& fetched) const;
+  void remove_others(const Manifest& manifest) const;
+  void remember(const Fetched& found, const Known& known) const;
+
+  PullRequest request_;
+  JobObserver& observer_;
+  const std::atomic<bool>& stop_;
+  WebFiles web_;
+};
+
+}  // namespace bloomgate
