@@ -79,6 +79,7 @@ int code_of(ErrorCode code) noexcept {
     case ErrorCode::address_in_use:
     case ErrorCode::unknown_host:
     case ErrorCode::not_permitted:
+    case ErrorCode::no_answer:
     case ErrorCode::library_failed:
       return BLOOMGATE_LIBRARY_FAILED;
   }
