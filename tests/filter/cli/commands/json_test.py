@@ -10,7 +10,8 @@ LIBRARY = os.path.abspath(sys.argv.pop(2))
 
 import harvest_test  # noqa: E402
 import learned_test  # noqa: E402
-from program import EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_USAGE, IS_SANITIZED, ProgramTest, REPOSITORY, main, users  # noqa: E402
+from program import EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_TEMPFAIL, EX_USAGE, IS_SANITIZED, ProgramTest, REPOSITORY, main, users  # noqa: E402
+from web_server import WebServer  # noqa: E402
 
 LOG = str(REPOSITORY / "tests/golden/report/mail.log")
 HARVEST = ["-o", "lists", "--own-domain", "ours.example", "--for-all"]
@@ -30,6 +31,7 @@ COMMANDS = (
     ("info", ["filter"], ["none"], EX_NOINPUT, "cannot_open"),
     ("verify", ["filter", "--against", "list"], ["broken"], EX_DATAERR, "bad_body_checksum"),
     ("sign", ["--key", "key", "filter", "-o", "out"], ["--key", "key", "store"], EX_DATAERR, "bad_input"),
+    ("pull", ["URL", "front", "--trusted-key", "KEY"], ["http://127.0.0.1:1/", "front", "--trusted-key", "KEY"], EX_TEMPFAIL, "no_answer"),
     ("rollback", ["kept"], ["kept", "--to", "9"], EX_NOINPUT, "cannot_open"),
     ("merge", ["-o", "out", "filter", "filter2"], ["-o", "out", "filter", "broken"], EX_DATAERR, "bad_body_checksum"),
     ("intersect", ["-o", "out", "filter", "filter2"], ["-o", "out", "filter", "none"], EX_NOINPUT, "cannot_open"),
@@ -58,7 +60,14 @@ class JsonTest(ProgramTest):
         self.flip("broken", 5000)
         for name in ("list", "list2"):
             self.check(0, "append", "layers", name)
-        self.check(0, "sign", "--new-key", "key")
+        key = self.check(0, "sign", "--new-key", "key")[0].strip()
+        self.check(0, "append", "published", "list", "--sign-key", "key")
+        web = WebServer(self.folder / "published")
+        self.addCleanup(web.close)
+        self.meant = {"URL": web.url, "KEY": key}  # what these words of COMMANDS stand for
+
+    def check(self, status, *arguments, **settings):
+        return super().check(status, *(getattr(self, "meant", {}).get(word, word) for word in arguments), **settings)
 
     def write_part(self):
         library = ctypes.CDLL(LIBRARY)

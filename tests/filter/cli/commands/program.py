@@ -22,7 +22,7 @@ BLOOMGATE = os.path.abspath(sys.argv.pop(1))
 # A sanitized program takes ten times as long, and finds in one seed or hash family what it finds in another.
 IS_SANITIZED = bool(os.environ.get("BLOOMGATE_SANITIZE"))
 KILLS = int(os.environ.get("BLOOMGATE_KILLS", 20))  # of the program by a test; scripts/test --all: 500, or 60 with a sanitizer
-EX_USAGE, EX_DATAERR, EX_NOINPUT, EX_CANTCREAT, EX_IOERR, EX_CONFIG = 64, 65, 66, 73, 74, 78
+EX_USAGE, EX_DATAERR, EX_NOINPUT, EX_CANTCREAT, EX_IOERR, EX_TEMPFAIL, EX_CONFIG = 64, 65, 66, 73, 74, 75, 78
 MEANT = ("--allow-empty", "--allow-rejects", "--allow-shrink")  # see "LISTS THAT ARE REFUSED" in bloomgate(1)
 REPOSITORY = pathlib.Path(__file__).resolve().parents[4]
 

@@ -5,11 +5,9 @@ import shutil
 import signal
 import subprocess
 
-from program import EX_DATAERR, EX_USAGE, main
+from program import EX_DATAERR, EX_TEMPFAIL, EX_USAGE, main
 from published import Published
 from web_server import WebServer, cut_after, stalls_after, with_body
-
-EX_TEMPFAIL = 75
 
 
 class PullTest(Published):
