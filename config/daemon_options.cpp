@@ -140,6 +140,13 @@ void require_exempt_networks(const DaemonOptions& options, const std::string& co
                      "away");
 }
 
+void require_learn_key(const DaemonOptions& options, const std::string& config_path) {
+  if (options.learned_from.empty() || !options.learn_key.empty()) return;
+  throw config_error({config_path}, "learned-from",
+                     "expected in learn-key the key that the hosts have in common, got none: nothing can be looked up "
+                     "in what they share without it");
+}
+
 // If two servers had one address, the second one would get no request.
 void require_different_addresses(const DaemonOptions& options, const std::string& config_path) {
   const auto refuse = [&](const char* option, const char* other) {
@@ -174,6 +181,16 @@ DaemonOptions merged(const Merger& merger) {
     whitelist.taken_manifests = taken_manifests;
     whitelist.overdue_for = overdue_for;
   }
+  std::vector<LearnedFrom> learned_from;
+  merger.set("learned-from", learned_from);
+  for (LearnedFrom& host : learned_from) {
+    options.learned_from.push_back({.name = host.folder,
+                                    .path = host.folder,
+                                    .trusted_keys = std::move(host.keys),
+                                    .taken_manifests = taken_manifests,
+                                    .overdue_for = overdue_for});
+  }
+  merger.set("learn-key", options.learn_key);
   merger.set("confirm-timeout", options.confirm_timeout);
   merger.set("allow-missing-whitelist", options.allow_missing_whitelist);
   merger.set("allow-shrunken-whitelist", options.allow_shrunken_whitelist);
@@ -388,7 +405,8 @@ void read_options(const GivenOptions& command_line, DaemonCommand& command) {
   for (const GivenOptions* const source : {&file, &command_line}) {
     for (const auto& [name, values] : *source) command.given.insert(name);
   }
-  for (const auto require : {require_own_domains, require_exempt_networks, require_different_addresses}) {
+  for (const auto require :
+       {require_own_domains, require_exempt_networks, require_learn_key, require_different_addresses}) {
     faults.collect([&] { require(command.options, command.config_path); });
   }
   faults.throw_if_any();

@@ -95,8 +95,10 @@ struct DaemonOptions {
   std::size_t learn_max_recipients;
   std::size_t learn_rate;  // entries an hour, for each login
   bool learn_from_exempt;
-  std::size_t learn_exempt_rate;  // for each client of exempt_networks
-  std::size_t burst_limit;        // messages an hour; 0: the brake is off
+  std::size_t learn_exempt_rate;              // for each client of exempt_networks
+  std::vector<WhitelistSource> learned_from;  // what other hosts have learned: their folders, and the keys of each
+  std::string learn_key;                      // a path; empty: none
+  std::size_t burst_limit;                    // messages an hour; 0: the brake is off
   std::size_t burst_recipients;
   std::chrono::days burst_observe;
   std::string burst_file;  // a path
@@ -123,6 +125,11 @@ inline constexpr auto kWordsOf<DaemonOptions::VerifyDkim> =
 template <>
 inline constexpr auto kWordsOf<DaemonOptions::Learn> = enum_words<DaemonOptions::Learn>(
     {{DaemonOptions::Learn::none, "none"}, {DaemonOptions::Learn::outbound, "outbound"}});
+
+// Whether senders can be listed for those who have written to them, whichever host has learned it.
+inline bool knows_learned(const DaemonOptions& options) noexcept {
+  return options.learn != DaemonOptions::Learn::none || !options.learned_from.empty();
+}
 
 // Whether the daemon itself sends messages to a deeper check.
 inline bool asks_deep_check(const DaemonOptions& options) noexcept {

@@ -1,6 +1,7 @@
 #include "config/given_options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
 #include <cerrno>
 #include <fstream>
@@ -64,9 +65,11 @@ void refuse_quotes(const std::string& name, const std::string& value, const Conf
 
 // A line, or a name, that is not understood, for a message. What may be a key is left out: it may be a secret one.
 std::string shown(const std::string& text) {
-  constexpr std::string_view kKeyOption = "trusted-key";
+  constexpr std::array<std::string_view, 2> kKeyOptions = {"trusted-key", "learned-from"};
   const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  if (text.compare(begin, kKeyOption.size(), kKeyOption) == 0) return std::string(kKeyOption) + " ...";
+  for (const std::string_view option : kKeyOptions) {
+    if (text.compare(begin, option.size(), option) == 0) return std::string(option) + " ...";
+  }
   // No name has so many letters. The file of a secret key has them, and may have been named instead of the
   // configuration.
   constexpr std::size_t kMostShown = 40;

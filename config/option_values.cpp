@@ -348,6 +348,24 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<Whitel
   out.push_back(std::move(source));
 }
 
+void convert(const OptionSpec& spec, const GivenValue& given, std::vector<LearnedFrom>& out) {
+  if (given.text.empty()) return;
+  const std::size_t end = std::min(given.text.find_first_of(" \t"), given.text.size());
+  LearnedFrom host = {.folder = given.text.substr(0, end)};
+  require_absolute(spec, given, host.folder);
+  convert(spec, {given.text.substr(end), given.place}, host.keys);
+  if (host.keys.empty()) {
+    throw config_error(given.place, std::string(spec.name),
+                       "expected a folder and the public key of the host that shares it, got no key: without one, "
+                       "anything could be put there");
+  }
+  if (std::ranges::find(out, host.folder, &LearnedFrom::folder) != out.end()) {
+    throw config_error(given.place, std::string(spec.name),
+                       "the folder " + printable(host.folder) + " is named twice: keep one of the two");
+  }
+  out.push_back(std::move(host));
+}
+
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<StoreSource>& out) {
   if (given.text.empty()) return;
   WhitelistSource source = named_path(given.text);

@@ -42,6 +42,12 @@ struct StoreSource {
   ConfigPlace place;
 };
 
+// Another host that has learned something, as it was given.
+struct LearnedFrom {
+  std::string folder;
+  TrustedKeys keys = {};
+};
+
 // The place of the value among the words that the option takes.
 std::size_t choose(const OptionSpec& spec, const GivenValue& given, std::span<const std::string_view> words);
 
@@ -67,6 +73,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<std::s
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetwork>& out);
 void convert(const OptionSpec& spec, const GivenValue& given, TrustedKeys& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<WhitelistSource>& out);
+void convert(const OptionSpec& spec, const GivenValue& given, std::vector<LearnedFrom>& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<StoreSource>& out);  // nothing: no store
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<DeepCheckServer>& out);
 

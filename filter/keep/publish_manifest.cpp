@@ -184,7 +184,7 @@ std::vector<PublishedFile> ManifestWriter::files_of(const std::string& whitelist
 
 // The last number is read again, now that the change is in place. So of two builds of one file the second goes on from
 // the number of the first, if anybody can have seen file and manifest of that together.
-WrittenManifest ManifestWriter::write_at(const std::string& whitelist) const {
+WrittenManifest ManifestWriter::write_naming(std::vector<PublishedFile> files, const std::string& whitelist) const {
   const Last last = read_last();
   if (last.number == std::numeric_limits<std::int64_t>::max()) {
     throw BloomgateError(ErrorCode::bad_input,
@@ -196,15 +196,24 @@ WrittenManifest ManifestWriter::write_at(const std::string& whitelist) const {
   manifest.number = std::max<std::uint64_t>(
       last.number + 1, static_cast<std::uint64_t>(std::max<std::int64_t>(manifest.made.time_since_epoch().count(), 1)));
   manifest.holds_until = manifest.made + request_.holds;
-  manifest.files = files_of(whitelist);
+  manifest.files = std::move(files);
   manifest.next_key = request_.next_key ? request_.next_key : last.next_key;
   if (request_.drops_next_key) manifest.next_key.reset();
   const std::string path = manifest_path(whitelist);
   std::string text = sign_manifest(manifest, *key_);
   replace_file(path, text, kManifestMode);
-  // Another command may have put another file there meanwhile.
-  for (const PublishedFile& file : manifest.files) require_published(file, path_in(whitelist, file));
   return {{std::move(manifest), key_->public_key(), std::move(text)}, path};
+}
+
+WrittenManifest ManifestWriter::write_naming(std::vector<PublishedFile> files) const {
+  return write_naming(std::move(files), whitelist_);
+}
+
+WrittenManifest ManifestWriter::write_at(const std::string& whitelist) const {
+  WrittenManifest written = write_naming(files_of(whitelist), whitelist);
+  // Another command may have put another file there meanwhile.
+  for (const PublishedFile& file : written.manifest.files) require_published(file, path_in(whitelist, file));
+  return written;
 }
 
 }  // namespace bloomgate

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "filter/base/public_key.hpp"
 #include "filter/file/secret_key.hpp"
@@ -55,6 +56,10 @@ class ManifestWriter {
   // The same into another folder of layers, which is to take the place of the whitelist.
   WrittenManifest write_into(const std::string& folder) const;
 
+  // Of a folder, and with a key: names these files, in the order of their names, as the caller has just made them. They
+  // are not read.
+  WrittenManifest write_naming(std::vector<PublishedFile> files) const;
+
  private:
   struct Last {
     std::uint64_t number = 0;
@@ -67,6 +72,7 @@ class ManifestWriter {
   Last read_last() const;
   std::string name_of_list(const Last& last) const;
   WrittenManifest write_at(const std::string& whitelist) const;
+  WrittenManifest write_naming(std::vector<PublishedFile> files, const std::string& whitelist) const;
   std::vector<PublishedFile> files_of(const std::string& whitelist) const;
   bool is_hidden() const;
 

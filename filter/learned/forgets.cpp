@@ -2,20 +2,11 @@
 
 #include <algorithm>
 #include <ctime>
-#include <span>
 
 #include "filter/hash/hash.hpp"
 #include "filter/learned/is_of_people.hpp"
 
 namespace bloomgate {
-namespace {
-
-std::uint64_t hash_of_text(std::string_view person) noexcept {
-  return hash_key(person, 0);
-}
-
-}  // namespace
-
 std::chrono::nanoseconds boot_time() noexcept {
   timespec now = {};
   clock_gettime(CLOCK_BOOTTIME, &now);
@@ -25,7 +16,11 @@ std::chrono::nanoseconds boot_time() noexcept {
 Forgets::Forgets(std::int64_t count, std::vector<Person> last) noexcept : count_(count), last_(std::move(last)) {}
 
 std::uint64_t Forgets::hash_of(const Entry& person) noexcept {
-  return hash_of_text(person.key());
+  return hash_of_key(person.key());
+}
+
+std::uint64_t Forgets::hash_of_key(std::string_view key) noexcept {
+  return hash_key(key, 0);
 }
 
 bool Forgets::name_either(std::string_view user, std::string_view correspondent, const LearnedBegin& began) const {
@@ -36,9 +31,9 @@ bool Forgets::name_either(std::string_view user, std::string_view correspondent,
   if (before < count_ - kept || before > count_) return true;
   const std::span<const Person> later = std::span(last_).last(static_cast<std::size_t>(count_ - before));
   const auto is_forgotten = [&](std::string_view text) noexcept {
-    const std::uint64_t hash = hash_of_text(text);
-    return std::ranges::any_of(later,
-                               [&](const Person& person) { return person.time > began.time && person.hash == hash; });
+    const std::uint64_t hash = hash_of_key(text);
+    return std::ranges::any_of(
+        later, [&](const Person& person) { return person.time > began.time && person.hash.value_or(hash) == hash; });
   };
   return is_of_people(user, is_forgotten) || is_of_people(correspondent, is_forgotten);
 }

@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -30,7 +32,8 @@ struct LearnedBegin {
 class Forgets {
  public:
   struct Person {
-    std::uint64_t hash = 0;
+    // Nothing: another host has named it, in a form that says nothing here. It may be anybody.
+    std::optional<std::uint64_t> hash;
     std::chrono::nanoseconds time{};  // of the forget
   };
 
@@ -44,8 +47,12 @@ class Forgets {
 
   // An address, `@domain` or `@.domain`.
   static std::uint64_t hash_of(const Entry& person) noexcept;
+  // The same of its key, which is_of_people() asks for.
+  static std::uint64_t hash_of_key(std::string_view key) noexcept;
 
   std::int64_t count() const noexcept { return count_; }
+  // The last ones in their order; the last of all has the number count().
+  std::span<const Person> last() const noexcept { return last_; }
 
   // Whether one of the two addresses, canonical ones, was forgotten (see is_of_person()) since a message began. Also
   // true where that is not known any more. Throws std::bad_alloc.

@@ -23,7 +23,7 @@ constexpr auto kPatience = 5s;
 // Who writes to whom is for the operator's eyes.
 constexpr mode_t kMode = 0640;
 constexpr std::int64_t kApplication = 0x426c4c72;  // "BlLr"
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
 // A number that is higher is damage: counting to it takes longer than the file will live.
 constexpr std::int64_t kHighestChange = std::int64_t{1} << 62;
 
@@ -32,10 +32,13 @@ constexpr std::string_view kPairsTable =
     "first_use INTEGER NOT NULL, last_use INTEGER NOT NULL, UNIQUE (user, correspondent)) STRICT";
 constexpr std::string_view kStateTable =
     "CREATE TABLE state (one INTEGER PRIMARY KEY, last_change INTEGER NOT NULL, forgets INTEGER NOT NULL, "
-    "pairs INTEGER NOT NULL) STRICT";
+    "pairs INTEGER NOT NULL, source INTEGER NOT NULL, shared_forgets INTEGER) STRICT";
+// Without a person: what another host has forgotten.
 constexpr std::string_view kForgottenTable =
-    "CREATE TABLE forgotten (number INTEGER PRIMARY KEY, person INTEGER NOT NULL, time INTEGER NOT NULL, "
+    "CREATE TABLE forgotten (number INTEGER PRIMARY KEY, person INTEGER, time INTEGER NOT NULL, "
     "day INTEGER NOT NULL) STRICT";
+constexpr std::string_view kHeardTable =
+    "CREATE TABLE heard (source INTEGER PRIMARY KEY, forgets INTEGER NOT NULL) STRICT";
 constexpr std::string_view kColumns = "SELECT change, user, correspondent, first_use, last_use FROM pairs ";
 
 std::int64_t number_of(LearnedDay day) noexcept {
@@ -127,14 +130,34 @@ void write_state(Database& database, const State& state) {
   query.run();
 }
 
+std::optional<std::uint64_t> person_of(std::optional<std::int64_t> column) noexcept {
+  return column ? std::optional(std::bit_cast<std::uint64_t>(*column)) : std::nullopt;
+}
+
+LearnedFile::HeardForgets read_heard(Database& database) {
+  LearnedFile::HeardForgets heard;
+  Query query(database, "SELECT source, forgets FROM heard");
+  while (query.next()) {
+    const std::int64_t forgets = query.integer(1).value_or(-1);
+    if (forgets < 0 || forgets > kHighestChange) refuse(database, "its table 'heard' has a number out of range");
+    heard[std::bit_cast<std::uint64_t>(query.integer(0).value_or(0))] = forgets;
+  }
+  return heard;
+}
+
+std::uint64_t read_source(Database& database) {
+  const std::int64_t source = pragma(database, "SELECT source FROM state WHERE one = 1");
+  if (source == 0) refuse(database, "it has no number of its own");
+  return std::bit_cast<std::uint64_t>(source);
+}
+
 Forgets read_forgets(Database& database, const State& state) {
   Query query(database, "SELECT number, person, time FROM forgotten ORDER BY number DESC LIMIT ?1");
   query.bind(1, static_cast<std::int64_t>(Forgets::kMost));
   std::vector<Forgets::Person> last;
   for (std::int64_t number = state.forgets; query.next(); --number) {
     if (query.integer(0) != number) refuse(database, "its table 'forgotten' is not in order");
-    last.push_back({std::bit_cast<std::uint64_t>(query.integer(1).value_or(0)),
-                    std::chrono::nanoseconds(query.integer(2).value_or(0))});
+    last.push_back({person_of(query.integer(1)), std::chrono::nanoseconds(query.integer(2).value_or(0))});
   }
   std::ranges::reverse(last);
   return {state.forgets, std::move(last)};
@@ -165,7 +188,8 @@ void LearnedFile::prepare() {
   database_->run(std::string(kPairsTable).c_str());
   database_->run(std::string(kStateTable).c_str());
   database_->run(std::string(kForgottenTable).c_str());
-  database_->run("INSERT INTO state VALUES (1, 0, 0, 0)");
+  database_->run(std::string(kHeardTable).c_str());
+  database_->run("INSERT INTO state VALUES (1, 0, 0, 0, random() | 1, NULL)");
   database_->run(("PRAGMA application_id = " + std::to_string(kApplication)).c_str());
   database_->run(("PRAGMA user_version = " + std::to_string(kVersion)).c_str());
   transaction.commit();
@@ -195,6 +219,7 @@ void LearnedFile::check_schema() {
   require_table("pairs", kPairsTable);
   require_table("state", kStateTable);
   require_table("forgotten", kForgottenTable);
+  require_table("heard", kHeardTable);
   read_state(*database_);
 }
 
@@ -301,28 +326,46 @@ std::uint64_t LearnedFile::expire(LearnedDay day, std::uint64_t most) {
   return expired;
 }
 
+struct LearnedFile::Forget {
+  std::optional<std::uint64_t> person;
+  LearnedDay day;
+  std::chrono::nanoseconds time;
+  const IsNamed& is_named;
+};
+
 std::uint64_t LearnedFile::forget(const Entry& person, LearnedDay day) {
-  Transaction transaction(*database_, true);
-  // Nobody else writes from here on: what a message teaches that begins later is written later.
-  return forget(transaction, person, day, boot_time());
+  return forget(person, day, {});
 }
 
 std::uint64_t LearnedFile::forget(const Entry& person, LearnedDay day, std::chrono::nanoseconds time) {
   Transaction transaction(*database_, true);
-  return forget(transaction, person, day, time);
+  // Nobody else writes from here on: what a message teaches that begins later is written later.
+  if (time == std::chrono::nanoseconds{}) time = boot_time();
+  const IsNamed is_named = [&](const LearnedPair& pair) {
+    return is_of_person(pair.user, person) || is_of_person(pair.correspondent, person);
+  };
+  return forget(transaction, {Forgets::hash_of(person), day, time, is_named});
 }
 
-std::uint64_t LearnedFile::forget(Transaction& transaction, const Entry& person, LearnedDay day,
-                                  std::chrono::nanoseconds time) {
+std::uint64_t LearnedFile::forget_heard(std::uint64_t source, std::int64_t number, const IsNamed& is_named,
+                                        LearnedDay day) {
+  Transaction transaction(*database_, true);
+  const HeardForgets heard = read_heard(*database_);
+  if (const auto found = heard.find(source); found != heard.end() && found->second >= number) return 0;
+  Query note(*database_, "INSERT OR REPLACE INTO heard VALUES (?1, ?2)");
+  note.bind(1, std::bit_cast<std::int64_t>(source));
+  note.bind(2, number);
+  note.run();
+  return forget(transaction, {std::nullopt, day, boot_time(), is_named});
+}
+
+std::uint64_t LearnedFile::forget(Transaction& transaction, const Forget& wanted) {
   std::vector<std::int64_t> rows;
   State state = read_state(*database_);
   {
     Query query(*database_, kColumns);
     while (query.next()) {
-      const LearnedPair pair = pair_of(*database_, query);
-      if (is_of_person(pair.user, person) || is_of_person(pair.correspondent, person)) {
-        rows.push_back(query.integer(0).value_or(-1));
-      }
+      if (wanted.is_named(pair_of(*database_, query))) rows.push_back(query.integer(0).value_or(-1));
     }
   }
   Query remove(*database_, "DELETE FROM pairs WHERE change = ?1");
@@ -334,11 +377,14 @@ std::uint64_t LearnedFile::forget(Transaction& transaction, const Entry& person,
   ++state.forgets;
   Query note(*database_, "INSERT INTO forgotten VALUES (?1, ?2, ?3, ?4)");
   note.bind(1, state.forgets);
-  note.bind(2, std::bit_cast<std::int64_t>(Forgets::hash_of(person)));
-  note.bind(3, static_cast<std::int64_t>(time.count()));
-  note.bind(4, number_of(day));
+  if (wanted.person) note.bind(2, std::bit_cast<std::int64_t>(*wanted.person));
+  note.bind(3, static_cast<std::int64_t>(wanted.time.count()));
+  note.bind(4, number_of(wanted.day));
   note.run();
-  Query drop(*database_, "DELETE FROM forgotten WHERE number <= ?1");
+  Query drop(
+      *database_,
+      "DELETE FROM forgotten WHERE number <= ?1 AND number <= (SELECT ifnull(shared_forgets, forgets) FROM state "
+      "WHERE one = 1)");
   drop.bind(1, state.forgets - static_cast<std::int64_t>(Forgets::kMost));
   drop.run();
   state.pairs -= std::min(state.pairs, static_cast<std::int64_t>(rows.size()));
@@ -356,9 +402,50 @@ Forgets LearnedFile::forgets() {
 
 // The last of these, and all before it, so that no number is missing among those that stay.
 void LearnedFile::drop_forgets(LearnedDay day) {
-  Query drop(*database_, "DELETE FROM forgotten WHERE number <= (SELECT max(number) FROM forgotten WHERE day < ?1)");
+  Query drop(*database_,
+             "DELETE FROM forgotten WHERE number <= (SELECT max(number) FROM forgotten WHERE day < ?1) AND number <= "
+             "(SELECT ifnull(shared_forgets, forgets) FROM state WHERE one = 1)");
   drop.bind(1, number_of(day));
   drop.run();
+}
+
+std::uint64_t LearnedFile::source() {
+  return read_source(*database_);
+}
+
+void LearnedFile::renew_source() {
+  Query(*database_, "UPDATE state SET source = random() | 1, shared_forgets = NULL WHERE one = 1").run();
+}
+
+LearnedFile::HeardForgets LearnedFile::heard_forgets() {
+  return read_heard(*database_);
+}
+
+LearnedFile::News LearnedFile::news_since(const Changes& known, const Use& use) {
+  const Transaction one_state(*database_, false);
+  const State state = read_state(*database_);
+  News news = {.source = read_source(*database_),
+               .changes = {state.last_change, state.forgets},
+               .heard = read_heard(*database_)};
+  Query forgotten(*database_, "SELECT number, person, day FROM forgotten WHERE number > ?1 ORDER BY number");
+  forgotten.bind(1, known.forgets);
+  while (forgotten.next()) {
+    const std::optional<std::uint64_t> person = person_of(forgotten.integer(1));
+    const std::optional<std::int64_t> day = forgotten.integer(2);
+    const std::int64_t number = forgotten.integer(0).value_or(-1);
+    if (number < 1 || number > state.forgets || !is_day(day)) refuse(*database_, "its table 'forgotten' is damaged");
+    if (person) news.forgets.push_back({number, *person, LearnedDay(std::chrono::days(*day))});
+  }
+  Query query(*database_, std::string(kColumns) + "WHERE change > ?1 ORDER BY change");
+  query.bind(1, known.last);
+  while (query.next()) use(pair_of(*database_, query));
+  return news;
+}
+
+void LearnedFile::set_shared(std::int64_t forgets) {
+  Query query(*database_, "UPDATE state SET shared_forgets = ?1 WHERE one = 1");
+  query.bind(1, forgets);
+  query.run();
 }
 
 std::uint64_t LearnedFile::count() {

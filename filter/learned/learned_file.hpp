@@ -9,16 +9,21 @@
 // there on, and rows are in the order of their last use. Rows that were forgotten are missed that way:
 // changes().forgets counts up, and the file has to be read from its beginning. Whom the last forgets have named is kept
 // for a while, so that a message that began before them teaches nothing of that person: see forgets.hpp.
+//
+// Other hosts may learn, too, and share what they learn as files (filter/share). What is asked to be forgotten at one
+// of them is forgotten here as well, each time once: heard_forgets() says what has been.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "filter/address/address.hpp"
 #include "filter/learned/forgets.hpp"
@@ -111,15 +116,47 @@ class LearnedFile {
 
   // How often something was forgotten, and the last persons.
   Forgets forgets();
-  // The persons of earlier days than that are not kept any longer.
+  // The persons of earlier days than that are not kept any longer; but those are that are still to be shared.
   void drop_forgets(LearnedDay day);
+
+  // A random number that no other file has; not 0.
+  std::uint64_t source();
+  // Another one, since changes and forgets are counted from a lower number on again.
+  void renew_source();
+
+  // By the sources of other hosts: which of their forgets was the last that was applied here.
+  using HeardForgets = std::map<std::uint64_t, std::int64_t>;
+  HeardForgets heard_forgets();
+  // The forget `number` of another host, which names its people in a form that says nothing here: takes out every pair
+  // for which `is_named` holds. Returns how many. Does nothing where it was applied before. Passes on what is thrown.
+  using IsNamed = std::function<bool(const LearnedPair&)>;
+  std::uint64_t forget_heard(std::uint64_t source, std::int64_t number, const IsNamed& is_named, LearnedDay day);
+
+  // What is new since a change and a forget, as one state of the file.
+  struct OwnForget {
+    std::int64_t number = 0;
+    std::uint64_t person = 0;  // Forgets::hash_of()
+    LearnedDay day;
+  };
+  struct News {
+    std::uint64_t source = 0;
+    Changes changes;
+    std::vector<OwnForget> forgets = {};  // that were asked for here, in their order
+    HeardForgets heard = {};
+  };
+  // `use` is called with the pairs before it returns. Passes on what that throws.
+  News news_since(const Changes& known, const Use& use);
+  // All forgets up to that one were shared: so they are no longer kept for it. From the first call on, forgets are kept
+  // until they are shared.
+  void set_shared(std::int64_t forgets);
 
   std::uint64_t count();
 
  private:
   void prepare();
   void check_schema();
-  std::uint64_t forget(Transaction& transaction, const Entry& person, LearnedDay day, std::chrono::nanoseconds time);
+  struct Forget;
+  std::uint64_t forget(Transaction& transaction, const Forget& wanted);
 
   std::unique_ptr<Database> database_;
 };

@@ -17,6 +17,7 @@
 #include "filter/jobs/locks.hpp"
 #include "filter/keep/layer_folder.hpp"
 #include "filter/keep/manifest_rules.hpp"
+#include "filter/share/shared_pairs.hpp"
 #include "filter/system/file_descriptor.hpp"
 #include "filter/system/file_io.hpp"
 #include "filter/system/replacement.hpp"
@@ -47,6 +48,10 @@ std::string part_name(const PublishedFile& file) {
     name += kDigits[byte & 15];
   }
   return name + std::string(kPartSuffix);
+}
+
+bool is_learned(std::string_view name) noexcept {
+  return number_of_shared_file(name) != 0;
 }
 
 bool is_part_name(std::string_view name) noexcept {
@@ -123,8 +128,9 @@ void PullJob::require_may_take(const SignedManifest& found, const Known& known) 
   if (known.current) require_not_before(found, *known.current, url);
   std::uint64_t bytes = 0;
   for (const PublishedFile& file : found.manifest.files) {
-    if (!is_layer_name(file.name) && file.name != kRevokedName) {
-      refuse(ErrorCode::bad_input, url, "names " + file.name + ", which is no part of a whitelist");
+    if (!is_layer_name(file.name) && file.name != kRevokedName && !is_learned(file.name)) {
+      refuse(ErrorCode::bad_input, url,
+             "names " + file.name + ", which is no part of a whitelist or of what is learned");
     }
     if (file.bytes > request_.most_bytes - bytes) {
       refuse(ErrorCode::bad_input, url,
@@ -211,7 +217,8 @@ void PullJob::remove_others(const Manifest& manifest) const {
   };
   for (const auto& entry : std::filesystem::directory_iterator(request_.folder)) {
     const std::string name = entry.path().filename().string();
-    const bool is_old = (is_layer_name(name) || name == kRevokedName) && !is_named(name);
+    const bool is_ours = is_layer_name(name) || name == kRevokedName || is_learned(name);
+    const bool is_old = is_ours && !is_named(name);
     if (!is_old && !is_part_name(name)) continue;
     if (unlink(entry.path().c_str()) != 0 && errno != ENOENT) {
       throw system_error(ErrorCode::cannot_write, "remove", entry.path().string(), errno);

@@ -19,6 +19,7 @@
 #include "milter/fields/field_name.hpp"
 #include "milter/judge/policy_of_options.hpp"
 #include "milter/learning/learner.hpp"
+#include "milter/learning/logger.hpp"
 #include "milter/learning/outgoing.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/whitelist_files.hpp"
@@ -122,25 +123,41 @@ Signatures verified(const DaemonOptions& options, MessageRecorder& recorder, con
   return verification->finish();
 }
 
-// What the daemon has learned, in its database.
-class LearnedInFile : public LearnedSenders {
+// What the daemon has learned, in its database, and what other hosts share.
+class LearnedInFiles : public LearnedSenders {
  public:
-  explicit LearnedInFile(const LearnRules& rules)
-      : file_(rules.path, LearnedFile::Access::read), first_kept_(rules.first_kept_day(utc_day())) {}
+  // A database that the daemon has not made yet has nothing in it.
+  explicit LearnedInFiles(const LearnRules& rules)
+      : elsewhere_(std::make_shared<spdlog::logger>("explain"), LearnedElsewhere::Taken::is_not_remembered),
+        first_kept_(rules.first_kept_day(utc_day())) {
+    if (rules.is_on() && access(rules.path.c_str(), F_OK) == 0) file_.emplace(rules.path, LearnedFile::Access::read);
+    elsewhere_.set_rules(rules.elsewhere);
+    // A second look sees one state of a folder that changed during the first.
+    for (int look = 0; look < 2; ++look) elsewhere_.read_news(std::chrono::system_clock::now());
+    for (const HeardStatus& each : elsewhere_.status()) {
+      if (fault_.empty()) fault_ = each.fault;
+    }
+  }
 
   bool is_learned(std::string_view user, std::string_view sender) const noexcept override {
-    return is_kept([&] { return file_.find(user, sender); });
+    return is_kept([&] { return file_ ? file_->find(user, sender) : std::nullopt; }) ||
+           is_kept([&] { return day_of(elsewhere_.find(user, sender)); });
   }
 
   // Reads all of the file: a message is explained once.
   bool has_sender_domain(std::string_view domain) const noexcept override {
-    return is_kept([&] { return file_.last_use_of_domain(domain); });
+    return is_kept([&] { return file_ ? file_->last_use_of_domain(domain) : std::nullopt; }) ||
+           is_kept([&] { return day_of(elsewhere_.find_domain(domain)); });
   }
 
   // What went wrong in a look-up; empty: nothing.
   const std::string& fault() const noexcept { return fault_; }
 
  private:
+  static std::optional<LearnedDay> day_of(std::optional<LearnedElsewhere::Day> day) noexcept {
+    return day ? std::optional(LearnedDay(std::chrono::days(*day))) : std::nullopt;
+  }
+
   template <typename Find>
   bool is_kept(Find find) const noexcept {
     try {
@@ -152,7 +169,8 @@ class LearnedInFile : public LearnedSenders {
     }
   }
 
-  mutable LearnedFile file_;
+  mutable std::optional<LearnedFile> file_;
+  LearnedElsewhere elsewhere_;
   LearnedDay first_kept_;
   mutable std::string fault_;
 };
@@ -174,11 +192,11 @@ class AlsoLearned : public LearnedSenders {
   const Entry sender_;
 };
 
-// Nothing if nothing is learned, or the daemon has not made its database yet.
-std::unique_ptr<LearnedInFile> learned_of(const DaemonOptions& options) {
+// Null if nothing is learned.
+std::unique_ptr<LearnedInFiles> learned_of(const DaemonOptions& options) {
   const LearnRules rules = learn_rules(options);
-  if (!rules.is_on() || access(rules.path.c_str(), F_OK) != 0) return nullptr;
-  return std::make_unique<LearnedInFile>(rules);
+  if (!rules.is_on() && !rules.hears()) return nullptr;
+  return std::make_unique<LearnedInFiles>(rules);
 }
 
 // Whether the message is for that user.
@@ -242,7 +260,7 @@ Suspensions suspensions_of(const DaemonOptions& options) {
 }
 
 void decide_again(MessageDecision& made, const DaemonCommand& command, Assumed assumed) {
-  const std::unique_ptr<LearnedInFile> learned = learned_of(command.options);
+  const std::unique_ptr<LearnedInFiles> learned = learned_of(command.options);
   const Suspensions suspended = assumed.none_is_suspended ? Suspensions() : suspensions_of(command.options);
   const Senders senders(made.facts, made.rules.policy);
   if (assumed.from_is_learned && senders.has_from()) {

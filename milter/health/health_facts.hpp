@@ -58,12 +58,20 @@ struct UnprovenDomain {
   std::string reason = {};  // of the last one
 };
 
+// What another host has learned, in a folder here.
+struct HeardFacts {
+  std::string folder = {};
+  std::string fault = {};  // why nothing new is taken; empty: nothing is wrong
+  bool is_overdue = false;
+};
+
 // Of a running daemon.
 struct RunningFacts {
   HealthCounts hour = {}, day = {};
   bool is_learning = false;
   std::optional<std::uint64_t> learned_in_week = {};  // nothing: it has not run for a week
   std::string learning_fault = {};
+  std::vector<HeardFacts> heard = {};
   std::string brake_fault = {};
   std::string suspensions_fault = {};
   bool suspensions_are_stopped = false;

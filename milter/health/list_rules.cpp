@@ -82,9 +82,9 @@ void whitelist_is_gone(const HealthFacts& facts, FoundOnes& found) {
   }
 }
 
-// Where the daemon learns, the first list may be empty.
+// Where something is learned, the first list may be empty.
 void whitelist_is_empty(const HealthFacts& facts, FoundOnes& found) {
-  if (facts.options.learn != DaemonOptions::Learn::none) return;
+  if (knows_learned(facts.options)) return;
   for (const WhitelistFacts& each : facts.whitelists) {
     if (!each.faults.empty() || each.entries != 0) continue;
     found.push_back({fmt::format("whitelist {} has no entries: it lists nobody", each.name)});

@@ -119,9 +119,9 @@ void listed_mail_is_not_proven(const HealthFacts& facts, FoundOnes& found) {
 void nothing_is_delivered(const HealthFacts& facts, FoundOnes& found) {
   const HealthCounts& hour = facts.running->hour;
   if (hour.messages < kFewestOfDelivered || hour.delivered != 0) return;
-  // Where the daemon learns, the first list may be empty.
+  // Where something is learned, the first list may be empty.
   const bool begins =
-      facts.options.learn != DaemonOptions::Learn::none &&
+      knows_learned(facts.options) &&
       std::ranges::all_of(facts.whitelists, [](const WhitelistFacts& each) { return each.entries == 0; });
   if (begins) return;
   found.push_back({fmt::format(
@@ -225,6 +225,17 @@ void nothing_is_learned(const HealthFacts& facts, FoundOnes& found) {
   found.push_back({"learn = outbound, and nothing was learned for a week"});
 }
 
+void nothing_is_heard(const HealthFacts& facts, FoundOnes& found) {
+  for (const HeardFacts& each : facts.running->heard) {
+    if (!each.fault.empty()) {
+      found.push_back({fmt::format("what another host has learned is not taken from {}: {}", each.folder, each.fault)});
+    } else if (each.is_overdue) {
+      found.push_back(
+          {fmt::format("{} is not renewed: its host shares nothing, or it is not brought here", each.folder)});
+    }
+  }
+}
+
 void login_writes_to_many(const HealthFacts& facts, FoundOnes& found) {
   if (facts.running->hour.over_rate == 0) return;
   found.push_back({"a login has written to more new addresses in an hour than learn-rate allows"});
@@ -301,6 +312,10 @@ constexpr std::array kServiceRules = {
          "see whether outgoing mail of users who have logged in goes through the daemon, and whether own-domains has "
          "their domains",
          60min, true, nothing_is_learned},
+    Rule{"learned-elsewhere", Severity::ticket, "does not hear what another host has learned",
+         "see on this host whether bloomgate-pull@ brings the folder, and on the other one whether bloomgate-share "
+         "runs; learned-from names the folder and the key",
+         5min, true, nothing_is_heard},
     Rule{"learn-rate-met", Severity::ticket, "has a login that writes to more new addresses than learn-rate allows",
          "the log names the login: see whether somebody else uses the account", 0min, true, login_writes_to_many},
     Rule{"learn-exempt-rate-met", Severity::ticket,

@@ -56,7 +56,7 @@ Judgement Judge::judge(MessageRecorder& message, std::string_view mta_name) cons
 
 Lists Judge::all_of(const LoadedLists& loaded) const noexcept {
   Lists lists = loaded.lists();
-  lists.learned = is_learning() ? learner_ : nullptr;
+  lists.learned = knows_learned() ? learner_ : nullptr;
   return lists;
 }
 

@@ -74,10 +74,11 @@ class Judge {
   // Whether the recipients of messages make a difference: a list in use holds pairs, or something is learned, or
   // a recipient may have opted out, or the brake asks for them. If that becomes so while a connection is open, the
   // recipients of its messages stay unknown.
-  bool wants_recipients() const { return is_learning() || brakes() || slot_.get()->lists().ask_for_recipients(); }
+  bool wants_recipients() const { return knows_learned() || brakes() || slot_.get()->lists().ask_for_recipients(); }
 
   // Whether something is learned; the first bytes of a message that teaches are looked at, then.
   bool is_learning() const noexcept { return learner_ != nullptr && learner_->is_on(); }
+  bool knows_learned() const noexcept { return learner_ != nullptr && learner_->may_know(); }
 
   // Decides the message by what is recorded of it now; one that has failed() is `check; reason=internal-error`. Asks
   // the stores that the decision needs, and waits for them as long as the rules allow. Throws only where memory runs

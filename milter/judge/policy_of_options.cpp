@@ -61,7 +61,8 @@ LearnRules learn_rules(const DaemonOptions& options) {
           .keep = options.learn_keep,
           .lesson = {.most_recipients = options.learn_max_recipients, .from_exempt = options.learn_from_exempt},
           .per_hour = options.learn_rate,
-          .exempt_per_hour = options.learn_exempt_rate};
+          .exempt_per_hour = options.learn_exempt_rate,
+          .elsewhere = {.hosts = options.learned_from, .learn_key = options.learn_key}};
 }
 
 BrakeRules brake_rules(const DaemonOptions& options) {

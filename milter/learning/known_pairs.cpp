@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::size_t kFirstSlots = 16;
 constexpr KeyHash kFree = 0;
+constexpr KeyHash kInPlaceOfFree = 1;
+// Of a pair that was taken out. Its slot stays until the part is made anew.
+constexpr PairTable::Day kGone = 0;
 
 // Full at 85 %, and a quarter larger from then on: at least 68 % are in use, so that a pair takes 14.7 bytes at most.
 constexpr bool is_full(std::size_t used, std::size_t slots) noexcept {
@@ -21,14 +24,20 @@ constexpr std::size_t larger(std::size_t slots) noexcept {
 }  // namespace
 
 // Linear probing. The part is chosen by the lowest bits of a hash, the slot by the highest.
-class KnownPairs::Part {
+class PairTable::Part {
  public:
   std::optional<Day> find(KeyHash hash) const noexcept {
     const std::lock_guard lock(mutex_);
-    if (table_.slots == 0) return std::nullopt;
-    const std::size_t at = table_.slot_of(hash);
-    if (table_.hashes[at] == kFree) return std::nullopt;
-    return table_.days[at];
+    const std::optional<std::size_t> at = table_.find(hash);
+    return at && table_.days[*at] != kGone ? std::optional(table_.days[*at]) : std::nullopt;
+  }
+
+  void remove(KeyHash hash) noexcept {
+    const std::lock_guard lock(mutex_);
+    const std::optional<std::size_t> at = table_.find(hash);
+    if (!at || table_.days[*at] == kGone) return;
+    table_.days[*at] = kGone;
+    ++gone_;
   }
 
   void put(KeyHash hash, Day day) {
@@ -40,6 +49,7 @@ class KnownPairs::Part {
       table_.days[at] = day;
       ++used_;
     } else {
+      if (table_.days[at] == kGone && day != kGone) --gone_;
       table_.days[at] = std::max(table_.days[at], day);
     }
   }
@@ -54,11 +64,12 @@ class KnownPairs::Part {
     while (is_full(stay + 1, slots)) slots = larger(slots);
     move_to(Table(slots), day);
     used_ = stay;
+    if (day != kGone) gone_ = 0;
   }
 
   std::size_t size() const noexcept {
     const std::lock_guard lock(mutex_);
-    return used_;
+    return used_ - gone_;
   }
 
   std::size_t bytes() const noexcept {
@@ -73,6 +84,11 @@ class KnownPairs::Part {
         : slots(count), hashes(std::make_unique<KeyHash[]>(count)), days(std::make_unique<Day[]>(count)) {}
 
     bool has(std::size_t at) const noexcept { return hashes[at] != kFree; }
+    std::optional<std::size_t> find(KeyHash hash) const noexcept {
+      if (slots == 0) return std::nullopt;
+      const std::size_t at = slot_of(hash);
+      return has(at) ? std::optional(at) : std::nullopt;
+    }
     // Where the hash is, or would be. There is always a free slot.
     std::size_t slot_of(KeyHash hash) const noexcept {
       // Lemire, 2019: a fair choice out of any number, by a multiplication.
@@ -102,56 +118,64 @@ class KnownPairs::Part {
   mutable std::mutex mutex_;
   Table table_;
   std::size_t used_ = 0;
+  std::size_t gone_ = 0;  // of these
 };
 
-KnownPairs::KnownPairs(std::uint64_t seed)
-    : seed_(seed), pairs_(std::make_unique<Parts>()), domains_(std::make_unique<Parts>()) {}
+PairTable::PairTable() : pairs_(std::make_unique<Parts>()), domains_(std::make_unique<Parts>()) {}
 
-KnownPairs::~KnownPairs() = default;
+PairTable::~PairTable() = default;
 
-KeyHash KnownPairs::hash_of(std::string_view key) const noexcept {
-  const KeyHash hash = hash_key(key, seed_);
-  return hash == kFree ? 1 : hash;
-}
-
-KnownPairs::Part& KnownPairs::part_of(Parts& parts, KeyHash hash) noexcept {
+PairTable::Part& PairTable::part_of(Parts& parts, KeyHash hash) noexcept {
   return parts[hash % kParts];
 }
 
-std::optional<KnownPairs::Day> KnownPairs::find(std::string_view user, std::string_view correspondent) const noexcept {
-  const KeyHash hash = hash_of(pair_key(correspondent, user).view());
-  return part_of(*pairs_, hash).find(hash);
+std::optional<PairTable::Day> PairTable::find(KeyHash pair) const noexcept {
+  return part_of(*pairs_, pair).find(pair == kFree ? kInPlaceOfFree : pair);
 }
 
-std::optional<KnownPairs::Day> KnownPairs::find_domain(std::string_view domain) const noexcept {
-  const KeyHash hash = hash_of(domain);
-  return part_of(*domains_, hash).find(hash);
+std::optional<PairTable::Day> PairTable::find_domain(KeyHash domain) const noexcept {
+  return part_of(*domains_, domain).find(domain == kFree ? kInPlaceOfFree : domain);
 }
 
-void KnownPairs::put(std::string_view user, std::string_view correspondent, Day day) {
-  const KeyHash hash = hash_of(pair_key(correspondent, user).view());
-  const KeyHash domain = hash_of(correspondent.substr(correspondent.rfind('@') + 1));
-  part_of(*domains_, domain).put(domain, day);
-  part_of(*pairs_, hash).put(hash, day);
+void PairTable::put(KeyHash pair, KeyHash domain, Day day) {
+  part_of(*domains_, domain).put(domain == kFree ? kInPlaceOfFree : domain, day);
+  part_of(*pairs_, pair).put(pair == kFree ? kInPlaceOfFree : pair, day);
 }
 
-void KnownPairs::expire(Day day) {
+void PairTable::remove(KeyHash pair) noexcept {
+  part_of(*pairs_, pair).remove(pair == kFree ? kInPlaceOfFree : pair);
+}
+
+void PairTable::expire(Day day) {
   for (Part& part : *pairs_) part.expire(day);
   for (Part& part : *domains_) part.expire(day);
 }
 
-std::size_t KnownPairs::size() const noexcept {
+std::size_t PairTable::size() const noexcept {
   std::size_t size = 0;
   for (const Part& part : *pairs_) size += part.size();
   return size;
 }
 
-std::size_t KnownPairs::bytes() const noexcept {
+std::size_t PairTable::bytes() const noexcept {
   std::size_t bytes = sizeof(*pairs_) + sizeof(*domains_);
   for (const Parts* const parts : {pairs_.get(), domains_.get()}) {
     for (const Part& part : *parts) bytes += part.bytes();
   }
   return bytes;
+}
+
+std::optional<KnownPairs::Day> KnownPairs::find(std::string_view user, std::string_view correspondent) const noexcept {
+  return table_.find(hash_key(pair_key(correspondent, user).view(), seed_));
+}
+
+std::optional<KnownPairs::Day> KnownPairs::find_domain(std::string_view domain) const noexcept {
+  return table_.find_domain(hash_key(domain, seed_));
+}
+
+void KnownPairs::put(std::string_view user, std::string_view correspondent, Day day) {
+  table_.put(hash_key(pair_key(correspondent, user).view(), seed_),
+             hash_key(correspondent.substr(correspondent.rfind('@') + 1), seed_), day);
 }
 
 }  // namespace bloomgate

@@ -1,10 +1,11 @@
-// The pairs that are learned, in memory: an exact set of 64-bit hashes, each with the day of its last use. The hashes
-// are keyed with a seed of this process, so nobody outside can find two pairs of one hash; by chance, one look-up in
-// 1.8 * 10^12 finds a stranger among 10^7 pairs.
+// Pairs that are learned, in memory: an exact set of 64-bit hashes, each with the day of its last use.
 //
-// Safe from any thread. It is cut into parts with a lock each; a part is locked for some nanoseconds, and where it
-// grows for half a millisecond at most (10^7 pairs). 15 bytes a pair at most, and as much for each domain of the
-// correspondents.
+// PairTable holds hashes, however they are made. KnownPairs makes them, keyed with a seed of this process, so nobody
+// outside can find two pairs of one hash; by chance, one look-up in 1.8 * 10^12 finds a stranger among 10^7 pairs.
+//
+// Both are safe from any thread. The table is cut into parts with a lock each; a part is locked for some nanoseconds,
+// and where it grows for half a millisecond at most (10^7 pairs). 15 bytes a pair at most, and as much for each domain
+// of the correspondents.
 #pragma once
 
 #include <array>
@@ -19,24 +20,25 @@
 
 namespace bloomgate {
 
-class KnownPairs {
+class PairTable {
  public:
   // Days since 1970.
   using Day = std::uint16_t;
 
-  explicit KnownPairs(std::uint64_t seed);
-  ~KnownPairs();
-  KnownPairs(const KnownPairs&) = delete;
-  KnownPairs& operator=(const KnownPairs&) = delete;
+  PairTable();
+  ~PairTable();
+  PairTable(const PairTable&) = delete;
+  PairTable& operator=(const PairTable&) = delete;
 
   // The last day of use; nothing: the pair is not known.
-  std::optional<Day> find(std::string_view user, std::string_view correspondent) const noexcept;
-
-  // The last day of use of any pair with a correspondent in that canonical domain; nothing: there is none.
-  std::optional<Day> find_domain(std::string_view domain) const noexcept;
+  std::optional<Day> find(KeyHash pair) const noexcept;
+  // The last day of use of any pair with a correspondent in that domain; nothing: there is none.
+  std::optional<Day> find_domain(KeyHash domain) const noexcept;
 
   // Enters the pair, or brings its day forward. Throws std::bad_alloc.
-  void put(std::string_view user, std::string_view correspondent, Day day);
+  void put(KeyHash pair, KeyHash domain, Day day);
+  // Takes the pair out; its domain stays until expire().
+  void remove(KeyHash pair) noexcept;
 
   // Takes out those last used before `day`. Throws std::bad_alloc; those of some parts are then still there.
   void expire(Day day);
@@ -50,12 +52,29 @@ class KnownPairs {
   class Part;
   using Parts = std::array<Part, kParts>;
 
-  KeyHash hash_of(std::string_view key) const noexcept;
   static Part& part_of(Parts& parts, KeyHash hash) noexcept;
 
-  const std::uint64_t seed_;
   const std::unique_ptr<Parts> pairs_;
   const std::unique_ptr<Parts> domains_;  // of the correspondents
+};
+
+class KnownPairs {
+ public:
+  using Day = PairTable::Day;
+
+  explicit KnownPairs(std::uint64_t seed) : seed_(seed) {}
+
+  // As those of PairTable. All texts are canonical.
+  std::optional<Day> find(std::string_view user, std::string_view correspondent) const noexcept;
+  std::optional<Day> find_domain(std::string_view domain) const noexcept;
+  void put(std::string_view user, std::string_view correspondent, Day day);
+  void expire(Day day) { table_.expire(day); }
+  std::size_t size() const noexcept { return table_.size(); }
+  std::size_t bytes() const noexcept { return sizeof(*this) + table_.bytes(); }
+
+ private:
+  const std::uint64_t seed_;
+  PairTable table_;
 };
 
 }  // namespace bloomgate

@@ -54,10 +54,12 @@ Learner::Learner(LearnRules rules, std::shared_ptr<spdlog::logger> log, std::uin
       seed_(seed),
       today_(today ? std::move(today) : Today(utc_day)),
       is_on_(rules.is_on()),
+      hears_(rules.hears()),
       rules_(std::move(rules)),
       known_(std::make_shared<KnownPairs>(seed)),
       rates_(seed),
-      exempt_rates_(seed) {}
+      exempt_rates_(seed),
+      elsewhere_(log_) {}
 
 Learner::~Learner() {
   stop();
@@ -83,6 +85,8 @@ void Learner::set_rules(LearnRules rules) {
     const std::lock_guard lock(mutex_);
     must_reopen_ = must_reopen_ || rules.path != rules_.path;
     is_on_ = rules.is_on();
+    hears_ = rules.hears();
+    has_new_rules_ = true;
     rules_ = std::move(rules);
   }
   wakeup_.notify_one();
@@ -99,7 +103,7 @@ KnownPairs::Day Learner::oldest_day() const {
 
 template <typename Find>
 bool Learner::is_kept(Find find) const noexcept {
-  if (!is_on()) return false;
+  if (!may_know()) return false;
   std::shared_ptr<KnownPairs> known;
   KnownPairs::Day oldest = 0;
   {
@@ -107,16 +111,19 @@ bool Learner::is_kept(Find find) const noexcept {
     known = known_;
     oldest = oldest_day();
   }
-  const std::optional<KnownPairs::Day> day = find(*known);
-  return day && *day >= oldest;
+  const auto is_recent = [&](const auto& from) {
+    const std::optional<KnownPairs::Day> day = find(from);
+    return day && *day >= oldest;
+  };
+  return is_recent(*known) || is_recent(elsewhere_);
 }
 
 bool Learner::is_learned(std::string_view user, std::string_view sender) const noexcept {
-  return is_kept([&](const KnownPairs& known) { return known.find(user, sender); });
+  return is_kept([&](const auto& known) { return known.find(user, sender); });
 }
 
 bool Learner::has_sender_domain(std::string_view domain) const noexcept {
-  return is_kept([&](const KnownPairs& known) { return known.find_domain(domain); });
+  return is_kept([&](const auto& known) { return known.find_domain(domain); });
 }
 
 // With the mutex held. The pair is in memory from now on.
@@ -200,9 +207,16 @@ void Learner::renew(std::string_view user, std::string_view sender) {
   if (!is_on()) return;
   {
     const std::lock_guard lock(mutex_);
+    const KnownPairs::Day today = number_of(today_());
     const std::optional<KnownPairs::Day> day = known_->find(user, sender);
-    if (!day || *day >= number_of(today_()) || *day < oldest_day()) return;
-    enqueue({std::string(user), std::string(sender), true});
+    if (day >= today) return;
+    const bool is_kept_here = day >= oldest_day();
+    // Another host has learned it, and does not hear of this message.
+    if (!is_kept_here && elsewhere_.find(user, sender).value_or(today) >= today) return;
+    enqueue({.user = std::string(user),
+             .correspondent = std::string(sender),
+             .is_renewal = is_kept_here,
+             .began = begin_message()});
   }
   wakeup_.notify_one();
 }
@@ -213,6 +227,7 @@ Learner::Status Learner::status() const {
   status.is_on = is_on();
   status.pairs = known_->size();
   status.bytes = known_->bytes();
+  status.heard = elsewhere_.status();
   return status;
 }
 
@@ -234,9 +249,11 @@ void Learner::run() {
 
 void Learner::wait_for_work() {
   std::unique_lock lock(mutex_);
-  if (!rules_.is_on()) wakeup_.wait(lock, [this] { return is_stopping_ || must_reopen_ || rules_.is_on(); });
+  if (!rules_.is_on() && !rules_.hears()) {
+    wakeup_.wait(lock, [this] { return is_stopping_ || has_new_rules_; });
+  }
   wakeup_.wait_for(lock, kBetweenPolls, [this] {
-    return is_stopping_ || must_reopen_ || (status_.is_ready && !queue_.empty()) ||
+    return is_stopping_ || has_new_rules_ || (status_.is_ready && !queue_.empty()) ||
            (rules_.is_on() && !status_.is_ready && status_.fault.empty());
   });
 }
@@ -244,11 +261,15 @@ void Learner::wait_for_work() {
 void Learner::work() {
   bool must_reopen = false;
   bool is_on = false;
+  std::optional<ElsewhereRules> elsewhere;
   {
     const std::lock_guard lock(mutex_);
     must_reopen = std::exchange(must_reopen_, false);
+    if (std::exchange(has_new_rules_, false)) elsewhere = rules_.elsewhere;
     is_on = rules_.is_on();
   }
+  if (elsewhere) elsewhere_.set_rules(*elsewhere);
+  if (elsewhere_.read_news(std::chrono::system_clock::now()) && on_change_) on_change_();
   if (must_reopen || !is_on) turn_off();
   if (!is_on) return;
   if (file_ == nullptr) {
@@ -256,8 +277,14 @@ void Learner::work() {
     open();
   }
   read_news();
+  hear();
   write_queue();
   expire();
+}
+
+// Before the queue is written: what a message has taught that began before is compared with it.
+void Learner::hear() {
+  if (elsewhere_.forget_in(*file_, today_())) read_all();
 }
 
 // What is in the queue belongs to the file before.
@@ -328,6 +355,7 @@ void Learner::read_all() {
 
 void Learner::read_forgets() {
   Forgets forgets = file_->forgets();
+  elsewhere_.set_own_forgets(file_->source(), forgets);
   const std::lock_guard lock(mutex_);
   forgets_ = std::move(forgets);
   known_forgets_ = forgets_.count();
@@ -385,7 +413,8 @@ void Learner::expire() {
   }
   if (expired_until_ >= oldest) return;
   if (file_->expire(day_of(oldest), kExpiredAtOnce) == kExpiredAtOnce) return;
-  file_->drop_forgets(today_() - kForgetsAreKept);
+  // Other hosts may have what was forgotten here for as long as they keep it.
+  file_->drop_forgets(hears_ ? day_of(oldest) : today_() - kForgetsAreKept);
   known->expire(oldest);
   expired_until_ = oldest;
 }

@@ -2,6 +2,8 @@
 // tell it of outgoing messages and look senders up in it; a thread of its own reads the database at the start, writes
 // what is new to it, and takes in what others change in it: `bloomgate learned forget`, or another daemon.
 //
+// What other hosts have learned and share is looked up, too, also where nothing is learned here (LearnedElsewhere).
+//
 // No session waits for the database. What a session tells goes into memory and into a bounded queue; what does not fit
 // is not learned, and is counted. If the database cannot be opened, read or written, nothing more is learned, and the
 // thread tries again; what is in memory stays listed meanwhile. The log says both once.
@@ -23,11 +25,13 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "filter/learned/learned_file.hpp"
 #include "filter/learned/learned_use.hpp"
 #include "milter/learning/hourly_rates.hpp"
 #include "milter/learning/known_pairs.hpp"
+#include "milter/learning/learned_elsewhere.hpp"
 #include "milter/learning/outgoing.hpp"
 #include "milter/policy/lists.hpp"
 
@@ -39,8 +43,10 @@ struct LearnRules {
   LessonRules lesson = {};
   std::uint64_t per_hour = 100;         // entries, for each login
   std::uint64_t exempt_per_hour = 100;  // for each client in an exempt network
+  ElsewhereRules elsewhere = {};        // what other hosts have learned
 
   bool is_on() const noexcept { return !path.empty(); }
+  bool hears() const noexcept { return !elsewhere.hosts.empty(); }
   // What was last used before that day is no longer learned.
   LearnedDay first_kept_day(LearnedDay today) const noexcept { return today - keep + std::chrono::days(1); }
 };
@@ -68,6 +74,8 @@ class Learner : public LearnedSenders {
   void set_rules(LearnRules rules);
 
   bool is_on() const noexcept { return is_on_.load(std::memory_order_relaxed); }
+  // Whether anything is looked up: learned here or elsewhere.
+  bool may_know() const noexcept { return is_on() || hears_.load(std::memory_order_relaxed); }
   LessonRules lesson_rules() const;
 
   bool is_learned(std::string_view user, std::string_view sender) const noexcept override;
@@ -81,8 +89,8 @@ class Learner : public LearnedSenders {
   // began. `queue_id` is as the log has it. Throws std::bad_alloc.
   void learn(const Lesson& lesson, std::string_view login, const LearnedBegin& began, std::string_view queue_id = "-");
 
-  // The user has got a message that was delivered since the pair is learned: it is kept from today on again. Throws
-  // std::bad_alloc.
+  // The user has got a message that was delivered since the pair is learned: it is kept from today on again, by this
+  // host, whoever has learned it. Throws std::bad_alloc.
   void renew(std::string_view user, std::string_view sender);
 
   struct Status {
@@ -92,12 +100,13 @@ class Learner : public LearnedSenders {
     std::uint64_t pairs = 0;  // in memory
     std::uint64_t bytes = 0;  // of memory, that they take
     // Since the start.
-    std::uint64_t learned = 0;           // pairs that were new
-    std::uint64_t renewed = 0;           // and those that were used again, once a day
-    std::uint64_t over_rate = 0;         // left out: a login had its share of the hour
-    std::uint64_t over_exempt_rate = 0;  // left out: a client in an exempt network had it
-    std::uint64_t no_room = 0;           // left out: the queue was full, or the database had its most
-    std::uint64_t not_stored = 0;        // left out: the database could not be used
+    std::uint64_t learned = 0;            // pairs that were new
+    std::uint64_t renewed = 0;            // and those that were used again, once a day
+    std::uint64_t over_rate = 0;          // left out: a login had its share of the hour
+    std::uint64_t over_exempt_rate = 0;   // left out: a client in an exempt network had it
+    std::uint64_t no_room = 0;            // left out: the queue was full, or the database had its most
+    std::uint64_t not_stored = 0;         // left out: the database could not be used
+    std::vector<HeardStatus> heard = {};  // of other hosts
   };
   Status status() const;
 
@@ -112,6 +121,7 @@ class Learner : public LearnedSenders {
   void read_forgets();
   void read_news();
   void write_queue();
+  void hear();
   void expire();
   void note_fault(const std::string& what);
   void wait_for_work();
@@ -141,6 +151,7 @@ class Learner : public LearnedSenders {
   const Today today_;
   std::function<void()> on_change_;
   std::atomic<bool> is_on_;
+  std::atomic<bool> hears_;
   std::atomic<std::int64_t> known_forgets_{0};
 
   // Sessions hold this for as long as it takes to enter a pair in the memory and in the queue.
@@ -155,7 +166,9 @@ class Learner : public LearnedSenders {
   HourlyRates exempt_rates_;  // of clients in exempt networks, and of the users whom these name
   Status status_;
   bool must_reopen_ = false;
+  bool has_new_rules_ = true;
   bool is_stopping_ = false;
+  LearnedElsewhere elsewhere_;
 
   // The thread's own.
   std::unique_ptr<LearnedFile> file_;

@@ -16,7 +16,7 @@ bool answers_for_learned(const SocketAddress& address, const DaemonOptions& opti
 }
 
 std::string learned_answers_text(const SocketAddress& address, const DaemonOptions& options) {
-  if (options.learn == DaemonOptions::Learn::none) return {};
+  if (!knows_learned(options)) return {};
   const std::string begin = "lookup-socket " + printable(to_string(address)) + ": ";
   if (is_unix_socket(address)) {
     constexpr mode_t kOthersWrite = 0002;

@@ -107,6 +107,7 @@ HealthFacts health_facts(const Monitor& monitor) {
                           .session_limit = monitor.tally().session_limit(),
                           .false_positive_rate = false_positive_rate_of_message(*lists, standing->identity),
                           .unproven_domains = monitor.unproven_domains()};
+  for (const HeardStatus& each : learning.heard) running.heard.push_back({each.folder, each.fault, each.is_overdue});
   if (recent.knows_a_week()) running.learned_in_week = recent.last_week(counts).learned;
   return {.config_path = settings->config_path,
           .options = settings->options,

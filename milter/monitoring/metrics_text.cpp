@@ -373,6 +373,12 @@ void add_learning(Families& families, const Learner::Status& learning) {
   families.one_counter("bloomgate_learned_total", "Pairs that were learned.", number(learning.learned));
   families.one_counter("bloomgate_learned_renewed_total", "Pairs that were used again, counted once a day.",
                        number(learning.renewed));
+  MetricFamily& heard = families.gauge("bloomgate_heard_pairs", "Pairs that another host shares, by its folder.");
+  MetricFamily& shared = families.gauge("bloomgate_heard_timestamp_seconds", "When it has shared what is in use.");
+  for (const HeardStatus& each : learning.heard) {
+    Families::put(heard, {label("folder", each.folder)}, number(each.pairs));
+    Families::put(shared, {label("folder", each.folder)}, seconds_of(each.made));
+  }
   MetricFamily& left_out = families.counter("bloomgate_not_learned_total", "Pairs that were left out, by the reason.");
   Families::put(left_out, {label("reason", "rate")}, number(learning.over_rate));
   Families::put(left_out, {label("reason", "exempt-rate")}, number(learning.over_exempt_rate));

@@ -41,5 +41,30 @@ TEST_CASE("an error about a trusted key does not show the key, which may be a se
         ErrorCode::bad_argument);
 }
 
+TEST_CASE("each host that has learned something has a folder and keys of its own") {
+  const std::string key(kKey);
+  const auto refusal = [](const std::string& text) {
+    const Config config(text);
+    return std::string(error_of([&] { config.read(); }).what());
+  };
+  const std::string from = "learned-from = /srv/submit1 " + key + "\n";
+  const DaemonOptions options =
+      Config(from + "learned-from = /srv/submit2 " + key + " " + key + "\nlearn-key = /k\ntaken-manifests = /m\n")
+          .read()
+          .options;
+  REQUIRE(options.learned_from.size() == 2);
+  CHECK(options.learned_from[0].path == "/srv/submit1");
+  CHECK(options.learned_from[0].trusted_keys.size() == 1);
+  CHECK(options.learned_from[1].trusted_keys.size() == 2);
+  CHECK(options.learned_from[1].taken_manifests == "/m");
+  CHECK(options.whitelists.front().trusted_keys.empty());
+  CHECK(knows_learned(options));
+  CHECK_THAT(refusal(from), Contains("learned-from") && Contains("learn-key"));
+  CHECK_THAT(refusal(from + from + "learn-key = /k\n"), Contains("named twice"));
+  CHECK_THAT(refusal("learned-from = /srv/submit1\nlearn-key = /k\n"), Contains("got no key"));
+  CHECK_THAT(refusal("learned-from = srv " + key + "\nlearn-key = /k\n"), Contains("begins with '/'"));
+  CHECK_THAT(refusal("learned-from = /srv/submit1 xyz\nlearn-key = /k\n"), !Contains("xyz"));
+}
+
 }  // namespace
 }  // namespace bloomgate::test

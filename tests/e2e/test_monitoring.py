@@ -151,6 +151,8 @@ NOT_ON_THE_DASHBOARD = {
     "bloomgate_confirmations_total": "the alert BloomgateStoreFaulty; a panel has the time of an answer",
     "bloomgate_counted_senders": "grows once, to what there is; a panel has their memory, and the status page their number",
     "bloomgate_delivery_sample_ratio": "an option; a panel has the samples by answer",
+    "bloomgate_heard_pairs": "the alert BloomgateLearnedElsewhere",
+    "bloomgate_heard_timestamp_seconds": "the alert BloomgateLearnedElsewhere",
     "bloomgate_hits_total": "the status page has it; a panel has the reasons, which say what became of a hit",
     "bloomgate_key_lookups_total": "the alert BloomgateKeysMissing; a panel has the time of a look-up",
     "bloomgate_last_reload_timestamp_seconds": "the alerts BloomgateReloadRefused and BloomgateWaitsForRestart",

@@ -105,6 +105,15 @@ def listing(world, count, *options, name="whitelist.bloom"):
     build_filter_of(world.folder / name, [LISTED, *(f"a{i}@example.org" for i in range(count - 1))], *options)
 
 
+def hear_of_nothing(world):
+    """Of a host whose folder was never brought here."""
+    public = subprocess.check_output([built("filter/cli/bloomgate"), "sign", "--new-key", world.folder / "of-host.key"], text=True)
+    key = world.folder / "learn.key"
+    subprocess.check_output([built("filter/cli/bloomgate"), "share", "--new-learn-key", key])
+    shutil.chown(key, USER)
+    return {"learned-from": f"{world.folder}/heard {public.strip()}", "learn-key": key}
+
+
 def published_long_ago(world):
     """A whitelist that its publisher has signed for a day, three weeks ago."""
     key = world.folder / "secret.key"
@@ -225,6 +234,7 @@ CASES = [
           lambda world: {"suspend-file": world.folder / "damaged"}), of_daemon=True),
     Case({"senders-suspended": "1 sender is suspended"}, of_daemon=True, after=suspend_one),
     Case({"learning-stopped": "nothing is learned: "}, LEARN, (learn_from_a_folder_of_root,), of_daemon=True),
+    Case({"learned-elsewhere": "what another host has learned is not taken from "}, before=(hear_of_nothing,), of_daemon=True),
     Case({"learn-rate-met": "a login has written to more new addresses",
           "learn-exempt-rate-met": "a client of exempt-networks has written to more new addresses",
           "learn-from-exempt": "can list anybody for any user"},

@@ -1,13 +1,10 @@
 // `bloomgate pull`: brings a folder of layers up to what is published at a URL.
-#include <poll.h>
 #include <sysexits.h>
 
-#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <utility>
 
-#include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/manifest_text.hpp"
@@ -15,22 +12,22 @@
 #include "filter/cli/job_progress.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/cli/watch.hpp"
 #include "filter/pull/pull_job.hpp"
 
 namespace bloomgate::cli {
 namespace {
 
 namespace po = boost::program_options;
-using namespace std::chrono_literals;
 
 constexpr unsigned kMostSeconds = 86'400;
-constexpr std::chrono::seconds kLongestPause = 60s;
 
 const HelpText kPullHelp = {
     .synopsis = "bloomgate pull URL FOLDER --trusted-key KEY [OPTION...]",
     .purpose =
-        "Brings a folder of layers up to what is published at a URL: what another machine has made and signed\n"
-        "('append', 'fold' or 'sign', with a key), and any web server shows. The manifest is fetched first, then\n"
+        "Brings a folder up to what is published at a URL: the layers that another machine has made and signed\n"
+        "('append', 'fold' or 'sign', with a key), or what it has learned ('share'). Any web server can show it. The "
+        "manifest is fetched first, then\n"
         "the files that are missing, from where the last run was cut off. Each is checked before it is put in\n"
         "place. A daemon whose whitelist is the folder takes it in at once. An older state, another list, or\n"
         "anything that no trusted key has signed is refused, and the folder stays as it is.",
@@ -72,35 +69,13 @@ void warn_of_old(const PullResult& result, JobObserver& observer) {
       "publisher still signs it, and whether this is the right URL");
 }
 
-// False if a signal came first.
-bool pause_for(std::chrono::milliseconds time) {
-  const auto end = std::chrono::steady_clock::now() + time;
-  while (!stop_flag()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return true;
-    poll(nullptr, 0, static_cast<int>(left.count()));  // a signal ends it
-  }
-  return false;
-}
-
-// Until a signal ends it. A fault is told, once as long as it is the same, and the pauses grow.
-void watch(PullJob& job, const std::string& folder, std::chrono::seconds interval, bool json, JobObserver& observer) {
-  std::chrono::milliseconds pause = interval;
-  std::string last_fault;
+void stay(PullJob& job, const std::string& folder, std::chrono::seconds interval, bool json, JobObserver& observer) {
   bool was_overdue = false;
-  do {
-    try {
-      const PullResult result = job.pull();
-      if (result.is_new) print(result, folder, json);
-      if (!std::exchange(was_overdue, result.is_overdue)) warn_of_old(result, observer);
-      pause = interval;
-      if (!std::exchange(last_fault, {}).empty()) observer.note("the whitelist can be pulled again");
-    } catch (const BloomgateError& error) {
-      if (error.code() == ErrorCode::interrupted && stop_flag()) return;
-      if (std::exchange(last_fault, error.what()) != error.what()) observer.warn(error.what());
-      pause = std::min<std::chrono::milliseconds>(2 * pause, std::max(kLongestPause, interval));
-    }
-  } while (pause_for(pause));
+  watch(interval, observer, "the folder can be pulled again", [&] {
+    const PullResult result = job.pull();
+    if (result.is_new) print(result, folder, json);
+    if (!std::exchange(was_overdue, result.is_overdue)) warn_of_old(result, observer);
+  });
 }
 
 }  // namespace
@@ -134,9 +109,7 @@ int run_pull(const Arguments& arguments) {
   if (keys.empty()) throw UsageError("give --trusted-key: without it anybody could publish");
   if (timeout > kMostSeconds) throw UsageError("--timeout takes at most " + std::to_string(kMostSeconds) + " seconds");
   const bool stays = values->count("watch") != 0;
-  if (stays && (watch_seconds < 1 || watch_seconds > kMostSeconds)) {
-    throw UsageError("--watch takes from 1 to " + std::to_string(kMostSeconds) + " seconds");
-  }
+  const std::chrono::seconds interval = stays ? watch_interval(watch_seconds) : std::chrono::seconds();
   request.url = operands[0];
   request.folder = operands[1];
   request.trusted_keys = keys_of(keys);
@@ -145,7 +118,7 @@ int run_pull(const Arguments& arguments) {
   JobProgress progress(quiet);
   PullJob job(std::move(request), progress, stop_flag());
   if (stays) {
-    watch(job, operands[1], std::chrono::seconds(watch_seconds), json, progress);
+    stay(job, operands[1], interval, json, progress);
     return EX_OK;
   }
   const PullResult result = job.pull();

@@ -31,6 +31,7 @@ COMMANDS = (
     ("info", ["filter"], ["none"], EX_NOINPUT, "cannot_open"),
     ("verify", ["filter", "--against", "list"], ["broken"], EX_DATAERR, "bad_body_checksum"),
     ("sign", ["--key", "key", "filter", "-o", "out"], ["--key", "key", "store"], EX_DATAERR, "bad_input"),
+    ("share", ["learned.db", "shared", "--learn-key", "learn.key", "--sign-key", "key"], ["nothing.db", "shared", "--learn-key", "learn.key", "--sign-key", "key"], EX_NOINPUT, "cannot_open"),
     ("pull", ["URL", "front", "--trusted-key", "KEY"], ["http://127.0.0.1:1/", "front", "--trusted-key", "KEY"], EX_TEMPFAIL, "no_answer"),
     ("rollback", ["kept"], ["kept", "--to", "9"], EX_NOINPUT, "cannot_open"),
     ("merge", ["-o", "out", "filter", "filter2"], ["-o", "out", "filter", "broken"], EX_DATAERR, "bad_body_checksum"),
@@ -61,6 +62,7 @@ class JsonTest(ProgramTest):
         for name in ("list", "list2"):
             self.check(0, "append", "layers", name)
         key = self.check(0, "sign", "--new-key", "key")[0].strip()
+        self.check(0, "share", "--new-learn-key", "learn.key")
         self.check(0, "append", "published", "list", "--sign-key", "key")
         web = WebServer(self.folder / "published")
         self.addCleanup(web.close)

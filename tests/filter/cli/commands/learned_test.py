@@ -23,7 +23,7 @@ class LearnedTest(ProgramTest):
              ("ann@ours.example", "#bob@example.org", MONDAY, MONDAY),
              ("zoe@ours.example", "abe@example.com", 0, 1)]
 
-    def database(self, pairs=PAIRS, version=1):
+    def database(self, pairs=PAIRS, version=2):
         path = self.folder / "learned.db"
         with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
             database.execute("PRAGMA journal_mode = WAL")
@@ -31,11 +31,13 @@ class LearnedTest(ProgramTest):
                 "CREATE TABLE pairs (change INTEGER PRIMARY KEY, user TEXT NOT NULL, correspondent TEXT NOT NULL, "
                 "first_use INTEGER NOT NULL, last_use INTEGER NOT NULL, UNIQUE (user, correspondent)) STRICT")
             database.execute("CREATE TABLE state (one INTEGER PRIMARY KEY, last_change INTEGER NOT NULL, "
-                             "forgets INTEGER NOT NULL, pairs INTEGER NOT NULL) STRICT")
-            database.execute("CREATE TABLE forgotten (number INTEGER PRIMARY KEY, person INTEGER NOT NULL, "
+                             "forgets INTEGER NOT NULL, pairs INTEGER NOT NULL, source INTEGER NOT NULL, "
+                             "shared_forgets INTEGER) STRICT")
+            database.execute("CREATE TABLE forgotten (number INTEGER PRIMARY KEY, person INTEGER, "
                              "time INTEGER NOT NULL, day INTEGER NOT NULL) STRICT")
+            database.execute("CREATE TABLE heard (source INTEGER PRIMARY KEY, forgets INTEGER NOT NULL) STRICT")
             database.executemany("INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?)", pairs)
-            database.execute("INSERT INTO state VALUES (1, ?, 0, ?)", (len(pairs), len(pairs)))
+            database.execute("INSERT INTO state VALUES (1, ?, 0, ?, 77, NULL)", (len(pairs), len(pairs)))
             database.execute("PRAGMA application_id = 0x426c4c72")
             database.execute(f"PRAGMA user_version = {version}")
         return "learned.db"

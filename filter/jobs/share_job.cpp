@@ -1,0 +1,343 @@
+#include "filter/jobs/share_job.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <unordered_set>
+
+#include "filter/base/error.hpp"
+#include "filter/base/printable.hpp"
+#include "filter/file/signature.hpp"
+#include "filter/share/shared_folder.hpp"
+#include "filter/system/replacement.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr mode_t kSharedFolderMode = 0755;
+constexpr mode_t kSharedFileMode = 0644;
+// How long a file stays that the manifest no longer names.
+constexpr auto kDroppedStay = 1min;
+// So that a reader sees that nothing was held back, though nothing is new.
+constexpr auto kSignedAnew = std::chrono::days(1);
+
+std::uint16_t number_of(LearnedDay day) noexcept {
+  return static_cast<std::uint16_t>(
+      std::clamp<std::int64_t>(day.time_since_epoch().count(), 0, kLastLearnedDay.time_since_epoch().count()));
+}
+
+bool is_of_pair(SharedKind kind) noexcept {
+  return kind == SharedKind::pair || kind == SharedKind::gone;
+}
+
+// Of records that are in their order: those that hold. A later one of the same pair, person or source takes the place
+// of an earlier one.
+std::vector<SharedRecord> last_of_each(std::span<const SharedRecord> records) {
+  std::unordered_set<std::uint64_t> pairs;
+  std::unordered_set<std::uint64_t> sources;
+  std::vector<SharedRecord> last;
+  for (std::size_t i = records.size(); i-- > 0;) {
+    const SharedRecord& record = records[i];
+    if (is_of_pair(record.kind) && !pairs.insert(record.hash).second) continue;
+    if (record.kind == SharedKind::applied && !sources.insert(record.hash).second) continue;
+    last.push_back(record);
+  }
+  std::ranges::reverse(last);
+  return last;
+}
+
+// The pairs that are learned after these records, sorted.
+std::vector<std::uint64_t> learned_in(std::span<const SharedRecord> records) {
+  std::vector<std::uint64_t> hashes;
+  for (const SharedRecord& record : last_of_each(records)) {
+    if (record.kind == SharedKind::pair) hashes.push_back(record.hash);
+  }
+  std::ranges::sort(hashes);
+  return hashes;
+}
+
+void add_heard(const LearnedFile::HeardForgets& heard, std::vector<SharedRecord>& records) {
+  for (const auto& [source, forgets] : heard) {
+    records.push_back(
+        {.kind = SharedKind::applied, .hash = source, .second = static_cast<std::uint64_t>(forgets), .day = 0});
+  }
+}
+
+}  // namespace
+
+ShareJob::ShareJob(ShareRequest request, JobObserver& observer, const std::atomic<bool>& stop)
+    : request_(std::move(request)),
+      observer_(observer),
+      stop_(stop),
+      lock_([&]() -> FolderLock {
+        if (mkdir(request_.folder.c_str(), kSharedFolderMode) != 0 && errno != EEXIST) {
+          throw system_error(ErrorCode::cannot_write, "make the folder", request_.folder, errno);
+        }
+        return {request_.folder, stop,
+                [&] { observer.note("waiting for another process that is at work in " + printable(request_.folder)); }};
+      }()),
+      manifest_(request_.folder, request_.sign_key, request_.manifest, observer.warns()) {}
+
+ShareJob::~ShareJob() = default;
+
+void ShareJob::require_no_stop() const {
+  if (stop_) throw BloomgateError(ErrorCode::interrupted, "stopped by a signal");
+}
+
+std::string ShareJob::path_of(const std::string& name) const {
+  return (std::filesystem::path(request_.folder) / name).string();
+}
+
+// Another file may be there than before, since a damaged one was moved away.
+void ShareJob::open_file() {
+  const std::optional<FileStamp> stamp = FileStamp::of_path(request_.file);
+  if (file_ != nullptr && stamp && stamp_->is_same_file(*stamp)) return;
+  file_.reset();
+  file_ = std::make_unique<LearnedFile>(request_.file, LearnedFile::Access::write);
+  stamp_ = stamp;
+  version_.reset();
+}
+
+// What is there that a manifest of ours names. Anything else is made anew.
+void ShareJob::read_folder() {
+  files_.clear();
+  published_.reset();
+  dropped_.clear();
+  try {
+    published_ = read_manifest(request_.folder);
+    if (published_) require_shared(published_->manifest, manifest_path(request_.folder));
+  } catch (const BloomgateError& error) {
+    if (error.code() != ErrorCode::bad_input) throw;
+    published_.reset();  // the writer of manifests has warned of it
+  }
+  if (published_ && published_->signer != request_.sign_key->public_key()) published_.reset();
+  for (const auto& entry : std::filesystem::directory_iterator(request_.folder)) {
+    const std::string name = entry.path().filename().string();
+    if (number_of_shared_file(name) != 0) dropped_.emplace_back(name, std::chrono::steady_clock::now());
+  }
+  if (!published_) return;
+  for (const PublishedFile& file : published_->manifest.files) {
+    const std::string bytes = read_shared_file(request_.folder, file);
+    files_.push_back({file, SharedPairs(bytes, path_of(file.name)).header()});
+    std::erase_if(dropped_, [&](const auto& each) { return each.first == file.name; });
+  }
+}
+
+SharedRecord ShareJob::record_of(const LearnedPair& pair) const noexcept {
+  const std::string_view domain = pair.correspondent.substr(pair.correspondent.rfind('@') + 1);
+  return {.kind = SharedKind::pair,
+          .hash = request_.learn_key.hash_of_pair(pair.user, pair.correspondent),
+          .second = request_.learn_key.hash_of_domain(domain),
+          .day = number_of(pair.last_use)};
+}
+
+std::vector<SharedRecord> ShareJob::records_from(std::size_t first) const {
+  std::vector<SharedRecord> records;
+  for (std::size_t i = first; i < files_.size(); ++i) {
+    require_no_stop();
+    const std::string bytes = read_shared_file(request_.folder, files_[i].file);
+    const SharedPairs pairs(bytes, path_of(files_[i].file.name));
+    for (std::size_t at = 0; at < pairs.size(); ++at) records.push_back(pairs[at]);
+  }
+  return records;
+}
+
+bool ShareJob::is_ours(const SharedHeader& header) {
+  return header.source == file_->source() && header.key_check == request_.learn_key.check();
+}
+
+// Numbers that were used up must not come again: other hosts would take new forgets for those that they have applied.
+void ShareJob::begin_anew_if_older() {
+  if (files_.empty() || !is_ours(files_.back().header)) return;
+  const SharedHeader& last = files_.back().header;
+  const LearnedFile::Changes changes = file_->changes();
+  if (last.last_change <= changes.last && last.last_forget <= changes.forgets) return;
+  observer_.warn("warning: " + printable(request_.file) +
+                 " is older than what was shared of it, as if a copy had been put back: forget once more whom you were "
+                 "asked to forget since");
+  file_->renew_source();
+}
+
+// Whether what is there is the beginning of what the database has now.
+bool ShareJob::may_go_on(std::uint16_t today) {
+  if (files_.empty() || !files_.front().header.is_whole || !is_ours(files_.back().header)) return false;
+  const bool has_forgotten = files_.front().header.last_forget < files_.back().header.last_forget;
+  return !has_forgotten || files_.front().header.day >= today;
+}
+
+ShareJob::Gathered ShareJob::gather_news(std::uint16_t today) {
+  const SharedHeader& last = files_.back().header;
+  std::vector<SharedRecord> pairs;
+  const LearnedFile::News news = file_->news_since({last.last_change, last.last_forget}, [&](const LearnedPair& pair) {
+    require_no_stop();
+    pairs.push_back(record_of(pair));
+  });
+  Gathered gathered = {.header = {.source = news.source,
+                                  .key_check = last.key_check,
+                                  .last_change = news.changes.last,
+                                  .last_forget = news.changes.forgets,
+                                  .day = today},
+                       .first_replaced = files_.size(),
+                       .pairs = pairs.size(),
+                       .forgets = news.forgets.size()};
+  if (news.changes.forgets != last.last_forget) {
+    add_gone(gathered.records);
+    for (const LearnedFile::OwnForget& each : news.forgets) {
+      gathered.records.push_back({.kind = SharedKind::person,
+                                  .hash = request_.learn_key.hash_of_person(each.person),
+                                  .second = static_cast<std::uint64_t>(each.number),
+                                  .day = number_of(each.day)});
+    }
+    add_heard(news.heard, gathered.records);
+  }
+  // After those that are gone: a pair may have been learned again.
+  gathered.records.insert(gathered.records.end(), pairs.begin(), pairs.end());
+  // Only the numbers may have moved: what has expired is not said, since every reader sees its day.
+  if (gathered.records.empty() && news.changes.forgets == last.last_forget) return gathered;
+  unite(gathered, today);
+  return gathered;
+}
+
+// What the folder has and the database has no longer.
+void ShareJob::add_gone(std::vector<SharedRecord>& records) {
+  const std::vector<std::uint64_t> shared = learned_in(records_from(0));
+  std::vector<std::uint64_t> now;
+  file_->for_each([&](const LearnedPair& pair) {
+    require_no_stop();
+    now.push_back(request_.learn_key.hash_of_pair(pair.user, pair.correspondent));
+  });
+  std::ranges::sort(now);
+  std::vector<std::uint64_t> gone;
+  std::ranges::set_difference(shared, now, std::back_inserter(gone));
+  for (const std::uint64_t hash : gone) records.push_back({.kind = SharedKind::gone, .hash = hash});
+}
+
+void ShareJob::unite(Gathered& gathered, std::uint16_t today) {
+  std::uint64_t bytes = kSharedHeaderBytes + gathered.records.size() * kSharedRecordBytes;
+  std::size_t first = files_.size();
+  for (std::size_t i = files_.size(); i-- > 0;) {
+    bytes += files_[i].file.bytes;
+    if (files_[i].file.bytes <= bytes - files_[i].file.bytes) first = i;
+  }
+  if (first == files_.size()) return;
+  if (first == 0) {
+    const std::uint64_t forgets = gathered.forgets;
+    gathered = gather_all(today);
+    gathered.forgets = forgets;
+    return;
+  }
+  std::vector<SharedRecord> records = records_from(first);
+  records.insert(records.end(), gathered.records.begin(), gathered.records.end());
+  gathered.records = last_of_each(records);
+  gathered.first_replaced = first;
+}
+
+ShareJob::Gathered ShareJob::gather_all(std::uint16_t today) {
+  // People whose forget another host may not have applied yet.
+  std::vector<SharedRecord> people;
+  if (!files_.empty() && is_ours(files_.back().header)) {
+    people = records_from(0);
+    std::erase_if(people, [&](const SharedRecord& each) {
+      return each.kind != SharedKind::person || each.day + request_.keep.count() < today;
+    });
+  }
+  const std::int64_t known_forget = people.empty() ? 0 : static_cast<std::int64_t>(people.back().second);
+  std::vector<SharedRecord> pairs;
+  const LearnedFile::News news = file_->news_since({0, known_forget}, [&](const LearnedPair& pair) {
+    require_no_stop();
+    pairs.push_back(record_of(pair));
+  });
+  Gathered gathered = {.header = {.source = news.source,
+                                  .key_check = request_.learn_key.check(),
+                                  .last_change = news.changes.last,
+                                  .last_forget = news.changes.forgets,
+                                  .day = today,
+                                  .is_whole = true},
+                       .records = std::move(people),
+                       .pairs = pairs.size(),
+                       .forgets = news.forgets.size()};
+  for (const LearnedFile::OwnForget& each : news.forgets) {
+    gathered.records.push_back({.kind = SharedKind::person,
+                                .hash = request_.learn_key.hash_of_person(each.person),
+                                .second = static_cast<std::uint64_t>(each.number),
+                                .day = number_of(each.day)});
+  }
+  add_heard(news.heard, gathered.records);
+  gathered.records.insert(gathered.records.end(), pairs.begin(), pairs.end());
+  return gathered;
+}
+
+void ShareJob::write(const Gathered& gathered, ShareResult& result) {
+  std::uint64_t number = 1;
+  for (const Shared& each : files_) number = std::max(number, number_of_shared_file(each.file.name) + 1);
+  for (const auto& each : dropped_) number = std::max(number, number_of_shared_file(each.first) + 1);
+  const std::string text = shared_text(gathered.header, gathered.records);
+  if (text.size() > kMostSharedFileBytes) {
+    throw BloomgateError(ErrorCode::bad_input, request_.file + " has more pairs than can be shared",
+                         {.path = request_.file});
+  }
+  const PublishedFile file = {
+      .name = shared_file_name(number), .bytes = text.size(), .digest = digest_of(std::as_bytes(std::span(text)))};
+  replace_file(path_of(file.name), text, kSharedFileMode);
+  for (std::size_t i = gathered.first_replaced; i < files_.size(); ++i) {
+    dropped_.emplace_back(files_[i].file.name, std::chrono::steady_clock::now());
+  }
+  files_.resize(gathered.first_replaced);
+  files_.push_back({file, gathered.header});
+  result.file = file.name;
+  result.is_whole = gathered.header.is_whole;
+  result.bytes = file.bytes;
+  result.pairs = gathered.pairs;
+  result.forgets = gathered.forgets;
+}
+
+void ShareJob::sign(ShareResult& result) {
+  std::vector<PublishedFile> named;
+  for (const Shared& each : files_) named.push_back(each.file);
+  published_ = manifest_.write_naming(std::move(named));
+  result.is_new = true;
+  if (const std::int64_t forgets = files_.back().header.last_forget; shared_forgets_ != forgets) {
+    file_->set_shared(forgets);
+    shared_forgets_ = forgets;
+  }
+}
+
+void ShareJob::remove_dropped() {
+  const auto before = std::chrono::steady_clock::now() - kDroppedStay;
+  std::erase_if(dropped_, [&](const auto& each) {
+    return each.second < before && (unlink(path_of(each.first).c_str()) == 0 || errno == ENOENT);
+  });
+}
+
+ShareResult ShareJob::share(Clock::time_point now) {
+  open_file();
+  if (!std::exchange(has_read_folder_, true)) read_folder();
+  remove_dropped();
+  const std::int64_t version = file_->data_version();
+  const bool is_due = !published_ || now >= published_->manifest.made + kSignedAnew;
+  ShareResult result;
+  if (is_due || version != version_) {
+    // If this fails, the next run does not go on from what is half done.
+    has_read_folder_ = false;
+    const auto today = number_of(std::chrono::floor<std::chrono::days>(now));
+    begin_anew_if_older();
+    const Gathered gathered = may_go_on(today) ? gather_news(today) : gather_all(today);
+    if (gathered.first_replaced < files_.size() || !gathered.records.empty() || gathered.header.is_whole) {
+      write(gathered, result);
+    }
+    if (is_due || !result.file.empty()) sign(result);
+    has_read_folder_ = true;
+    version_ = version;
+  }
+  result.manifest = *published_;
+  return result;
+}
+
+}  // namespace bloomgate

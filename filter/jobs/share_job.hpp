@@ -1,0 +1,113 @@
+// Shares what the daemon has learned with other hosts: keeps a folder up to date that any web server can show and
+// `bloomgate pull` brings to them. There are files of pairs as keyed hashes in it (filter/share), and a manifest.
+//
+// Each run adds one file of what is new. A file that is not larger than all newer ones together is united with them, so
+// that there are few, and a pair is sent again only as often as the logarithm of their number. The first file is made
+// anew from the database when its turn comes, and on the next day where something was forgotten: then nothing of it is
+// left in the folder, but the hash of the person, for hosts that are away, until nobody can have such pairs any longer.
+//
+// What was shared is what the manifest names, and nothing else is remembered: a process that ends at any point is gone
+// on with by the next one. For one thread, and one process for a folder.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "filter/jobs/job_observer.hpp"
+#include "filter/jobs/locks.hpp"
+#include "filter/keep/publish_manifest.hpp"
+#include "filter/learned/learned_file.hpp"
+#include "filter/share/learn_key.hpp"
+#include "filter/share/shared_pairs.hpp"
+#include "filter/system/file_stamp.hpp"
+
+namespace bloomgate {
+
+struct ShareRequest {
+  std::string file;    // of what the daemon has learned
+  std::string folder;  // made if it is not there
+  LearnKey learn_key;
+  std::shared_ptr<const SecretKey> sign_key;
+  ManifestRequest manifest = {};
+  std::chrono::days keep{180};  // how long a pair is used; a person's forget is shared for so long
+};
+
+struct ShareResult {
+  bool is_new = false;  // a manifest was written
+  SignedManifest manifest;
+  std::string file = {};  // the name of the new file; empty: none was needed
+  bool is_whole = false;  // it has everything
+  std::uint64_t bytes = 0;
+  std::uint64_t pairs = 0;    // in it
+  std::uint64_t forgets = 0;  // that are new
+};
+
+class ShareJob {
+ public:
+  using Clock = std::chrono::system_clock;
+
+  // The observer and `stop` have to outlive it. Throws BloomgateError as FolderLock and ManifestWriter do.
+  ShareJob(ShareRequest request, JobObserver& observer, const std::atomic<bool>& stop);
+  ~ShareJob();
+  ShareJob(const ShareJob&) = delete;
+  ShareJob& operator=(const ShareJob&) = delete;
+
+  // May be called again and again. Where nothing is new it costs microseconds; once a day the manifest is signed anew.
+  // Throws BloomgateError as LearnedFile and ManifestWriter do, {bad_input} for a damaged file in the folder, and
+  // {cannot_write, interrupted}.
+  ShareResult share(Clock::time_point now);
+
+ private:
+  struct Shared {
+    PublishedFile file;
+    SharedHeader header;
+  };
+  struct Gathered {
+    SharedHeader header;
+    std::vector<SharedRecord> records = {};
+    std::size_t first_replaced = 0;  // of files_
+    std::uint64_t pairs = 0;
+    std::uint64_t forgets = 0;
+  };
+
+  void open_file();
+  void read_folder();
+  std::string path_of(const std::string& name) const;
+  std::vector<SharedRecord> records_from(std::size_t first) const;
+  bool is_ours(const SharedHeader& header);
+  void begin_anew_if_older();
+  bool may_go_on(std::uint16_t today);
+  Gathered gather_news(std::uint16_t today);
+  Gathered gather_all(std::uint16_t today);
+  void add_gone(std::vector<SharedRecord>& records);
+  void unite(Gathered& gathered, std::uint16_t today);
+  void write(const Gathered& gathered, ShareResult& result);
+  void sign(ShareResult& result);
+  void remove_dropped();
+  SharedRecord record_of(const LearnedPair& pair) const noexcept;
+  void require_no_stop() const;
+
+  const ShareRequest request_;
+  JobObserver& observer_;
+  const std::atomic<bool>& stop_;
+  FolderLock lock_;
+  ManifestWriter manifest_;
+  std::unique_ptr<LearnedFile> file_;
+  std::optional<FileStamp> stamp_;              // of the file that is open
+  std::optional<std::int64_t> version_;         // of it, that is shared
+  std::optional<std::int64_t> shared_forgets_;  // that it was told of
+  bool has_read_folder_ = false;
+  std::vector<Shared> files_;                // as the manifest names them
+  std::optional<SignedManifest> published_;  // what is there
+  // Files that are no longer named, and since when: whoever has read the manifest before may still fetch them.
+  std::vector<std::pair<std::string, std::chrono::steady_clock::time_point>> dropped_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,80 @@
+// What one other host has learned and shares (filter/share), in memory.
+//
+// What somebody was forgotten for at one host may still be in what another one shares, which has not applied that yet,
+// or is down. A look-up knows the addresses in question, and so finds nobody who was forgotten meanwhile: see
+// set_pending().
+//
+// Look-ups are safe from any thread; the rest is for one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "filter/keep/manifest.hpp"
+#include "filter/learned/learned_file.hpp"
+#include "filter/share/learn_key.hpp"
+#include "filter/share/shared_pairs.hpp"
+#include "milter/learning/known_pairs.hpp"
+
+namespace bloomgate {
+
+// People who were forgotten, as hashes: LearnKey::hash_of_person().
+using ForgottenPeople = std::unordered_set<std::uint64_t>;
+
+// Whether they have the user or the correspondent, two canonical addresses.
+bool name_either(const ForgottenPeople& people, const LearnKey& key, std::string_view user,
+                 std::string_view correspondent) noexcept;
+
+class HeardPairs {
+ public:
+  using Day = PairTable::Day;
+
+  explicit HeardPairs(const LearnKey& key);
+
+  // The last day of use; nothing: it is not learned there, or was forgotten.
+  std::optional<Day> find(std::string_view user, std::string_view correspondent) const noexcept;
+  std::optional<Day> find_domain(std::string_view domain) const noexcept;
+
+  // Takes in what is new in the folder, as its manifest names it. Throws BloomgateError{bad_input, bad_magic,
+  // unsupported_version} with the remedy, {cannot_open, cannot_read}; what was known before then stays.
+  void take(const std::string& folder, const Manifest& manifest);
+
+  // Nobody is known any longer.
+  void clear();
+
+  // The host's own number (LearnedFile::source()); 0: nothing was taken.
+  std::uint64_t source() const noexcept { return header_.source; }
+  // Whom it has forgotten, by the number of the forget.
+  const std::map<std::int64_t, std::uint64_t>& people() const noexcept { return people_; }
+  // Up to which number it has applied the forgets of other hosts, by their sources.
+  const LearnedFile::HeardForgets& applied() const noexcept { return applied_; }
+
+  // Whom other hosts have forgotten, and this one has not.
+  void set_pending(ForgottenPeople people);
+
+  std::size_t size() const noexcept;   // pairs
+  std::size_t bytes() const noexcept;  // of memory
+
+ private:
+  void apply(const SharedPairs& pairs, PairTable& table);
+  std::shared_ptr<PairTable> table() const noexcept;
+
+  const LearnKey key_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<PairTable> table_;  // never null
+  std::shared_ptr<const ForgottenPeople> pending_;
+
+  std::vector<PublishedFile> taken_;  // what is in the table, in its order
+  SharedHeader header_;               // of the last one
+  std::map<std::int64_t, std::uint64_t> people_;
+  LearnedFile::HeardForgets applied_;
+};
+
+}  // namespace bloomgate

@@ -1,0 +1,259 @@
+#include "milter/learning/learned_elsewhere.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "filter/base/error.hpp"
+#include "filter/base/printable.hpp"
+#include "filter/base/shell_word.hpp"
+#include "filter/share/shared_folder.hpp"
+#include "milter/learning/logger.hpp"
+#include "milter/lists/taken_manifests.hpp"
+
+namespace bloomgate {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kRetryAfter = 5s;
+// `bloomgate share` signs anew each day.
+constexpr auto kSignedWithin = std::chrono::days(2);
+
+bool is_overdue(const Manifest& manifest, std::chrono::system_clock::time_point now) noexcept {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(now);
+  return seconds > manifest.holds_until || seconds > manifest.made + kSignedWithin;
+}
+
+}  // namespace
+
+struct LearnedElsewhere::Host {
+  Host(WhitelistSource from, const LearnKey& key) : source(std::move(from)), pairs(key) { status.folder = source.path; }
+
+  WhitelistSource source;
+  HeardPairs pairs;
+
+  // The thread's own.
+  bool has_looked = false;
+  std::optional<FileStamp> seen;  // of the manifest, then; nothing: it was not there
+  std::optional<Manifest> taken;
+  bool was_too_old = false;
+  int failures = 0;  // with that manifest
+  std::chrono::steady_clock::time_point retry_at = {};
+
+  // With the mutex of the object that has the host.
+  HeardStatus status;
+};
+
+LearnedElsewhere::LearnedElsewhere(std::shared_ptr<spdlog::logger> log, Taken taken)
+    : log_(std::move(log)), remembers_(taken == Taken::is_remembered), hosts_(std::make_shared<const Hosts>()) {}
+
+LearnedElsewhere::~LearnedElsewhere() = default;
+
+std::shared_ptr<const LearnedElsewhere::Hosts> LearnedElsewhere::hosts() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return hosts_;
+}
+
+std::optional<LearnedElsewhere::Day> LearnedElsewhere::find(std::string_view user,
+                                                            std::string_view correspondent) const noexcept {
+  std::optional<Day> last;
+  for (const auto& host : *hosts()) last = std::max(last, host->pairs.find(user, correspondent));
+  return last;
+}
+
+std::optional<LearnedElsewhere::Day> LearnedElsewhere::find_domain(std::string_view domain) const noexcept {
+  std::optional<Day> last;
+  for (const auto& host : *hosts()) last = std::max(last, host->pairs.find_domain(domain));
+  return last;
+}
+
+std::vector<HeardStatus> LearnedElsewhere::status() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<HeardStatus> all;
+  for (const auto& host : *hosts_) all.push_back(host->status);
+  return all;
+}
+
+// Without a key there is nothing to look up in what they share; it is tried again later.
+void LearnedElsewhere::read_key() {
+  key_fault_.clear();
+  std::optional<LearnKey> key;
+  try {
+    if (!rules_.hosts.empty()) key = LearnKey::read_from(rules_.learn_key);
+  } catch (const std::exception& error) {
+    key_fault_ = error.what();
+  }
+  // Another key makes other hashes.
+  if (!key_ || !key || key_->check() != key->check()) set_hosts({});
+  key_ = key;
+}
+
+void LearnedElsewhere::set_hosts(Hosts hosts) {
+  auto made = std::make_shared<const Hosts>(std::move(hosts));
+  const std::lock_guard lock(mutex_);
+  hosts_ = std::move(made);
+}
+
+void LearnedElsewhere::set_rules(const ElsewhereRules& rules) {
+  rules_ = rules;
+  read_key();
+  const auto before = hosts();
+  Hosts next;
+  for (const WhitelistSource& source : rules_.hosts) {
+    const auto found = std::ranges::find_if(*before, [&](const auto& host) { return host->source == source; });
+    constexpr std::array<std::uint8_t, LearnKey::kBytes> kNoKey = {};
+    next.push_back(found != before->end() ? *found : std::make_shared<Host>(source, key_.value_or(LearnKey(kNoKey))));
+  }
+  set_hosts(std::move(next));
+}
+
+bool LearnedElsewhere::read_news(Time now) {
+  if (rules_.hosts.empty()) return false;
+  if (!key_) set_rules(ElsewhereRules(rules_));
+  bool has_changed = false;
+  bool has_news = false;
+  for (const auto& host : *hosts()) {
+    const std::string fault = host->status.fault;
+    const bool was_overdue = host->status.is_overdue;
+    has_news = look_at(*host, now) || has_news;
+    has_changed = has_changed || host->status.fault != fault || host->status.is_overdue != was_overdue;
+  }
+  if (has_news) set_pending();
+  return has_changed;
+}
+
+// Returns whether something new was taken.
+bool LearnedElsewhere::look_at(Host& host, Time now) {
+  if (!key_) {
+    note_fault(host, key_fault_);
+    return false;
+  }
+  if (host.taken) {
+    const bool is_too_old = std::chrono::floor<std::chrono::seconds>(now) > used_until(*host.taken, host.source);
+    if (is_too_old) host.pairs.clear();
+    // Read again: to say that it is too old, or since the clock was wrong.
+    if (is_too_old != host.was_too_old) host.has_looked = false;
+    host.was_too_old = is_too_old;
+    const std::lock_guard lock(mutex_);
+    host.status.is_overdue = is_overdue(*host.taken, now);
+    if (is_too_old) host.status.pairs = 0;
+  }
+  const std::optional<FileStamp> stamp = FileStamp::of_path(manifest_path(host.source.path));
+  const bool is_known = std::exchange(host.has_looked, true) && host.seen == stamp;
+  if (is_known && (host.failures == 0 || std::chrono::steady_clock::now() < host.retry_at)) return false;
+  if (!is_known) host.failures = 0;
+  host.seen = stamp;
+  try {
+    take(host, now);
+  } catch (const std::exception& error) {
+    // Just now the folder may be changing: the next look sees one state of it.
+    if (++host.failures > 1) {
+      note_fault(host, error.what());
+      host.retry_at = std::chrono::steady_clock::now() + kRetryAfter;
+    }
+    return false;
+  }
+  host.failures = 0;
+  return true;
+}
+
+void LearnedElsewhere::take(Host& host, Time now) {
+  const std::string& folder = host.source.path;
+  const std::string path = manifest_path(folder);
+  if (!FileStamp::of_path(path)) {
+    throw BloomgateError(ErrorCode::cannot_open,
+                         path + " is not there; bring here what the other host shares: bloomgate pull URL " +
+                             shell_word(folder, "FOLDER"),
+                         {.path = path});
+  }
+  const UsableManifest usable = usable_manifest(host.source, now);
+  const Manifest& manifest = usable.signed_by_trusted.manifest;
+  require_shared(manifest, path);
+  host.pairs.take(folder, manifest);
+  if (remembers_) remember_taken(host.source, usable.signed_by_trusted);
+  const bool is_first = !host.taken;
+  host.taken = manifest;
+  const std::uint64_t pairs = host.pairs.size();
+  bool was_faulty = false;
+  {
+    const std::lock_guard lock(mutex_);
+    was_faulty = !std::exchange(host.status.fault, {}).empty();
+    host.status.is_overdue = is_overdue(manifest, now);
+    host.status.number = manifest.number;
+    host.status.made = manifest.made;
+    host.status.pairs = pairs;
+    host.status.bytes = host.pairs.bytes();
+  }
+  if (is_first || was_faulty) {
+    log_->info("learning: {}: list {} of another host, with {} pairs{}", printable(folder), manifest.list, pairs,
+               was_faulty ? ", goes on again" : "");
+  }
+}
+
+void LearnedElsewhere::note_fault(Host& host, const std::string& fault) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (host.status.fault == fault) return;
+    host.status.fault = fault;
+  }
+  log_->error("learning: {}: {}; what was known of that host is used until it is too old", printable(host.source.path),
+              printable(fault));
+}
+
+void LearnedElsewhere::set_own_forgets(std::uint64_t source, const Forgets& forgets) {
+  own_source_ = source;
+  own_forgets_ = forgets;
+  set_pending();
+}
+
+void LearnedElsewhere::set_pending() {
+  if (!key_) return;
+  const auto all = hosts();
+  for (const auto& host : *all) {
+    const LearnedFile::HeardForgets& applied = host->pairs.applied();
+    const auto is_applied = [&](std::uint64_t source, std::int64_t number) {
+      const auto found = applied.find(source);
+      return found != applied.end() && found->second >= number;
+    };
+    ForgottenPeople pending;
+    for (const auto& other : *all) {
+      if (other == host || other->pairs.source() == host->pairs.source()) continue;
+      for (const auto& [number, person] : other->pairs.people()) {
+        if (!is_applied(other->pairs.source(), number)) pending.insert(person);
+      }
+    }
+    std::int64_t number = own_forgets_.count() - static_cast<std::int64_t>(own_forgets_.last().size());
+    for (const Forgets::Person& person : own_forgets_.last()) {
+      ++number;
+      if (person.hash && !is_applied(own_source_, number)) pending.insert(key_->hash_of_person(*person.hash));
+    }
+    host->pairs.set_pending(std::move(pending));
+  }
+}
+
+bool LearnedElsewhere::forget_in(LearnedFile& file, LearnedDay today) const {
+  const LearnedFile::HeardForgets heard = file.heard_forgets();
+  bool has_forgotten = false;
+  for (const auto& host : *hosts()) {
+    const std::uint64_t source = host->pairs.source();
+    if (source == 0 || host->pairs.people().empty() || source == file.source()) continue;
+    const auto found = heard.find(source);
+    ForgottenPeople people;
+    for (const auto& [number, person] : host->pairs.people()) {
+      if (found == heard.end() || number > found->second) people.insert(person);
+    }
+    if (people.empty()) continue;
+    const std::uint64_t gone = file.forget_heard(
+        source, host->pairs.people().rbegin()->first,
+        [&](const LearnedPair& pair) { return name_either(people, *key_, pair.user, pair.correspondent); }, today);
+    log_->info("learning: {} people were forgotten at the host of {}: {} pairs are forgotten here, too", people.size(),
+               printable(host->source.path), gone);
+    has_forgotten = true;
+  }
+  return has_forgotten;
+}
+
+}  // namespace bloomgate
