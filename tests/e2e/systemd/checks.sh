@@ -50,7 +50,8 @@ check_tmpfiles_makes_the_folder_of_the_whitelist() {
 
 check_systemd_finds_nothing_wrong_with_the_units() {
   local found
-  found=$(systemd-analyze verify --man=no bloomgate-milter.service bloomgate-update.service bloomgate-update.timer 2>&1)
+  found=$(systemd-analyze verify --man=no bloomgate-milter.service bloomgate-update.service bloomgate-update.timer \
+    bloomgate-pull@list.service bloomgate-share.service 2>&1)
   [[ -z $found ]]
 }
 
