@@ -123,10 +123,20 @@ void ShareJob::read_folder() {
     if (number_of_shared_file(name) != 0) dropped_.emplace_back(name, std::chrono::steady_clock::now());
   }
   if (!published_) return;
-  for (const PublishedFile& file : published_->manifest.files) {
-    const std::string bytes = read_shared_file(request_.folder, file);
-    files_.push_back({file, SharedPairs(bytes, path_of(file.name)).header()});
-    std::erase_if(dropped_, [&](const auto& each) { return each.first == file.name; });
+  try {
+    for (const PublishedFile& file : published_->manifest.files) {
+      const std::string bytes = read_shared_file(request_.folder, file);
+      files_.push_back({file, SharedPairs(bytes, path_of(file.name)).header()});
+    }
+  } catch (const BloomgateError& error) {
+    if (error.code() == ErrorCode::cannot_read) throw;
+    observer_.warn(std::string("warning: all is shared anew, but for whom other hosts were still to forget: ") +
+                   error.what());
+    files_.clear();
+    published_.reset();
+  }
+  for (const Shared& each : files_) {
+    std::erase_if(dropped_, [&](const auto& dropped) { return dropped.first == each.file.name; });
   }
 }
 

@@ -11,7 +11,15 @@
 namespace bloomgate {
 
 void require_shared(const Manifest& manifest, const std::string& path) {
+  std::uint64_t room = 2 * kMostSharedFileBytes;
   for (const PublishedFile& file : manifest.files) {
+    if (file.bytes > room) {
+      throw BloomgateError(ErrorCode::bad_input,
+                           path + " names more than " + std::to_string(2 * kMostSharedFileBytes) +
+                               " bytes, which is more than one host can have learned",
+                           {.path = path});
+    }
+    room -= file.bytes;
     if (number_of_shared_file(file.name) != 0) continue;
     throw BloomgateError(ErrorCode::bad_input,
                          path + " names " + file.name +

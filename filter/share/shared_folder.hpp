@@ -12,7 +12,8 @@ namespace bloomgate {
 // Of one file: with 10^7 pairs it has 240 MB.
 inline constexpr std::uint64_t kMostSharedFileBytes = std::uint64_t{1} << 28;
 
-// Throws BloomgateError{bad_input} where the manifest at `path` names anything else than such files.
+// Throws BloomgateError{bad_input} where the manifest at `path` names anything else than such files, or twice as much
+// of them all as one may have.
 void require_shared(const Manifest& manifest, const std::string& path);
 
 // The bytes of a file, whole and as it is published. Throws BloomgateError{bad_input} with the remedy for another one,

@@ -1,3 +1,4 @@
+#include <memory>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -12,6 +13,8 @@
 #include "milter/health/file_facts.hpp"
 #include "milter/health/rules.hpp"
 #include "milter/judge/policy_of_options.hpp"
+#include "milter/learning/learned_elsewhere.hpp"
+#include "milter/learning/logger.hpp"
 #include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/loaded_lists.hpp"
 #include "milter/lists/whitelist_files.hpp"
@@ -44,6 +47,20 @@ void show_lists(const DaemonOptions& options, std::ostream& out) {
     const std::string& path = options.*each.path;
     if (path.empty()) continue;
     out << each.name << ' ' << printable(path) << ": " << load_exact_list(path, each.of).list.size() << " entries\n";
+  }
+}
+
+// What other hosts have learned.
+void show_heard(const DaemonOptions& options, std::ostream& out) {
+  LearnedElsewhere elsewhere(std::make_shared<spdlog::logger>("check"), LearnedElsewhere::Taken::is_not_remembered);
+  elsewhere.look_once(learn_rules(options).elsewhere);
+  for (const HeardStatus& each : elsewhere.status()) {
+    out << "learned-from " << printable(each.folder) << ": ";
+    if (each.fault.empty()) {
+      out << each.pairs << " pairs\n";
+    } else {
+      out << "nothing is known of that host: " << printable(each.fault) << '\n';
+    }
   }
 }
 
@@ -86,6 +103,7 @@ void check_config(const DaemonCommand& command, std::ostream& out) {
   std::ostringstream lists;
   try {
     show_lists(options, lists);
+    show_heard(options, lists);
   } catch (const BloomgateError&) {
     show_findings();
     throw;

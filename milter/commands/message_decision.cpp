@@ -131,9 +131,7 @@ class LearnedInFiles : public LearnedSenders {
       : elsewhere_(std::make_shared<spdlog::logger>("explain"), LearnedElsewhere::Taken::is_not_remembered),
         first_kept_(rules.first_kept_day(utc_day())) {
     if (rules.is_on() && access(rules.path.c_str(), F_OK) == 0) file_.emplace(rules.path, LearnedFile::Access::read);
-    elsewhere_.set_rules(rules.elsewhere);
-    // A second look sees one state of a folder that changed during the first.
-    for (int look = 0; look < 2; ++look) elsewhere_.read_news(std::chrono::system_clock::now());
+    elsewhere_.look_once(rules.elsewhere);
     for (const HeardStatus& each : elsewhere_.status()) {
       if (fault_.empty()) fault_ = each.fault;
     }

@@ -65,6 +65,9 @@ class LearnedElsewhere {
   // Reads what is new. Returns whether what is wrong has changed.
   bool read_news(Time now);
 
+  // Both, for those who only look.
+  void look_once(const ElsewhereRules& rules);
+
   // Whom this host has forgotten: its source, and the last of its forgets. Others may share pairs of them still.
   void set_own_forgets(std::uint64_t source, const Forgets& forgets);
 

@@ -100,6 +100,12 @@ Json json_of(const NamedFilter& named, const RateProbes& probes) {
   return made;
 }
 
+std::uint64_t pairs_of(const std::vector<HeardStatus>& hosts) noexcept {
+  std::uint64_t pairs = 0;
+  for (const HeardStatus& each : hosts) pairs += each.pairs;
+  return pairs;
+}
+
 }  // namespace
 
 StatusFigures status_figures(const Monitor& monitor) {
@@ -123,6 +129,8 @@ StatusFigures status_figures(const Monitor& monitor) {
           .is_learning = learning.is_on,
           .learned = learning.learned,
           .pairs = learning.pairs,
+          .heard_hosts = learning.heard.size(),
+          .heard_pairs = pairs_of(learning.heard),
           .suspended = monitor.brake().suspended.suspended};
 }
 
@@ -145,7 +153,11 @@ Json status_json(const Monitor& monitor, bool with_senders) {
           {"decision_seconds", {{"p50", json_of(figures.half_within)}, {"p99", json_of(figures.nearly_all_within)}}},
           {"keys_looked_up", figures.keys_looked_up},
           {"connections", figures.connections},
-          {"learned", {{"is_on", figures.is_learning}, {"since_start", figures.learned}, {"pairs", figures.pairs}}},
+          {"learned",
+           {{"is_on", figures.is_learning},
+            {"since_start", figures.learned},
+            {"pairs", figures.pairs},
+            {"heard", figures.heard_pairs}}},
           {"suspended", figures.suspended},
           {"false_positive_rate", json_of(false_positive_rate_of_message(*lists, monitor.standing()->identity))},
           {"whitelists", std::move(whitelists)}};

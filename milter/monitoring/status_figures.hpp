@@ -41,9 +41,11 @@ struct StatusFigures {
   std::uint64_t keys_looked_up;  // of signatures, at name servers
   std::uint64_t connections;     // of mail servers, now
   bool is_learning;
-  std::uint64_t learned;    // pairs, since the start
-  std::uint64_t pairs;      // that are known
-  std::uint64_t suspended;  // senders, now
+  std::uint64_t learned;      // pairs, since the start
+  std::uint64_t pairs;        // that are known
+  std::uint64_t heard_hosts;  // other hosts that learn
+  std::uint64_t heard_pairs;  // that are known of them
+  std::uint64_t suspended;    // senders, now
 };
 
 // For the thread that calls Monitor::end_second(). Throws std::bad_alloc.

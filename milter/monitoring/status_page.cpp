@@ -151,6 +151,10 @@ std::string work_section(const StatusFigures& figures) {
   html += figures.is_learning
               ? fact(grouped(figures.learned), fmt::format("pairs were learned; {} are known", grouped(figures.pairs)))
               : fact("off", "learning from outgoing mail");
+  if (figures.heard_hosts != 0) {
+    html += fact(grouped(figures.heard_pairs), fmt::format("pairs are known that {} have learned",
+                                                           figures.heard_hosts == 1 ? "another host" : "other hosts"));
+  }
   html += fact(grouped(figures.suspended), figures.suspended == 1 ? "sender is suspended" : "senders are suspended");
   html += fact(grouped(figures.connections), "connections of mail servers now");
   return html + "</div></section>\n";

@@ -1,6 +1,5 @@
 #include "filter/jobs/share_job.hpp"
 
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -12,6 +11,7 @@
 #include "filter/share/shared_folder.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/shared_learning.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test_keys.hpp"
 
@@ -26,20 +26,6 @@ using std::chrono::sys_days;
 using Clock = ShareJob::Clock;
 
 constexpr sys_days kMonday{days(20'780)};
-
-LearnKey test_key(std::uint8_t first = 1) {
-  std::array<std::uint8_t, LearnKey::kBytes> bytes = {first};
-  return LearnKey(bytes);
-}
-
-class Watcher : public JobObserver {
- public:
-  void begin(std::function<WorkState()>) override {}
-  void end() noexcept override {}
-  void warn(std::string_view line) override { text.append(line).append("\n"); }
-  void note(std::string_view line) override { warn(line); }
-  std::string text;
-};
 
 // What another host makes of the folder, from nothing: by the page FORMAT.md.
 struct Reader {
@@ -76,11 +62,11 @@ class Fixture {
   std::string out() const { return folder_.file("shared"); }
   std::string in(const std::string& name) const { return folder_.file(name); }
   LearnedFile& file() { return file_; }
-  Watcher& watcher() { return watcher_; }
+  test::SilentObserver& watcher() { return watcher_; }
   Clock::time_point now = kMonday + 8h;
 
   // Another process.
-  void begin(LearnKey key = test_key()) {
+  void begin(LearnKey key = test::learn_key()) {
     job_.reset();
     ShareRequest request = {.file = path(), .folder = out(), .learn_key = key, .sign_key = signer_};
     job_ = std::make_unique<ShareJob>(std::move(request), watcher_, stop_);
@@ -95,7 +81,7 @@ class Fixture {
   }
   void forget(const std::string& person) { file_.forget(canonicalize_line(person), today()); }
 
-  void check_same(LearnKey key = test_key()) {
+  void check_same(LearnKey key = test::learn_key()) {
     std::map<std::uint64_t, std::uint16_t> want;
     file_.for_each([&](const LearnedPair& pair) {
       want[key.hash_of_pair(pair.user, pair.correspondent)] =
@@ -106,7 +92,7 @@ class Fixture {
 
   std::size_t files_there() const {
     std::size_t files = 0;
-    for (const auto& each : fs::directory_iterator(out())) files += each.path().extension() == ".pairs" ? 1 : 0;
+    for (const auto& each : fs::directory_iterator(out())) files += each.path().extension() == ".pairs" ? 1U : 0U;
     return files;
   }
 
@@ -114,7 +100,7 @@ class Fixture {
   test::TemporaryFolder folder_;
   LearnedFile file_;
   std::shared_ptr<const SecretKey> signer_ = std::make_shared<const SecretKey>(test::signing_key());
-  Watcher watcher_;
+  test::SilentObserver watcher_;
   std::atomic<bool> stop_ = false;
   std::unique_ptr<ShareJob> job_;
 };
@@ -153,7 +139,7 @@ TEST_CASE("once a day it is signed anew, though nothing is new") {
 TEST_CASE("whatever is learned and forgotten, in however many processes, the folder has what the database has") {
   Fixture fixture;
   std::minstd_rand random(1);
-  const auto pick = [&](unsigned below) { return random() % below; };
+  const auto pick = [&](unsigned below) { return static_cast<unsigned>(random() % below); };
   std::size_t most_files = 0;
   for (int step = 0; step < 400; ++step) {
     const unsigned what = pick(20);
@@ -177,7 +163,7 @@ TEST_CASE("whatever is learned and forgotten, in however many processes, the fol
     Reader reader(fixture.out());
     std::map<std::uint64_t, std::uint16_t> want;
     fixture.file().for_each([&](const LearnedPair& pair) {
-      want[test_key().hash_of_pair(pair.user, pair.correspondent)] =
+      want[test::learn_key().hash_of_pair(pair.user, pair.correspondent)] =
           static_cast<std::uint16_t>(pair.last_use.time_since_epoch().count());
     });
     std::erase_if(reader.pairs, [&](const auto& each) {
@@ -218,7 +204,7 @@ TEST_CASE("a forgotten person is told to others, and nothing else of the person 
   CHECK_FALSE(told.is_whole);
   CHECK(told.forgets == 1);
   fixture.check_same();
-  const LearnKey key = test_key();
+  const LearnKey key = test::learn_key();
   const std::uint64_t person = key.hash_of_person(Forgets::hash_of(canonicalize_line("x7@example.org")));
   CHECK(Reader(fixture.out()).people == std::map<std::uint64_t, std::uint64_t>{{1, person}});
 
@@ -273,9 +259,9 @@ TEST_CASE("where the folder is damaged, of another key or another database, it i
     CHECK_THAT(fixture.watcher().text, Contains("the last manifest is not used"));
   }
   SECTION("another key of the hosts") {
-    fixture.begin(test_key(2));
+    fixture.begin(test::learn_key(2));
     CHECK(fixture.share().is_whole);
-    fixture.check_same(test_key(2));
+    fixture.check_same(test::learn_key(2));
     return;
   }
   SECTION("a file that is gone") {

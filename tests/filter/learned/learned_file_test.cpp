@@ -326,9 +326,9 @@ TEST_CASE_METHOD(Fixture, "a file that is not our database is refused by name") 
   }
   SECTION("a newer version has written it") {
     create();
-    run_sql(path(), "PRAGMA user_version = 2");
+    run_sql(path(), "PRAGMA user_version = 3");
     CHECK(code_of_reading() == ErrorCode::unsupported_version);
-    CHECK_THROWS_WITH(create(), Contains(path()) && Contains("found version 2"));
+    CHECK_THROWS_WITH(create(), Contains(path()) && Contains("found version 3"));
   }
 }
 

@@ -7,8 +7,8 @@
 #include "filter/base/error.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
-#include "tests/support/files.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
 namespace {

@@ -237,12 +237,12 @@ class LearnedTest(ProgramTest):
         self.write("text", "x" * 5000)
         self.write("empty", "")
         (self.folder / "lists").mkdir()
-        database = self.database(version=2)
+        database = self.database(version=3)
         for status, want, arguments in [
                 (EX_NOINPUT, "missing", ["list", "missing"]),
                 (EX_DATAERR, "text: file is not a database", ["list", "text"]),
                 (EX_DATAERR, "empty", ["forget", "empty", "a@example.org"]),
-                (EX_DATAERR, "found version 2", ["export", database, "--output", "lists"]),
+                (EX_DATAERR, "found version 3", ["export", database, "--output", "lists"]),
                 (EX_USAGE, "say what to do", []),
                 (EX_USAGE, "name the file", ["list"]),
                 (EX_USAGE, "not 'shred'", ["shred", database]),
