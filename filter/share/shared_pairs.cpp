@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 #include "filter/base/error.hpp"
 #include "filter/base/little_endian.hpp"
@@ -14,6 +13,8 @@ constexpr std::string_view kMagic(
     "\x89"
     "BLP\r\n\x1a\n");
 constexpr std::uint32_t kVersion = 1;
+// Of changes and forgets, as LearnedFile counts them.
+constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 62;
 constexpr std::size_t kNumberDigits = 16;
 constexpr std::string_view kSuffix = ".pairs";
 
@@ -51,9 +52,7 @@ void store(char* to, Integer value) noexcept {
 
 std::int64_t number_at(std::string_view bytes, std::size_t at, const std::string& path) {
   const auto number = load<std::uint64_t>(bytes, at);
-  if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-    refuse(path, at, "has a number out of range");
-  }
+  if (number > kMostNumber) refuse(path, at, "has a number out of range");
   return static_cast<std::int64_t>(number);
 }
 
@@ -62,7 +61,6 @@ bool is_record(std::string_view bytes) noexcept {
   const auto second = load<std::uint64_t>(bytes, kSecondAt);
   const auto day = load<std::uint16_t>(bytes, kRecordDayAt);
   if (load<std::uint32_t>(bytes, kZeroAt) != 0) return false;
-  constexpr auto kMostNumber = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   switch (load<std::uint16_t>(bytes, kKindAt)) {
     case static_cast<std::uint16_t>(SharedKind::pair):
       return true;

@@ -160,6 +160,7 @@ def test_a_host_that_was_down_catches_up(site):
     wait_until(lambda: (ANN, STRANGER) not in second.world.known(), "the host that was down to forget it")
 
 
+@pytest.mark.all_only
 def test_nothing_is_lost_when_any_process_is_killed(site):
     """Users write, and are forgotten, while one process after the other is killed."""
     first, second = site.submission
