@@ -119,8 +119,9 @@ PullJob::Fetched PullJob::fetch_manifest(const Known& known) {
 
 void PullJob::require_may_take(const SignedManifest& found, const Known& known) const {
   const std::string url = url_of(kManifestName);
-  require_trusted(found, keys_with_next(request_.trusted_keys, known.names_key), url);
-  if (known.current) require_not_before(found, *known.current, url);
+  const TrustedKeys keys = keys_with_next(request_.trusted_keys, known.names_key);
+  require_trusted(found, keys, url);
+  require_not_before(found, known.current, keys, url);
   std::uint64_t bytes = 0;
   for (const PublishedFile& file : found.manifest.files) {
     if (!is_layer_name(file.name) && file.name != kRevokedName) {
