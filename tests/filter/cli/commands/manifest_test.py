@@ -135,6 +135,31 @@ class FolderManifestTest(Published):
             self.run_it(*words, status=EX_USAGE)
         self.assertEqual(self.number(), FAR + 5)
 
+    def test_layers_of_a_key_that_readers_of_the_manifest_need_not_trust_are_not_named(self):
+        self.signed(0)
+        key, before = self.folder / "other", (self.layers / "manifest").read_bytes()
+        public = self.run_it("sign", "--new-key", key).stdout.strip()
+        said = self.append(1, "--sign-key", key, status=EX_DATAERR).stderr
+        self.assertRegex(said, rf"0001\.bloom is signed by {re.escape(self.public)}, and .*{re.escape(public)} has signed need not "
+                               r"trust that key; sign it with 'bloomgate sign --key FILE \S+/layers', where FILE has the key of")
+        self.assertEqual((self.names(), (self.layers / "manifest").read_bytes()), (["0001.bloom"], before))
+        self.run_it("sign", "--key", key, self.layers)
+        self.append(1, "--sign-key", key)
+        self.assert_names_what_is_there()
+        self.assertEqual(self.manifest()["signer"], public)
+
+    def test_layers_of_the_key_that_has_named_the_signer_stay(self):
+        self.signed(0)
+        key = self.folder / "next"
+        public = self.run_it("sign", "--new-key", key).stdout.strip()
+        self.run_it("sign", "--key", self.key, self.layers, "--next-key", public)
+        for number in (1, 2):
+            self.append(number, "--sign-key", key, "--keep", "2")
+            self.assert_names_what_is_there()
+            self.assertEqual(self.manifest()["signer"], public)
+        self.run_it("rollback", self.layers, "--sign-key", key)
+        self.assert_names_what_is_there()
+
     def test_a_night_without_entries_renews_the_manifest(self):
         self.signed(0)
         number = self.number()
