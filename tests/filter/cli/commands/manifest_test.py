@@ -202,6 +202,42 @@ class FolderManifestTest(Published):
         self.assertRegex(self.run_it("info", self.layers).stdout, r"(?m)^manifest +cannot be used: .*, line 1: ")
 
 
+class VerifiedFolderTest(Published):
+    """`bloomgate verify FOLDER --trusted-key` says whether a daemon with that key would use the folder."""
+
+    def verify(self, status=0, key=None):
+        return self.run_it("verify", self.layers, "--trusted-key", key or self.public, status=status).stderr
+
+    def test_a_folder_that_lacks_a_layer_of_its_manifest_or_has_another_one_is_not_sound(self):
+        self.signed(0)
+        self.signed(1)
+        (self.layers / "revoked").write_text("eve@example.org\n")
+        self.run_it("sign", "--key", self.key, self.layers)
+        self.verify()
+        lost = self.folder / "lost"
+        (self.layers / "0002.bloom").rename(lost)
+        self.assertRegex(self.verify(EX_DATAERR), r"0002\.bloom is not there, and \S+/manifest names it")
+        lost.rename(self.layers / "0002.bloom")
+        shutil.copyfile(self.layers / "0001.bloom", self.layers / "0003.bloom")
+        self.assertRegex(self.verify(EX_DATAERR), r"0003\.bloom is a layer that \S+/manifest does not name")
+        (self.layers / "0003.bloom").rename(self.layers / "0002.bloom")
+        self.assertRegex(self.verify(EX_DATAERR), r"0002\.bloom is not the file that the manifest names")
+        self.run_it("sign", "--key", self.key, self.layers)
+        (self.layers / "revoked").write_text("ann@example.org\n")
+        self.assertRegex(self.verify(EX_DATAERR), r"revoked is not the file that the manifest names")
+
+    def test_a_folder_whose_manifest_is_missing_or_of_another_key_is_not_sound(self):
+        self.signed(0)
+        self.verify()
+        key = self.folder / "other"
+        public = self.run_it("sign", "--new-key", key).stdout.strip()
+        self.resign(r"(?m)^signer .*", f"signer {public}", key)
+        self.assertRegex(self.verify(EX_DATAERR), r"manifest is signed by .*, which is no trusted key")
+        (self.layers / "manifest").unlink()
+        self.assertRegex(self.verify(EX_DATAERR), r"layers/manifest is not there, and a daemon with trusted keys uses only what it names")
+        self.run_it("verify", self.layers)
+
+
 class RollbackManifestTest(Published):
     """What is kept, and put back, of a folder with a manifest and with what is revoked."""
 
