@@ -31,10 +31,6 @@ constexpr mode_t kFileMode = 0644;
 constexpr std::string_view kPartSuffix = ".pull";
 constexpr std::size_t kDigestDigits = 16;  // in the name of a part
 static_assert(std::string_view("..").size() + kMostPublishedNameBytes + kDigestDigits + kPartSuffix.size() <= 255);
-// What is kept beside the manifest, as JSON: {"url": URL, "manifest": TEXT, "etag": ETAG} says which copy the server
-// has sent, "names-key" is the text of the manifest that has named the next key. While files are put in place,
-// "placing": {"list": NAME, "names": [NAME...]} has their names.
-constexpr std::string_view kStateName = ".pull.json";
 // What is published may change while it is fetched.
 constexpr int kMostTries = 3;
 
@@ -162,46 +158,6 @@ std::string PullJob::url_of(std::string_view name) const {
   return request_.url + std::string(name);
 }
 
-PullJob::Names PullJob::Known::owned_by(std::string_view list) const {
-  const auto found = owned.find(list);
-  return found == owned.end() ? Names{} : found->second;
-}
-
-void PullJob::Known::own(const Manifest& manifest) {
-  for (const PublishedFile& file : manifest.files) owned[manifest.list].insert(file.name);
-}
-
-PullJob::Known PullJob::known() const {
-  const std::string remedy =
-      "it is damaged: remove " + path_of(kManifestName) + " if whatever is published now may be taken, and pull again";
-  Known known = {.current = read_manifest(request_.folder, remedy)};
-  if (known.current) known.own(known.current->manifest);
-  if (access(path_of(kStateName).c_str(), F_OK) == 0) read_state(known);
-  return known;
-}
-
-void PullJob::read_state(Known& known) const {
-  constexpr std::string_view kRemedy = "remove this file and pull again";
-  const std::string path = path_of(kStateName);
-  try {
-    const std::string text = read_text(path);
-    if (!text.starts_with('{')) throw JsonError("is no JSON object");
-    known.state = Json::parse(text);
-  } catch (const JsonError& error) {
-    throw BloomgateError(ErrorCode::bad_input, path + " " + error.what() + "; " + std::string(kRemedy), {.path = path});
-  }
-  const Json& state = known.state;
-  const auto manifest = state.at("manifest").text();
-  const bool fits = known.current && state.at("url").text() == url_of(kManifestName) && manifest == known.current->text;
-  if (const auto etag = state.at("etag").text(); fits && etag) known.etag = *etag;
-  if (const auto text = state.at("names-key").text()) known.names_key = parse_manifest(*text, path, kRemedy);
-  if (manifest && !fits) known.own(parse_manifest(*manifest, path, kRemedy).manifest);
-  if (const auto list = state.at("placing").at("list").text()) {
-    Names& names = known.owned[std::string(*list)];
-    for (const Json& name : state.at("placing").at("names").elements()) names.emplace(name.text().value_or(""));
-  }
-}
-
 PullJob::Fetched PullJob::fetch_manifest(const Known& known) {
   const std::string url = url_of(kManifestName);
   const WebFiles::Request request = {.url = url, .etag = known.etag, .most_bytes = kMostManifestBytes};
@@ -240,10 +196,10 @@ void PullJob::require_may_take(const SignedManifest& found, const Known& known) 
   }
 }
 
-// Whether no pull of this list can have put the file there, and it would be replaced, or be no part of a whitelist that
-// was there before.
+// Refuses a file that no pull of this list can have put there, if it would be replaced, or if it is of a whitelist that
+// the folder had before.
 void PullJob::require_own_folder(const Manifest& found, const Known& known) const {
-  const Names owned = known.owned_by(found.list);
+  const PullState::Names owned = known.owned_by(found.list);
   for (const std::string& name : names_in(request_.folder)) {
     if (!is_file_of_list(name) || owned.contains(name)) continue;
     const auto named = std::ranges::find(found.files, name, &PublishedFile::name);
@@ -274,7 +230,7 @@ void PullJob::verify(const MappedFilter& filter, const PublishedFile& file, cons
         done_bytes = bytes;
       },
       keys);
-  checked_[file.name] = {file.digest, filter.stamp(), filter.signature()->signer};
+  checked_[file.name] = {file.digest, filter.stamp()};
 }
 
 // Empty: the file at `path` is the one that is named, every byte of it. Throws BloomgateError{bad_signature} where
@@ -363,7 +319,7 @@ void PullJob::remove_others(const Manifest& manifest, const Known& known) const 
   const auto is_named = [&](const std::string& name) {
     return std::ranges::find(manifest.files, name, &PublishedFile::name) != manifest.files.end();
   };
-  const Names owned = known.owned_by(manifest.list);
+  const PullState::Names owned = known.owned_by(manifest.list);
   for (const std::string& name : names_in(request_.folder)) {
     const bool is_old = is_file_of_list(name) && owned.contains(name) && !is_named(name);
     if (!is_old && !is_part_name(name)) continue;
@@ -382,29 +338,11 @@ TrustedKeys PullJob::keys_of_files(const SignedManifest& manifest, const Known& 
   return keys;
 }
 
-// Otherwise, if this run ends before the manifest is there, the next one does not know whose these files are.
-void PullJob::remember_placing(const Manifest& manifest, const Known& known) const {
-  Names names = known.owned_by(manifest.list);
-  for (const PublishedFile& file : manifest.files) names.insert(file.name);
-  Json list = Json::array();
-  for (const std::string& name : names) list.push_back(name);
-  Json state = known.state;
-  state["placing"] = {{"list", manifest.list}, {"names", std::move(list)}};
-  replace_file(path_of(kStateName), state.dump(1) + "\n", kFileMode);
-}
-
-void PullJob::remember(const Fetched& found, const Known& known) const {
-  Json state = {{"url", url_of(kManifestName)}, {"manifest", found.manifest.text}, {"etag", found.etag}};
-  const auto names_key = namer_after(request_.trusted_keys, known.names_key, found.manifest);
-  if (names_key) state["names-key"] = names_key->text;
-  replace_file(path_of(kStateName), state.dump(1) + "\n", kFileMode);
-}
-
 PullResult PullJob::pull() {
   make_folder(request_.folder);
   const FolderLock lock(request_.folder, stop_);
   const std::uint64_t bytes_before = web_.bytes();
-  const Known known = this->known();
+  const Known known = read_pull_state(request_.folder, url_of(kManifestName), request_.trusted_keys);
   Fetched found = fetch_manifest(known);
   for (int tries = 1;; ++tries) {
     require_may_take(found.manifest, known);
@@ -432,11 +370,14 @@ PullResult PullJob::pull() {
       found = std::move(newer);
       continue;
     }
-    if (!is_same && !files.empty()) remember_placing(manifest, known);
+    if (!is_same && !files.empty()) remember_placing(request_.folder, known, manifest);
     put_in_place(files);
     if (!is_same) replace_file(path_of(kManifestName), found.manifest.text, kFileMode);
-    if (result.is_new) remove_others(manifest, known);
-    if (result.is_new || found.etag != known.etag) remember(found, known);
+    const bool is_done = !result.is_new && known.is_complete;
+    if (!is_done) remove_others(manifest, known);
+    if (!is_done || found.etag != known.etag) {
+      remember_pulled(request_.folder, known, url_of(kManifestName), found.manifest, found.etag, request_.trusted_keys);
+    }
     result.files = files.size();
     result.bytes_fetched = web_.bytes() - bytes_before;
     return result;

@@ -9,8 +9,7 @@
 // next run refuses the folder.
 //
 // What others have put into the folder stays: a file is replaced or removed only if a manifest of this list has named
-// it, and that is known from the manifest in the folder and from `.pull.json`. A folder with the layers of another
-// whitelist is refused.
+// it, see pull_state.hpp. A folder with the layers of another whitelist is refused.
 //
 // For one thread.
 #pragma once
@@ -20,16 +19,15 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "filter/base/json.hpp"
 #include "filter/base/public_key.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/jobs/job_observer.hpp"
 #include "filter/keep/manifest.hpp"
+#include "filter/pull/pull_state.hpp"
 #include "filter/pull/web_files.hpp"
 #include "filter/system/file_stamp.hpp"
 
@@ -69,29 +67,15 @@ class PullJob {
     SignedManifest manifest;
     std::string etag;
   };
-  using Names = std::set<std::string, std::less<>>;
-  // Of what was pulled before.
-  struct Known {
-    std::optional<SignedManifest> current = {};            // the manifest in the folder
-    std::optional<SignedManifest> names_key = {};          // the one that has named the next key
-    std::string etag = {};                                 // of `current`; empty: not known
-    std::map<std::string, Names, std::less<>> owned = {};  // the files that are, or may be, of each list
-    Json state = {};                                       // as it was kept
-
-    Names owned_by(std::string_view list) const;
-    void own(const Manifest& manifest);
-  };
+  using Known = PullState;  // of what was pulled before
   // A layer in the folder, or fetched, of which every byte was checked.
   struct Checked {
     Digest digest;
     FileStamp stamp;
-    PublicKey signer;
   };
 
   std::string path_of(std::string_view name) const;
   std::string url_of(std::string_view name) const;
-  Known known() const;
-  void read_state(Known& known) const;
   Fetched fetch_manifest(const Known& known);
   void require_may_take(const SignedManifest& found, const Known& known) const;
   TrustedKeys keys_of_files(const SignedManifest& manifest, const Known& known) const;
@@ -103,8 +87,6 @@ class PullJob {
   void fetch_rest(const PublishedFile& file, const std::string& part);
   void put_in_place(const std::vector<PublishedFile>& fetched) const;
   void remove_others(const Manifest& manifest, const Known& known) const;
-  void remember_placing(const Manifest& manifest, const Known& known) const;
-  void remember(const Fetched& found, const Known& known) const;
 
   PullRequest request_;
   JobObserver& observer_;

@@ -328,10 +328,14 @@ class PulledFolderTest(Pulled):
         other = self.folder / "other"
         self.front.mkdir()
         key, _ = self.new_key("second.key")
-        self.run_it("append", other, self.all[2], "--sign-key", key, "--quiet")
-        for path in other.iterdir():
-            shutil.copyfile(path, self.front / path.name)
-        self.assert_refused("0001.bloom was not pulled from the list 'layers'")
+        # The manifest of a key that is not trusted is another list, whatever its name.
+        for signer, name in ((self.key, "other"), (key, "layers")):
+            with self.subTest(name=name):
+                shutil.rmtree(other, ignore_errors=True)
+                self.run_it("append", other, self.all[2], "--sign-key", signer, "--list-name", name, "--quiet")
+                for path in other.iterdir():
+                    shutil.copyfile(path, self.front / path.name)
+                self.assert_refused("is of the list 'layers'" if name == "other" else "0001.bloom was not pulled from the list")
 
     def test_only_what_a_manifest_of_the_list_has_named_is_removed_or_replaced(self):
         self.signed(1)
