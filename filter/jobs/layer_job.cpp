@@ -154,7 +154,7 @@ std::optional<BuildResult> LayerJob::append() {
   const OpenLayers filters = open_layers(layers_);
   const bool is_signed = request_.build.options.sign_key != nullptr;
   for (const Layer& layer : layers_) {
-    if (is_signed) require_signed_filter(layer.path);
+    if (is_signed) writer_->require_may_name(layer.path);
   }
   if (request_.bound || !filters.empty()) size_for_rate(request_.build.options, next_rate(filters));
   follow_layers(filters);

@@ -47,8 +47,9 @@ class LayerJob {
 
   // The next layer, from lists; the folder is made where it is missing. Nothing: the lists hold no entry, and none was
   // made of them. With a key the manifest is written at the end, in both cases: the layers that are there must be
-  // signed then. Throws what build_from_lists() throws, and BloomgateError{bad_argument} where there is no room for
-  // another layer, {cannot_open, cannot_write}, and {interrupted} while it waits for another job in the folder.
+  // signed then, by that key or one that goes with it (ManifestWriter::require_may_name()). Throws what
+  // build_from_lists() throws, and BloomgateError{bad_argument} where there is no room for another layer, {cannot_open,
+  // cannot_write}, and {interrupted} while it waits for another job in the folder.
   std::optional<BuildResult> append();
 
   // One layer in place of all. With inputs it is built from them; without, it is the union of the layers. At every

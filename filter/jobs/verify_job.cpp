@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <random>
 
@@ -15,6 +16,8 @@
 #include "filter/ingest/turns.hpp"
 #include "filter/inputs/open_lists.hpp"
 #include "filter/keep/layer_folder.hpp"
+#include "filter/keep/manifest.hpp"
+#include "filter/keep/manifest_rules.hpp"
 #include "filter/layout/rate_of_bits.hpp"
 
 namespace bloomgate {
@@ -142,6 +145,32 @@ void check_bits_set(const MappedFilter& filter) {
   }
 }
 
+// As a daemon with these keys wants it: the manifest of the folder names its layers, all of them, and no others.
+void require_named_layers(const std::string& folder, const std::vector<Layer>& layers, const TrustedKeys& keys) {
+  const std::string path = manifest_path(folder);
+  const auto refuse = [](const std::string& which, const std::string& why) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         which + " " + why +
+                             "; fetch the whole folder again (bloomgate pull), or where it is made, write another "
+                             "manifest (bloomgate sign --key KEYFILE FOLDER)",
+                         {.path = which});
+  };
+  const std::optional<SignedManifest> found = read_manifest(folder);
+  if (!found) refuse(path, "is not there, and a daemon with trusted keys uses only what it names");
+  require_trusted(*found, keys, path);
+  const std::vector<PublishedFile>& files = found->manifest.files;
+  for (const PublishedFile& file : files) {
+    const std::string named = (std::filesystem::path(folder) / file.name).string();
+    if (!std::filesystem::exists(named)) refuse(named, "is not there, and " + path + " names it");
+    require_published(file, named);
+  }
+  for (const Layer& layer : layers) {
+    const std::string name = std::filesystem::path(layer.path).filename().string();
+    if (std::ranges::find(files, name, &PublishedFile::name) != files.end()) continue;
+    refuse(layer.path, "is a layer that " + path + " does not name, so a daemon with trusted keys does not use it");
+  }
+}
+
 }  // namespace
 
 // Observes `read`, which calls back with the bytes that it has read.
@@ -192,7 +221,9 @@ EntryCounts VerifyJob::check_members(const MappedFilter& filter, const Confirmat
 
 const VerifyResult& VerifyJob::run() {
   if (is_folder(options_.path)) {
-    for (const Layer& layer : usable_layers_in(options_.path)) check_filter(MappedFilter(layer.path));
+    const std::vector<Layer> layers = usable_layers_in(options_.path);
+    for (const Layer& layer : layers) check_filter(MappedFilter(layer.path));
+    if (!options_.trusted.empty()) require_named_layers(options_.path, layers, options_.trusted);
     return result_;
   }
   if (is_store(options_.path)) {

@@ -20,7 +20,7 @@ namespace bloomgate {
 
 struct VerifyOptions {
   std::string path;        // a filter, a store, or a folder of layers
-  TrustedKeys trusted;     // a filter must be signed by one of them, if there are any
+  TrustedKeys trusted;     // if there are any, one must have signed a filter, or each layer and their manifest
   std::string store_path;  // of a filter alone; empty: its store is not checked
   std::vector<std::string>
       lists;  // of a filter alone: files, folders, or - for standard input, whose entries it must have
@@ -72,7 +72,8 @@ class VerifyJob {
 
   // Once. The observer gets a line for each of the first entries that are missing, with its place. Throws what
   // MappedFilter, StoreFile, Blocks and Format throw, BloomgateError{bad_header_field} for bits that the header does
-  // not tell of, and {interrupted} if `stop` turned true.
+  // not tell of, {bad_input} for a folder that is not as its manifest says, where there are trusted keys, and
+  // {interrupted} if `stop` turned true.
   const VerifyResult& run();
 
   // What run() has found; what it had found before it threw, too.

@@ -23,7 +23,6 @@ namespace {
 
 constexpr std::string_view kFirstLine = "bloomgate-manifest 1";
 constexpr std::size_t kMostFiles = kMostLayers + 1;  // the layers, and what is revoked
-constexpr std::size_t kMostNameBytes = 255;          // of a file, as file systems have it
 constexpr std::uint64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
 constexpr std::chrono::sys_seconds kLastTime{std::chrono::seconds(253'402'300'799)};  // 9999-12-31T23:59:59Z
 constexpr std::string_view kTimeForm = "0000-00-00T00:00:00Z";
@@ -95,11 +94,12 @@ std::optional<Digest> parse_hex(std::string_view text) noexcept {
 // The lines of a text, one after the other.
 class Lines {
  public:
-  Lines(std::string_view text, const std::string& path) : text_(text), path_(path) {
+  Lines(std::string_view text, const std::string& path, std::string_view remedy)
+      : text_(text), path_(path), remedy_("; " + std::string(remedy)) {
     if (text.size() > kMostManifestBytes) {
       throw BloomgateError(ErrorCode::bad_input,
                            path + " has " + std::to_string(text.size()) + " bytes, and a manifest has at most " +
-                               std::to_string(kMostManifestBytes) + std::string(kRemedy),
+                               std::to_string(kMostManifestBytes) + remedy_,
                            {.path = path});
     }
   }
@@ -123,21 +123,19 @@ class Lines {
     constexpr std::size_t kMostShown = 100;
     const std::string_view line = text_.substr(begin_, std::min(text_.find('\n', begin_) - begin_, kMostShown));
     const std::string got = instead.empty() ? "'" + printable(line) + "'" : std::string(instead);
-    throw BloomgateError(ErrorCode::bad_input,
-                         path_ + ", line " + std::to_string(number_) + ": expected " + std::string(wanted) + ", got " +
-                             got + std::string(kRemedy),
-                         {.path = path_, .offset = begin_, .expected = std::string(wanted), .got = got});
+    throw BloomgateError(
+        ErrorCode::bad_input,
+        path_ + ", line " + std::to_string(number_) + ": expected " + std::string(wanted) + ", got " + got + remedy_,
+        {.path = path_, .offset = begin_, .expected = std::string(wanted), .got = got});
   }
 
   std::string_view taken() const noexcept { return text_.substr(0, at_); }
   bool is_at_end() const noexcept { return at_ == text_.size(); }
 
  private:
-  static constexpr std::string_view kRemedy =
-      "; fetch the whole whitelist again, or where it is made, write another with 'bloomgate sign --key FILE'";
-
   std::string_view text_;
   const std::string& path_;
+  std::string remedy_;
   std::size_t begin_ = 0;   // of the last line that was taken
   std::size_t at_ = 0;      // of the next one
   std::size_t number_ = 0;  // of the last one, from 1
@@ -174,8 +172,9 @@ std::optional<SignatureBytes> parse_signature(std::string_view text) {
 std::vector<PublishedFile> take_files(Lines& lines) {
   constexpr std::string_view kWord = "file ";
   constexpr std::string_view kWanted =
-      "'file NAME BYTES DIGEST', with a name of letters, digits, dots, hyphens and underscores and 64 hexadecimal "
-      "digits";
+      "'file NAME BYTES DIGEST', with a name of at most 232 letters, digits, dots, hyphens and underscores (a layer: "
+      "63 "
+      "before .bloom) and 64 hexadecimal digits";
   std::vector<PublishedFile> files;
   while (lines.next_begins_with(kWord)) {
     PublishedFile file = take_value(lines, kWord, kWanted, parse_file);
@@ -229,7 +228,9 @@ bool is_list_name(std::string_view text) noexcept {
 }
 
 bool is_published_name(std::string_view text) noexcept {
-  return !text.empty() && text.size() <= kMostNameBytes && text.front() != '.' && is_plain_name(text) &&
+  const std::size_t most =
+      text.ends_with(kLayerSuffix) ? kMaxLayerNameBytes + kLayerSuffix.size() : kMostPublishedNameBytes;
+  return !text.empty() && text.size() <= most && text.front() != '.' && is_plain_name(text) &&
          text.find("..") == std::string_view::npos && text != kManifestName;
 }
 
@@ -245,9 +246,9 @@ std::string sign_manifest(const Manifest& manifest, const SecretKey& key) {
   return text;
 }
 
-SignedManifest parse_manifest(std::string_view text, const std::string& path) {
+SignedManifest parse_manifest(std::string_view text, const std::string& path, std::string_view remedy) {
   constexpr std::string_view kName = " of 1 to 63 letters, digits, dots, hyphens and underscores, and no dot in front";
-  Lines lines(text, path);
+  Lines lines(text, path, remedy);
   if (!lines.take(kFirstLine, "'bloomgate-manifest 1'").empty()) lines.fail("'bloomgate-manifest 1'");
   SignedManifest read = {.manifest = {}, .signer = {}, .text = std::string(text)};
   Manifest& manifest = read.manifest;
@@ -277,7 +278,7 @@ SignedManifest parse_manifest(std::string_view text, const std::string& path) {
   return read;
 }
 
-std::optional<SignedManifest> read_manifest(const std::string& whitelist) {
+std::optional<SignedManifest> read_manifest(const std::string& whitelist, std::string_view remedy) {
   const std::string path = manifest_path(whitelist);
   struct stat status = {};
   if (lstat(path.c_str(), &status) != 0 && errno == ENOENT) return std::nullopt;
@@ -287,7 +288,7 @@ std::optional<SignedManifest> read_manifest(const std::string& whitelist) {
   if (const int error = read_at(file.get(), std::as_writable_bytes(std::span(text)), 0); error != 0) {
     throw system_error(ErrorCode::cannot_read, "read", path, error);
   }
-  return parse_manifest(text, path);
+  return parse_manifest(text, path, remedy);
 }
 
 PublishedFile describe_published(const std::string& path) {

@@ -24,6 +24,8 @@ namespace bloomgate {
 inline constexpr std::string_view kManifestName = "manifest";  // in a folder
 inline constexpr std::string_view kRevokedName = "revoked";    // a list of what is revoked, published with the layers
 inline constexpr std::size_t kMostManifestBytes = 65536;
+// Of a file's name. File systems have names of 255 bytes, and `bloomgate pull` fetches NAME into `.NAME.16DIGITS.pull`.
+inline constexpr std::size_t kMostPublishedNameBytes = 232;
 inline constexpr std::chrono::days kManifestHolds{14};
 
 struct PublishedFile {
@@ -58,19 +60,25 @@ std::string manifest_path(const std::string& whitelist);
 // in front.
 bool is_list_name(std::string_view text) noexcept;
 
-// Whether a manifest can name a file so: up to 255 of the same characters, no dot in front, no two dots together, and
-// not kManifestName.
+// Whether a manifest can name a file so: 1 to kMostPublishedNameBytes of the same characters, no dot in front, no two
+// dots together, and not kManifestName. A layer's name has at most kMaxLayerNameBytes before its suffix, as readers
+// have it (usable_layers_in()).
 bool is_published_name(std::string_view text) noexcept;
 
 // The text, signed. Throws BloomgateError{bad_input} for what parse_manifest() would refuse.
 std::string sign_manifest(const Manifest& manifest, const SecretKey& key);
 
-// From such a text, whose signature is checked; whether the signer is trusted is for the caller. `path` is for
-// messages. Throws BloomgateError{bad_input} with the line.
-SignedManifest parse_manifest(std::string_view text, const std::string& path);
+// What to do about a damaged manifest of a whitelist.
+inline constexpr std::string_view kManifestRemedy =
+    "fetch the whole whitelist again, or where it is made, write another with 'bloomgate sign --key FILE'";
+
+// From such a text, whose signature is checked; whether the signer is trusted is for the caller. `path` and `remedy`
+// are for messages. Throws BloomgateError{bad_input} with the line.
+SignedManifest parse_manifest(std::string_view text, const std::string& path,
+                              std::string_view remedy = kManifestRemedy);
 
 // The one of a whitelist; nothing where there is none. Throws as parse_manifest(), and {cannot_open, cannot_read}.
-std::optional<SignedManifest> read_manifest(const std::string& whitelist);
+std::optional<SignedManifest> read_manifest(const std::string& whitelist, std::string_view remedy = kManifestRemedy);
 
 // What a manifest says of a file as it is now. Throws {cannot_open, cannot_read}, and for a filter what its header's
 // check throws.

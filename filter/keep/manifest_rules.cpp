@@ -31,13 +31,17 @@ void require_trusted(const SignedManifest& found, const TrustedKeys& keys, const
   if (has_key(keys, found.signer)) return;
   throw BloomgateError(ErrorCode::bad_signature,
                        where + " is signed by " + found.signer.text() +
-                           ", which is no trusted key; sign it with a trusted one (bloomgate sign --key KEYFILE)",
+                           ", which is no trusted key; sign it with a trusted one (bloomgate sign --key KEYFILE), or "
+                           "add this key to the trusted ones (trusted-key) if a manifest of a trusted key has named it "
+                           "as the next one",
                        {.path = where});
 }
 
-void require_not_before(const SignedManifest& found, const SignedManifest& last, const std::string& where) {
+void require_not_before(const SignedManifest& found, const std::optional<SignedManifest>& last, const TrustedKeys& keys,
+                        const std::string& where) {
+  if (!last || !has_key(keys, last->signer)) return;
   const Manifest& is = found.manifest;
-  const Manifest& was = last.manifest;
+  const Manifest& was = last->manifest;
   const auto refuse = [&](const std::string& why) {
     throw BloomgateError(ErrorCode::bad_input, where + " " + why, {.path = where});
   };
@@ -52,7 +56,7 @@ void require_not_before(const SignedManifest& found, const SignedManifest& last,
         " was taken before: an old state has come back; if its publisher wants that, 'bloomgate rollback' gives it a "
         "new number");
   }
-  if (is.number == was.number && found.text != last.text) {
+  if (is.number == was.number && found.text != last->text) {
     refuse("has the number " + number +
            ", as the one that was taken before, and says something else: its publisher has made two; let a new one be "
            "made (bloomgate sign)");

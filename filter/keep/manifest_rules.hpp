@@ -25,6 +25,10 @@ void require_trusted(const SignedManifest& found, const TrustedKeys& keys, const
 
 // Throws BloomgateError{bad_input} with the remedy if it is of another list than the last one that was taken, older, or
 // another one with the same number.
-void require_not_before(const SignedManifest& found, const SignedManifest& last, const std::string& where);
+// The last one binds only if one of `keys`, those that are trusted now, has signed it. Otherwise the thief of a key
+// could sign the largest number there is, and nothing that follows under a new key would ever be taken: The Update
+// Framework (specification 1.0, section 5.3.11) forgets its numbers for the same reason when keys change.
+void require_not_before(const SignedManifest& found, const std::optional<SignedManifest>& last, const TrustedKeys& keys,
+                        const std::string& where);
 
 }  // namespace bloomgate

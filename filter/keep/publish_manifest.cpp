@@ -14,6 +14,7 @@
 #include "filter/file/output_check.hpp"
 #include "filter/keep/generations.hpp"
 #include "filter/keep/layer_folder.hpp"
+#include "filter/system/file_paths.hpp"
 #include "filter/system/file_stamp.hpp"
 #include "filter/system/replacement.hpp"
 
@@ -45,17 +46,6 @@ bool is_there(const std::string& path) {
 
 }  // namespace
 
-void require_signed_filter(const std::string& path) {
-  const MappedFilter filter(path);
-  if (!filter.signature()) {
-    throw BloomgateError(ErrorCode::bad_signature,
-                         printable(path) + " is not signed, and a manifest names signed filters alone; sign it with " +
-                             sign_command(path),
-                         {.path = path});
-  }
-  filter.require_signer(std::array{filter.signature()->signer});
-}
-
 ManifestWriter::ManifestWriter(std::string whitelist, std::shared_ptr<const SecretKey> key, ManifestRequest request,
                                Warn warn)
     : whitelist_(std::move(whitelist)), key_(std::move(key)), request_(std::move(request)), warn_(std::move(warn)) {
@@ -64,7 +54,9 @@ ManifestWriter::ManifestWriter(std::string whitelist, std::shared_ptr<const Secr
   if (!is_folder(whitelist_) && !is_published_name(name)) {
     throw BloomgateError(ErrorCode::bad_argument,
                          "a manifest cannot name the filter " + printable(name) +
-                             "; give it a name of letters, digits, dots, hyphens and underscores, and not 'manifest'",
+                             "; give it a name of letters, digits, dots, hyphens and underscores, at most " +
+                             std::to_string(kMaxLayerNameBytes) + " of them before " + std::string(kLayerSuffix) +
+                             ", and not 'manifest'",
                          {.path = whitelist_});
   }
   if (request_.next_key == key_->public_key()) {
@@ -90,7 +82,11 @@ void ManifestWriter::read_into(Last& last, const std::string& whitelist) const {
   const Manifest& manifest = read->manifest;
   if (read->signer != ours && manifest.next_key != ours) {
     last.fault = manifest_path(whitelist) + " is signed by " + read->signer.text() + ", which is another key";
-  } else if (manifest.number > last.number) {
+    return;
+  }
+  last.signers.push_back(read->signer);
+  last.files.insert(last.files.end(), manifest.files.begin(), manifest.files.end());
+  if (manifest.number > last.number) {
     last.number = manifest.number;
     last.list = manifest.list;
     last.next_key = read->signer == ours ? manifest.next_key : std::nullopt;
@@ -119,6 +115,8 @@ ManifestWriter::Last ManifestWriter::read_last() const {
     last.next_key = kept.next_key;
   }
   last.number = std::max(last.number, kept.number);
+  last.signers.insert(last.signers.end(), kept.signers.begin(), kept.signers.end());
+  last.files.insert(last.files.end(), kept.files.begin(), kept.files.end());
   return last;
 }
 
@@ -165,15 +163,44 @@ WrittenManifest ManifestWriter::write_into(const std::string& folder) const {
   return write_at(folder);
 }
 
-std::vector<PublishedFile> ManifestWriter::files_of(const std::string& whitelist) const {
+std::optional<PublicKey> ManifestWriter::next_key(const Last& last) const {
+  if (request_.drops_next_key) return std::nullopt;
+  return request_.next_key ? request_.next_key : last.next_key;
+}
+
+void ManifestWriter::require_may_name(const std::string& path) const {
+  require_may_name(path, read_last());
+}
+
+void ManifestWriter::require_may_name(const std::string& path, const Last& last) const {
+  const MappedFilter filter(path);
+  const auto refuse = [&](const std::string& why, const std::string& remedy) {
+    throw BloomgateError(ErrorCode::bad_signature, printable(path) + " is " + why + "; sign it with " + remedy,
+                         {.path = path});
+  };
+  if (!filter.signature()) refuse("not signed, and a manifest names signed filters alone", sign_command(path));
+  const PublicKey& signer = filter.signature()->signer;
+  filter.require_signer(std::array{signer});
+  const bool is_of_known_key = signer == key_->public_key() || signer == next_key(last) ||
+                               std::ranges::find(last.signers, signer) != last.signers.end();
+  // A kept generation has another name.
+  const Digest digest = describe_published(path).digest;
+  if (is_of_known_key || std::ranges::find(last.files, digest, &PublishedFile::digest) != last.files.end()) return;
+  const std::string whole = is_folder(whitelist_) ? folder_of(path) : path;
+  refuse("signed by " + signer.text() + ", and readers of a manifest that " + key_->public_key().text() +
+             " has signed need not trust that key",
+         sign_command(whole) + ", where FILE has the key of the manifest");
+}
+
+std::vector<PublishedFile> ManifestWriter::files_of(const std::string& whitelist, const Last& last) const {
   std::vector<PublishedFile> files;
   if (!is_folder(whitelist)) {
-    require_signed_filter(whitelist);
+    require_may_name(whitelist, last);
     files.push_back(describe_published(own_path(whitelist)));
     return files;
   }
   for (const Layer& layer : usable_layers_in(whitelist)) {
-    require_signed_filter(layer.path);
+    require_may_name(layer.path, last);
     files.push_back(describe_published(layer.path));
   }
   const std::string revoked = (std::filesystem::path(whitelist) / kRevokedName).string();
@@ -197,8 +224,7 @@ WrittenManifest ManifestWriter::write_naming(std::vector<PublishedFile> files, c
       last.number + 1, static_cast<std::uint64_t>(std::max<std::int64_t>(manifest.made.time_since_epoch().count(), 1)));
   manifest.holds_until = manifest.made + request_.holds;
   manifest.files = std::move(files);
-  manifest.next_key = request_.next_key ? request_.next_key : last.next_key;
-  if (request_.drops_next_key) manifest.next_key.reset();
+  manifest.next_key = next_key(last);
   const std::string path = manifest_path(whitelist);
   std::string text = sign_manifest(manifest, *key_);
   replace_file(path, text, kManifestMode);
@@ -210,7 +236,7 @@ WrittenManifest ManifestWriter::write_naming(std::vector<PublishedFile> files) c
 }
 
 WrittenManifest ManifestWriter::write_at(const std::string& whitelist) const {
-  WrittenManifest written = write_naming(files_of(whitelist), whitelist);
+  WrittenManifest written = write_naming(files_of(whitelist, read_last()), whitelist);
   // Another command may have put another file there meanwhile.
   for (const PublishedFile& file : written.manifest.files) require_published(file, path_in(whitelist, file));
   return written;

@@ -34,10 +34,6 @@ struct WrittenManifest : SignedManifest {
   std::string path = {};  // where it is
 };
 
-// Throws BloomgateError{bad_signature} with what to do unless the filter names its signer, who has signed its header:
-// the digest of another header says nothing of what is behind it. And what MappedFilter throws.
-void require_signed_filter(const std::string& path);
-
 class ManifestWriter {
  public:
   using Warn = std::function<void(std::string_view)>;
@@ -50,7 +46,7 @@ class ManifestWriter {
 
   // Names what is there now. Nothing: there is no key, or the file has a hidden name, under which it is not published.
   // Without a key it warns if there is a manifest, which then no longer fits. Throws what describe_published() and
-  // require_signed_filter() throw, and BloomgateError{cannot_write, not_permitted}, each with what to do.
+  // require_may_name() throw, and BloomgateError{cannot_write, not_permitted}, each with what to do.
   std::optional<WrittenManifest> write() const;
 
   // The same into another folder of layers, which is to take the place of the whitelist.
@@ -60,12 +56,22 @@ class ManifestWriter {
   // are not read.
   WrittenManifest write_naming(std::vector<PublishedFile> files) const;
 
+  // Throws BloomgateError{bad_signature} with what to do unless the filter names its signer, and he has signed its
+  // header: the digest of another header says nothing of what is behind it. The signer is the one of the manifest, the
+  // next key, or the signer of the last manifest, if that has named this key; or the last manifest has named this very
+  // filter. Readers that trust only the signer of the manifest would take no other. And what MappedFilter throws. With
+  // a key only.
+  void require_may_name(const std::string& path) const;
+
  private:
   struct Last {
     std::uint64_t number = 0;
     std::string list = {};       // of the manifest in use; empty: there is none of this signer
     std::string kept_list = {};  // of a kept state, where that one is not there
     std::optional<PublicKey> next_key = {};
+    // Of the manifest in use, and of kept ones, as far as their signer is this one or has named it.
+    TrustedKeys signers = {};
+    std::vector<PublishedFile> files = {};
     std::string fault = {};  // why the one in use is not taken
   };
   void read_into(Last& last, const std::string& whitelist) const;
@@ -73,7 +79,9 @@ class ManifestWriter {
   std::string name_of_list(const Last& last) const;
   WrittenManifest write_at(const std::string& whitelist) const;
   WrittenManifest write_naming(std::vector<PublishedFile> files, const std::string& whitelist) const;
-  std::vector<PublishedFile> files_of(const std::string& whitelist) const;
+  std::vector<PublishedFile> files_of(const std::string& whitelist, const Last& last) const;
+  void require_may_name(const std::string& path, const Last& last) const;
+  std::optional<PublicKey> next_key(const Last& last) const;
   bool is_hidden() const;
 
   std::string whitelist_;

@@ -7,13 +7,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "filter/base/error.hpp"
-#include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
-#include "filter/file/mapped_filter.hpp"
+#include "filter/base/stop_check.hpp"
+#include "filter/base/usage_error.hpp"
 #include "filter/jobs/locks.hpp"
 #include "filter/keep/layer_folder.hpp"
 #include "filter/keep/manifest_rules.hpp"
@@ -28,9 +30,8 @@ namespace {
 constexpr mode_t kFolderMode = 0755;
 constexpr mode_t kFileMode = 0644;
 constexpr std::string_view kPartSuffix = ".pull";
-// What is kept beside the manifest, as JSON: {"url": URL, "manifest": TEXT, "etag": ETAG} says which copy the server
-// has sent, "names-key" is the text of the manifest that has named the next key.
-constexpr std::string_view kStateName = ".pull.json";
+constexpr std::size_t kDigestDigits = 16;  // in the name of a part
+static_assert(std::string_view("..").size() + kMostPublishedNameBytes + kDigestDigits + kPartSuffix.size() <= 255);
 // What is published may change while it is fetched.
 constexpr int kMostTries = 3;
 
@@ -41,32 +42,97 @@ constexpr int kMostTries = 3;
 // Hidden, so that it is no layer, and of this content alone: what was cut off never goes on with another one.
 std::string part_name(const PublishedFile& file) {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  constexpr std::size_t kBytes = 8;
   std::string name = "." + file.name + ".";
-  for (const std::uint8_t byte : std::span(file.digest).first<kBytes>()) {
+  for (const std::uint8_t byte : std::span(file.digest).first<kDigestDigits / 2>()) {
     name += kDigits[byte >> 4];
     name += kDigits[byte & 15];
   }
   return name + std::string(kPartSuffix);
 }
 
-bool is_learned(std::string_view name) noexcept {
-  return number_of_shared_file(name) != 0;
-}
-
 bool is_part_name(std::string_view name) noexcept {
   return name.starts_with('.') && name.ends_with(kPartSuffix);
 }
 
-bool has_bytes_of(const std::string& path, const PublishedFile& file) {
-  try {
-    require_published(file, path);
-    return true;
-  } catch (const BloomgateError& error) {
-    // Whatever is there, it is not this.
-    if (error.code() == ErrorCode::cannot_read) throw;
-    return false;
+// What a whitelist consists of.
+bool is_file_of_list(std::string_view name) noexcept {
+  return is_layer_name(name) || name == kRevokedName || number_of_shared_file(name) != 0;
+}
+
+// Whether the error says of a file that it is another one or damaged. Of anything else, another copy is no remedy.
+bool is_fault_of_copy(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::cannot_read:
+    case ErrorCode::unsupported_version:
+    case ErrorCode::unsupported_layout:
+    case ErrorCode::unsupported_hash:
+    case ErrorCode::unsupported_section:
+    case ErrorCode::out_of_memory:
+    case ErrorCode::too_many_mappings:
+    case ErrorCode::no_system_resource:
+    case ErrorCode::interrupted:
+      return false;
+    default:
+      return true;
   }
+}
+
+// Why the file is not what `check` wants of it; empty: it is. Throws what says nothing of the file.
+template <typename Check>
+std::string fault_by(Check check) {
+  try {
+    check();
+    return {};
+  } catch (const BloomgateError& error) {
+    if (!is_fault_of_copy(error.code())) throw;
+    return error.what();
+  }
+}
+
+bool has_bytes_of(const std::string& path, const PublishedFile& file) {
+  return fault_by([&] { require_published(file, path); }).empty();
+}
+
+// Why no trusted key has signed the header; empty: one has.
+std::string signer_fault(const MappedFilter& filter, const TrustedKeys& keys) {
+  if (!filter.signature()) return "is not signed";
+  const std::string signer = filter.signature()->signer.text();
+  if (std::ranges::find(keys, filter.signature()->signer) == keys.end()) {
+    return "is signed by " + signer + ", which is no trusted key";
+  }
+  return fault_by([&] { filter.require_signer(keys); }).empty() ? ""
+                                                                : "has a signature that " + signer + " has not made";
+}
+
+// Others than the user of this process read what is in the folder, whatever its umask.
+void make_folder(const std::string& folder) {
+  if (mkdir(folder.c_str(), kFolderMode) != 0) {
+    if (errno == EEXIST) return;
+    throw system_error(ErrorCode::cannot_write, "make the folder", folder, errno);
+  }
+  struct stat status = {};
+  if (stat(folder.c_str(), &status) != 0 || chmod(folder.c_str(), (status.st_mode & 07777) | kFolderMode) != 0) {
+    throw replacement_error("set the permissions of", folder, errno);
+  }
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator at(folder, error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    names.push_back(at->path().filename().string());
+  }
+  if (error) throw system_error(ErrorCode::cannot_open, "read the folder", folder, error.value());
+  return names;
+}
+
+// Of a part: it is on the disk before it has its name, also where a run has left it that was killed before.
+void complete_part(const std::string& part) {
+  const FileDescriptor file(open(part.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!file.is_open()) throw replacement_error("open", part, errno);
+  if (fchmod(file.get(), kFileMode) != 0) throw replacement_error("set the permissions of", part, errno);
+  if (fsync(file.get()) != 0) throw replacement_error("sync", part, errno);
 }
 
 std::uint64_t size_of(const std::string& path) noexcept {
@@ -93,22 +159,6 @@ std::string PullJob::url_of(std::string_view name) const {
   return request_.url + std::string(name);
 }
 
-PullJob::Known PullJob::known() const {
-  Known known = {.current = read_manifest(request_.folder)};
-  const std::string path = path_of(kStateName);
-  if (access(path.c_str(), F_OK) != 0) return known;
-  try {
-    const Json state = Json::parse(read_text(path));
-    const bool fits = known.current && state.at("url").text() == url_of(kManifestName) &&
-                      state.at("manifest").text() == known.current->text;
-    if (const auto etag = state.at("etag").text(); fits && etag) known.etag = *etag;
-    if (const auto text = state.at("names-key").text()) known.names_key = parse_manifest(*text, path);
-  } catch (const JsonError& error) {
-    throw BloomgateError(ErrorCode::bad_input, path + " " + error.what() + "; remove it", {.path = path});
-  }
-  return known;
-}
-
 PullJob::Fetched PullJob::fetch_manifest(const Known& known) {
   const std::string url = url_of(kManifestName);
   const WebFiles::Request request = {.url = url, .etag = known.etag, .most_bytes = kMostManifestBytes};
@@ -119,16 +169,23 @@ PullJob::Fetched PullJob::fetch_manifest(const Known& known) {
         text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       });
   if (answer.is_unchanged) return {*known.current, request.etag};
-  return {parse_manifest(text, url), std::move(answer.etag)};
+  return {parse_manifest(text, url, "it is no manifest that can be used: see whether the URL is right"),
+          std::move(answer.etag)};
 }
 
 void PullJob::require_may_take(const SignedManifest& found, const Known& known) const {
   const std::string url = url_of(kManifestName);
-  require_trusted(found, keys_with_next(request_.trusted_keys, known.names_key), url);
-  if (known.current) require_not_before(found, *known.current, url);
+  const TrustedKeys keys = keys_with_next(request_.trusted_keys, known.names_key);
+  require_trusted(found, keys, url);
+  if (!request_.list_name.empty() && found.manifest.list != request_.list_name) {
+    refuse(ErrorCode::bad_input, url,
+           "is of the list '" + found.manifest.list + "', and " + choice_names().list_name + " is '" +
+               request_.list_name + "': see whether the URL is right");
+  }
+  require_not_before(found, known.current, keys, url);
   std::uint64_t bytes = 0;
   for (const PublishedFile& file : found.manifest.files) {
-    if (!is_layer_name(file.name) && file.name != kRevokedName && !is_learned(file.name)) {
+    if (!is_file_of_list(file.name)) {
       refuse(ErrorCode::bad_input, url,
              "names " + file.name + ", which is no part of a whitelist or of what is learned");
     }
@@ -141,11 +198,66 @@ void PullJob::require_may_take(const SignedManifest& found, const Known& known) 
   }
 }
 
-std::vector<PublishedFile> PullJob::missing(const Manifest& manifest) const {
+// Refuses a file that no pull of this list can have put there, if it would be replaced, or if it is of a whitelist that
+// the folder had before.
+void PullJob::require_own_folder(const Manifest& found, const Known& known) const {
+  const PullState::Names owned = known.owned_by(found.list);
+  for (const std::string& name : names_in(request_.folder)) {
+    if (!is_file_of_list(name) || owned.contains(name)) continue;
+    const auto named = std::ranges::find(found.files, name, &PublishedFile::name);
+    const bool is_named = named != found.files.end();
+    if (is_named ? has_bytes_of(path_of(name), *named) : !owned.empty()) continue;
+    refuse(ErrorCode::bad_input, path_of(name),
+           "was not pulled from the list '" + found.list +
+               "', and a pull would replace it or leave it without use; name another folder, or remove this file");
+  }
+}
+
+std::vector<PublishedFile> PullJob::missing(const Manifest& manifest, const TrustedKeys& keys) {
   std::vector<PublishedFile> files;
   std::ranges::copy_if(manifest.files, std::back_inserter(files),
-                       [this](const PublishedFile& file) { return !has_bytes_of(path_of(file.name), file); });
+                       [&](const PublishedFile& file) { return !fault_of(file, path_of(file.name), keys).empty(); });
   return files;
+}
+
+void PullJob::verify(const MappedFilter& filter, const PublishedFile& file, const TrustedKeys& keys) {
+  std::atomic<std::uint64_t> done_bytes{0};
+  const ObservedWork work(observer_, [&, total = filter.body_bytes()] {
+    return WorkState{.doing = "checking", .done_bytes = done_bytes, .total_bytes = total};
+  });
+  filter.verify_body(
+      0,
+      [&](std::uint64_t bytes) {
+        check_stop(stop_);
+        done_bytes = bytes;
+      },
+      keys);
+  checked_[file.name] = {file.digest, filter.stamp()};
+}
+
+// Empty: the file at `path` is the one that is named, every byte of it. Throws BloomgateError{bad_signature} where
+// another copy is no remedy.
+std::string PullJob::fault_of(const PublishedFile& file, const std::string& path, const TrustedKeys& keys) {
+  const bool is_layer = is_layer_name(file.name);
+  std::optional<MappedFilter> filter;
+  std::string fault = fault_by([&] {
+    require_published(file, path);
+    if (is_layer) filter.emplace(path);
+  });
+  if (!fault.empty() || !is_layer) return fault;
+  // Its header is the one that the manifest names, so its publisher has signed no other.
+  if (const std::string why = signer_fault(*filter, keys); !why.empty()) {
+    refuse(
+        ErrorCode::bad_signature, url_of(file.name),
+        why +
+            ", and a trusted key has signed the manifest that names it: its publisher signs it again with the key of "
+            "the manifest (bloomgate sign --key KEYFILE FOLDER)");
+  }
+  const auto checked = checked_.find(file.name);
+  if (checked != checked_.end() && checked->second.digest == file.digest && checked->second.stamp == filter->stamp()) {
+    return {};
+  }
+  return fault_by([&] { verify(*filter, file, keys); });
 }
 
 // What is there of it stays, and the rest is fetched.
@@ -167,7 +279,6 @@ void PullJob::fetch_rest(const PublishedFile& file, const std::string& part) {
                }
                at += bytes.size();
              });
-  if (fsync(out.get()) != 0) throw replacement_error("sync", part, errno);
 }
 
 // Into its hidden file, whole and checked.
@@ -184,17 +295,12 @@ void PullJob::fetch(const PublishedFile& file, const TrustedKeys& keys) {
         fetch_rest(file, part);
       }
     }
-    try {
-      require_published(file, part);
-      if (is_layer_name(file.name)) MappedFilter(part).verify_body(0, {}, keys);
-      return;
-    } catch (const BloomgateError& error) {
-      unlink(part.c_str());
-      // What an earlier run has left may be damaged.
-      if (was_begun && once_more) continue;
-      refuse(ErrorCode::bad_input, url_of(file.name),
-             std::string("is not the file that the manifest names: ") + error.what());
-    }
+    const std::string fault = fault_of(file, part, keys);
+    if (fault.empty()) return complete_part(part);
+    unlink(part.c_str());
+    // What an earlier run has left may be damaged.
+    if (was_begun && once_more) continue;
+    refuse(ErrorCode::bad_input, url_of(file.name), "is not the file that the manifest names: " + fault);
   }
 }
 
@@ -210,18 +316,18 @@ void PullJob::put_in_place(const std::vector<PublishedFile>& fetched) const {
   sync_folder_or_throw(request_.folder);
 }
 
-// Layers that are not published any longer, and what was cut off of others.
-void PullJob::remove_others(const Manifest& manifest) const {
+// Layers of the list that are not published any longer, and what was cut off of others.
+void PullJob::remove_others(const Manifest& manifest, const Known& known) const {
   const auto is_named = [&](const std::string& name) {
     return std::ranges::find(manifest.files, name, &PublishedFile::name) != manifest.files.end();
   };
-  for (const auto& entry : std::filesystem::directory_iterator(request_.folder)) {
-    const std::string name = entry.path().filename().string();
-    const bool is_ours = is_layer_name(name) || name == kRevokedName || is_learned(name);
-    const bool is_old = is_ours && !is_named(name);
+  const PullState::Names owned = known.owned_by(manifest.list);
+  for (const std::string& name : names_in(request_.folder)) {
+    const bool is_old = is_file_of_list(name) && owned.contains(name) && !is_named(name);
     if (!is_old && !is_part_name(name)) continue;
-    if (unlink(entry.path().c_str()) != 0 && errno != ENOENT) {
-      throw system_error(ErrorCode::cannot_write, "remove", entry.path().string(), errno);
+    const std::string path = path_of(name);
+    if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+      throw system_error(ErrorCode::cannot_write, "remove", path, errno);
     }
   }
   sync_folder_or_throw(request_.folder);
@@ -234,35 +340,30 @@ TrustedKeys PullJob::keys_of_files(const SignedManifest& manifest, const Known& 
   return keys;
 }
 
-void PullJob::remember(const Fetched& found, const Known& known) const {
-  Json state = {{"url", url_of(kManifestName)}, {"manifest", found.manifest.text}, {"etag", found.etag}};
-  const auto names_key = namer_after(request_.trusted_keys, known.names_key, found.manifest);
-  if (names_key) state["names-key"] = names_key->text;
-  replace_file(path_of(kStateName), state.dump(1) + "\n", kFileMode);
-}
-
 PullResult PullJob::pull() {
-  if (mkdir(request_.folder.c_str(), kFolderMode) != 0 && errno != EEXIST) {
-    throw system_error(ErrorCode::cannot_write, "make the folder", request_.folder, errno);
-  }
+  make_folder(request_.folder);
   const FolderLock lock(request_.folder, stop_);
   const std::uint64_t bytes_before = web_.bytes();
-  const Known known = this->known();
+  const Known known = read_pull_state(request_.folder, url_of(kManifestName), request_.trusted_keys);
   Fetched found = fetch_manifest(known);
   for (int tries = 1;; ++tries) {
     require_may_take(found.manifest, known);
     const Manifest& manifest = found.manifest.manifest;
     const bool is_same = known.current && known.current->text == found.manifest.text;
-    const bool is_overdue = std::chrono::system_clock::now() > manifest.holds_until;
+    // In seconds: a date after 2262 is none in nanoseconds.
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const bool is_overdue = now > manifest.holds_until;
     if (is_overdue && !is_same) {
       refuse(ErrorCode::bad_input, url_of(kManifestName),
              "does not hold any longer: its publisher has published nothing for too long, or somebody holds back what "
              "is newer");
     }
-    const std::vector<PublishedFile> files = missing(manifest);
+    require_own_folder(manifest, known);
+    const TrustedKeys keys = keys_of_files(found.manifest, known);
+    const std::vector<PublishedFile> files = missing(manifest, keys);
     PullResult result = {.manifest = found.manifest, .is_new = !is_same || !files.empty(), .is_overdue = is_overdue};
     try {
-      for (const PublishedFile& file : files) fetch(file, keys_of_files(found.manifest, known));
+      for (const PublishedFile& file : files) fetch(file, keys);
     } catch (const BloomgateError& error) {
       if (error.code() == ErrorCode::interrupted) throw;
       // Another state may have been published meanwhile.
@@ -271,10 +372,14 @@ PullResult PullJob::pull() {
       found = std::move(newer);
       continue;
     }
+    if (!is_same && !files.empty()) remember_placing(request_.folder, known, manifest);
     put_in_place(files);
     if (!is_same) replace_file(path_of(kManifestName), found.manifest.text, kFileMode);
-    if (result.is_new) remove_others(manifest);
-    if (result.is_new || found.etag != known.etag) remember(found, known);
+    const bool is_done = !result.is_new && known.is_complete;
+    if (!is_done) remove_others(manifest, known);
+    if (!is_done || found.etag != known.etag) {
+      remember_pulled(request_.folder, known, url_of(kManifestName), found.manifest, found.etag, request_.trusted_keys);
+    }
     result.files = files.size();
     result.bytes_fetched = web_.bytes() - bytes_before;
     return result;

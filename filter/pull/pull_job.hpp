@@ -5,29 +5,39 @@
 // before any is put in place. What was cut off is gone on with, also by a later process. Then the layers get their
 // names, the list of what is revoked, the manifest, and last the layers go that it does not name. If anything fails
 // before, the folder is as it was, but for hidden files; if it ends between two names, the next run does the rest, and
-// a daemon with trusted-key keeps what it has, since folder and manifest do not fit.
+// a daemon with trusted-key keeps what it has, since folder and manifest do not fit. A daemon that starts before the
+// next run refuses the folder.
+//
+// What others have put into the folder stays: a file is replaced or removed only if a manifest of this list has named
+// it, see pull_state.hpp. A folder with the layers of another whitelist is refused.
 //
 // For one thread.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "filter/base/public_key.hpp"
+#include "filter/file/mapped_filter.hpp"
 #include "filter/jobs/job_observer.hpp"
 #include "filter/keep/manifest.hpp"
+#include "filter/pull/pull_state.hpp"
 #include "filter/pull/web_files.hpp"
+#include "filter/system/file_stamp.hpp"
 
 namespace bloomgate {
 
 struct PullRequest {
   std::string url;  // of the folder; require_web_url()
   std::string folder;
-  TrustedKeys trusted_keys;  // at least one
+  TrustedKeys trusted_keys;    // at least one
+  std::string list_name = {};  // that is meant, of several under one key; empty: of the first manifest that is taken
   WebOptions web = {};
   std::uint64_t most_bytes = std::uint64_t{16} << 30;  // of all files together
 };
@@ -47,7 +57,9 @@ class PullJob {
 
   // May be called again and again: an unchanged manifest costs a request and no bytes, if the server knows ETags.
   // Throws BloomgateError: {no_answer} where it may be tried again later; {bad_signature, bad_input} for what is
-  // published and may not be taken; {cannot_open, cannot_read, cannot_write, interrupted}.
+  // published and may not be taken, and for a folder that another whitelist is in; {cannot_open, cannot_read,
+  // cannot_write, not_permitted, interrupted}. The first call reads every byte of the layers in the folder, and later
+  // ones those of the layers that were written to since.
   PullResult pull();
 
  private:
@@ -55,30 +67,32 @@ class PullJob {
     SignedManifest manifest;
     std::string etag;
   };
-  // Of what was pulled before.
-  struct Known {
-    std::optional<SignedManifest> current = {};    // the manifest in the folder
-    std::optional<SignedManifest> names_key = {};  // the one that has named the next key
-    std::string etag = {};                         // of `current`; empty: not known
+  using Known = PullState;  // of what was pulled before
+  // A layer in the folder, or fetched, of which every byte was checked.
+  struct Checked {
+    Digest digest;
+    FileStamp stamp;
   };
 
   std::string path_of(std::string_view name) const;
   std::string url_of(std::string_view name) const;
-  Known known() const;
   Fetched fetch_manifest(const Known& known);
   void require_may_take(const SignedManifest& found, const Known& known) const;
   TrustedKeys keys_of_files(const SignedManifest& manifest, const Known& known) const;
-  std::vector<PublishedFile> missing(const Manifest& manifest) const;
+  void require_own_folder(const Manifest& found, const Known& known) const;
+  std::vector<PublishedFile> missing(const Manifest& manifest, const TrustedKeys& keys);
+  std::string fault_of(const PublishedFile& file, const std::string& path, const TrustedKeys& keys);
+  void verify(const MappedFilter& filter, const PublishedFile& file, const TrustedKeys& keys);
   void fetch(const PublishedFile& file, const TrustedKeys& keys);
   void fetch_rest(const PublishedFile& file, const std::string& part);
   void put_in_place(const std::vector<PublishedFile>& fetched) const;
-  void remove_others(const Manifest& manifest) const;
-  void remember(const Fetched& found, const Known& known) const;
+  void remove_others(const Manifest& manifest, const Known& known) const;
 
   PullRequest request_;
   JobObserver& observer_;
   const std::atomic<bool>& stop_;
   WebFiles web_;
+  std::map<std::string, Checked, std::less<>> checked_ = {};  // by the name of the layer
 };
 
 }  // namespace bloomgate

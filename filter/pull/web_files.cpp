@@ -1,6 +1,8 @@
 #include "filter/pull/web_files.hpp"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
+#include <netinet/in.h>
 
 #include <charconv>
 #include <exception>
@@ -42,8 +44,12 @@ class Url {
   bool is_valid_ = false;
 };
 
+// Names other than localhost may lead anywhere, also those that begin as an address does.
 bool is_this_machine(const std::string& host) {
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+  constexpr std::uint32_t kLoopback = 127;
+  if (host == "localhost" || host == "[::1]") return true;
+  in_addr address = {};
+  return inet_pton(AF_INET, host.c_str(), &address) == 1 && ntohl(address.s_addr) >> 24 == kLoopback;
 }
 
 // "bytes 100-" of "bytes 100-199/200". Nothing of anything else.
@@ -68,6 +74,10 @@ void require_web_url(const std::string& url) {
     refuse(
         "the URL has a user's name or password in it, which logs would show; let the server know its fronts by their "
         "addresses: what is published is signed, and holds no address");
+  }
+  if (url.find_first_of("?#") != std::string::npos) {
+    refuse("'" + printable(url) +
+           "' has a query or a fragment, after which no name of a file can stand; name a folder");
   }
   const std::string scheme = parts.part(CURLUPART_SCHEME);
   if (scheme == "https" || (scheme == "http" && is_this_machine(parts.part(CURLUPART_HOST)))) return;
@@ -107,8 +117,14 @@ struct WebFiles::Curl {
 
   // Where the first bytes belong. A server that cannot send a part sends the whole.
   void start() {
+    constexpr long kWhole = 200;
     constexpr long kPart = 206;
     at = 0;
+    if (status() != kWhole && status() != kPart) {
+      throw BloomgateError(ErrorCode::no_answer, request->url + " cannot be fetched: the server answers " +
+                                                     std::to_string(status()) +
+                                                     ", and sends no file; see whether the URL is right");
+    }
     if (status() == kPart) {
       const auto sent = begin_of_range(header("Content-Range"));
       if (!sent || *sent != request->begin) {

@@ -20,8 +20,8 @@ struct WebOptions {
   std::chrono::seconds timeout = {};  // for one file; 0: as long as it moves
 };
 
-// Throws BloomgateError{bad_argument} with the remedy for anything but https, and http to this machine itself, and for
-// a URL with a password in it, which messages would show.
+// Throws BloomgateError{bad_argument} with the remedy for anything but https, and http to this machine itself, for a
+// URL with a password in it, which messages would show, and for one to which no name of a file can be appended.
 void require_web_url(const std::string& url);
 
 class WebFiles {

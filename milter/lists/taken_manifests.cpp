@@ -95,7 +95,7 @@ UsableManifest usable_manifest(const WhitelistSource& source, std::chrono::syste
                            .keys = keys_with_next(source.trusted_keys, taken.names_key)};
   const SignedManifest& manifest = usable.signed_by_trusted;
   require_trusted(manifest, usable.keys, path);
-  if (taken.last) require_not_before(manifest, *taken.last, path);
+  require_not_before(manifest, taken.last, usable.keys, path);
   if (now > used_until(manifest.manifest, source)) {
     refuse(path,
            fmt::format("holds until {}, and its publisher has published nothing since {}: it is too old to be used "

@@ -92,7 +92,9 @@ void print_manifest(const std::string& whitelist) {
   if (!shown.fault.empty()) std::cout << "manifest         cannot be used: " << shown.fault << '\n';
   if (!shown.read) return;
   const Manifest& manifest = shown.read->manifest;
-  const bool is_over = manifest.holds_until < std::chrono::system_clock::now();
+  // In seconds: a date after 2262 is none in nanoseconds.
+  const bool is_over =
+      manifest.holds_until < std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   std::cout << "manifest         " << manifest_path(whitelist) << "\nlist             " << manifest.list
             << "\nnumber           " << manifest.number << "\nmade             " << text_of(manifest.made)
             << "\nholds until      " << text_of(manifest.holds_until)

@@ -93,6 +93,8 @@ int run_pull(const Arguments& arguments) {
   visible.add_options()  //
       ("trusted-key", po::value(&keys)->value_name("KEY"),
        "a public key that may have signed what is published; may be repeated")  //
+      ("list-name", po::value(&request.list_name)->value_name("NAME"),
+       "the list that is meant: give it where one key signs several lists, each with another --list-name")  //
       ("watch", po::value(&watch_seconds)->value_name("SECONDS"),
        "stay, and ask each so many seconds; SIGTERM ends it")  //
       ("most-bytes", po::value(&most_bytes)->default_value("16G")->value_name("SIZE"),
@@ -107,6 +109,9 @@ int run_pull(const Arguments& arguments) {
   if (!values) return EX_OK;
   if (operands.size() != 2) throw UsageError("name a URL and a folder");
   if (keys.empty()) throw UsageError("give --trusted-key: without it anybody could publish");
+  if (!request.list_name.empty() && !is_list_name(request.list_name)) {
+    throw UsageError("--list-name takes 1 to 63 letters, digits, dots, hyphens and underscores, and no dot in front");
+  }
   if (timeout > kMostSeconds) throw UsageError("--timeout takes at most " + std::to_string(kMostSeconds) + " seconds");
   const bool stays = values->count("watch") != 0;
   const std::chrono::seconds interval = stays ? watch_interval(watch_seconds) : std::chrono::seconds();

@@ -85,7 +85,7 @@ std::optional<WrittenManifest> put_filter_back(const std::string& path, unsigned
   require_key(path, number, publishing);
   require_sound(path, number, store);
   const ManifestWriter manifest = writer_of(path, publishing);
-  if (publishing.key) require_signed_filter(generation_path(path, number));
+  if (publishing.key) manifest.require_may_name(generation_path(path, number));
   if (store.empty()) {
     exchange_generation(path, number);
   } else {

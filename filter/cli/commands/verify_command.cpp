@@ -142,7 +142,9 @@ int run_verify(const Arguments& arguments) {
       ("confirm", po::value(&store_path)->value_name("STORE"),
        "also check the store that was built with the filter, and look up in it what the filter finds")  //
       ("trusted-key", po::value(&key_texts)->composing()->value_name("KEY"),
-       "the filter must be signed with the secret key that belongs to this public one; may be given several times");
+       "the filter must be signed with the secret key that belongs to this public one, or each layer of a folder and "
+       "its "
+       "manifest; may be given several times");
   options.add_to(visible);
   add_json(json, visible);
   const auto values = parse_command_line(

@@ -169,7 +169,8 @@ TEST_CASE("what no writer would write is refused with its line, even where it is
       {"no name", kFile, "file  12312 ", 6},
       {"the manifest itself", "file revoked", "file manifest", 8},
       {"a backslash", kFile, "file 0001\\.bloom 12312 ", 6},
-      {"a name of 256 bytes", kFile, "file " + std::string(256, '0') + " 12312 ", 6},
+      {"a layer's name that no reader can use", kFile, "file " + std::string(64, '0') + ".bloom 12312 ", 6},
+      {"a name of 233 bytes", kFile, "file " + std::string(233, '0') + " 12312 ", 6},
       {"no size", kFile, "file 0001.bloom ", 6},
       {"a size with a zero in front", kFile, "file 0001.bloom 012312 ", 6},
       {"a size that wraps", kFile, "file 0001.bloom 18446744073709563928 ", 6},
@@ -210,13 +211,23 @@ TEST_CASE("the lines of signer and signature are held to their form, too") {
 TEST_CASE("a text may be large, but not larger than a manifest is") {
   Manifest manifest = some_manifest();
   manifest.files.clear();
-  const auto name_of = [](unsigned i) { return std::string(250, 'a') + std::to_string(100 + i); };
+  const auto name_of = [](unsigned i) { return std::string(229, 'a') + std::to_string(100 + i); };
   for (unsigned i = 0; i < 65; ++i) manifest.files.push_back({name_of(i), ~std::uint64_t{0} >> 1, some_digest(0xff)});
   const std::string text = sign_manifest(manifest, signing_key());
   CHECK(parse_manifest(text, "manifest").manifest == manifest);
   manifest.files.push_back({name_of(65), 1, some_digest(1)});
   CHECK_THROWS_WITH(sign_manifest(manifest, signing_key()), Contains("line 71: expected at most 65 files"));
   CHECK_THAT(refusal_of(std::string(kMostManifestBytes + 1, '\n')), Contains("has 65537 bytes"));
+}
+
+TEST_CASE("a layer's name is as long as readers can use it, and the remedy is the one for the place of the text") {
+  CHECK(is_published_name(std::string(63, 'a') + ".bloom"));
+  CHECK_FALSE(is_published_name(std::string(64, 'a') + ".bloom"));
+  CHECK(is_published_name(std::string(kMostPublishedNameBytes, 'a')));
+  CHECK_FALSE(is_published_name(std::string(kMostPublishedNameBytes + 1, 'a')));
+  CHECK_THROWS_WITH(parse_manifest("x", "there", "look there"), EndsWith("; look there"));
+  CHECK_THROWS_WITH(parse_manifest(std::string(kMostManifestBytes + 1, 'x'), "there", "look there"),
+                    EndsWith("; look there"));
 }
 
 TEST_CASE("what cannot be read is not signed") {

@@ -135,6 +135,31 @@ class FolderManifestTest(Published):
             self.run_it(*words, status=EX_USAGE)
         self.assertEqual(self.number(), FAR + 5)
 
+    def test_layers_of_a_key_that_readers_of_the_manifest_need_not_trust_are_not_named(self):
+        self.signed(0)
+        key, before = self.folder / "other", (self.layers / "manifest").read_bytes()
+        public = self.run_it("sign", "--new-key", key).stdout.strip()
+        said = self.append(1, "--sign-key", key, status=EX_DATAERR).stderr
+        self.assertRegex(said, rf"0001\.bloom is signed by {re.escape(self.public)}, and .*{re.escape(public)} has signed need not "
+                               r"trust that key; sign it with 'bloomgate sign --key FILE \S+/layers', where FILE has the key of")
+        self.assertEqual((self.names(), (self.layers / "manifest").read_bytes()), (["0001.bloom"], before))
+        self.run_it("sign", "--key", key, self.layers)
+        self.append(1, "--sign-key", key)
+        self.assert_names_what_is_there()
+        self.assertEqual(self.manifest()["signer"], public)
+
+    def test_layers_of_the_key_that_has_named_the_signer_stay(self):
+        self.signed(0)
+        key = self.folder / "next"
+        public = self.run_it("sign", "--new-key", key).stdout.strip()
+        self.run_it("sign", "--key", self.key, self.layers, "--next-key", public)
+        for number in (1, 2):
+            self.append(number, "--sign-key", key, "--keep", "2")
+            self.assert_names_what_is_there()
+            self.assertEqual(self.manifest()["signer"], public)
+        self.run_it("rollback", self.layers, "--sign-key", key)
+        self.assert_names_what_is_there()
+
     def test_a_night_without_entries_renews_the_manifest(self):
         self.signed(0)
         number = self.number()
@@ -175,6 +200,42 @@ class FolderManifestTest(Published):
         (self.layers / "manifest").write_text("bloomgate-manifest 2\n")
         self.assertIn("line 1: expected 'bloomgate-manifest 1'", self.info(self.layers)["manifest"]["fault"])
         self.assertRegex(self.run_it("info", self.layers).stdout, r"(?m)^manifest +cannot be used: .*, line 1: ")
+
+
+class VerifiedFolderTest(Published):
+    """`bloomgate verify FOLDER --trusted-key` says whether a daemon with that key would use the folder."""
+
+    def verify(self, status=0, key=None):
+        return self.run_it("verify", self.layers, "--trusted-key", key or self.public, status=status).stderr
+
+    def test_a_folder_that_lacks_a_layer_of_its_manifest_or_has_another_one_is_not_sound(self):
+        self.signed(0)
+        self.signed(1)
+        (self.layers / "revoked").write_text("eve@example.org\n")
+        self.run_it("sign", "--key", self.key, self.layers)
+        self.verify()
+        lost = self.folder / "lost"
+        (self.layers / "0002.bloom").rename(lost)
+        self.assertRegex(self.verify(EX_DATAERR), r"0002\.bloom is not there, and \S+/manifest names it")
+        lost.rename(self.layers / "0002.bloom")
+        shutil.copyfile(self.layers / "0001.bloom", self.layers / "0003.bloom")
+        self.assertRegex(self.verify(EX_DATAERR), r"0003\.bloom is a layer that \S+/manifest does not name")
+        (self.layers / "0003.bloom").rename(self.layers / "0002.bloom")
+        self.assertRegex(self.verify(EX_DATAERR), r"0002\.bloom is not the file that the manifest names")
+        self.run_it("sign", "--key", self.key, self.layers)
+        (self.layers / "revoked").write_text("ann@example.org\n")
+        self.assertRegex(self.verify(EX_DATAERR), r"revoked is not the file that the manifest names")
+
+    def test_a_folder_whose_manifest_is_missing_or_of_another_key_is_not_sound(self):
+        self.signed(0)
+        self.verify()
+        key = self.folder / "other"
+        public = self.run_it("sign", "--new-key", key).stdout.strip()
+        self.resign(r"(?m)^signer .*", f"signer {public}", key)
+        self.assertRegex(self.verify(EX_DATAERR), r"manifest is signed by .*, which is no trusted key")
+        (self.layers / "manifest").unlink()
+        self.assertRegex(self.verify(EX_DATAERR), r"layers/manifest is not there, and a daemon with trusted keys uses only what it names")
+        self.run_it("verify", self.layers)
 
 
 class RollbackManifestTest(Published):
