@@ -31,13 +31,16 @@ const std::string& path_of(const NamedExactList& list, const DaemonCommand& comm
 void require_own_list(const NamedExactList& list, const std::string& path, const DaemonCommand& command) {
   const WhitelistSource* const source = named_with(command.options, path);
   if (source == nullptr) return;
+  const std::string name(list.name);
+  const bool counts_beside = list.part == &ListParts::revoked;
   throw config_error(
-      {command.config_path}, std::string(list.name),
+      {command.config_path}, name,
       path + " is published with whitelist " + source->name +
           ", and the daemon uses it only as the manifest there says. Nothing was changed; change it where "
           "it is published (edit it, then bloomgate sign --key KEYFILE FOLDER), or name a list of your "
-          "own here, as /etc/bloomgate/" +
-          std::string(list.name) + ".txt: what is published counts beside it");
+          "own here: " +
+          name + " = /etc/bloomgate/" + name + ".txt" +
+          (counts_beside ? ", which counts beside what is published" : ""));
 }
 
 std::string sentence(const ListCommand& command, const EditedEntry& edited) {

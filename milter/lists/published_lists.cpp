@@ -97,8 +97,8 @@ PublishedLists revoked_of(std::span<const NamedFilter> whitelists) {
   return lists;
 }
 
-// Whether the operator has named one of the published lists. By the operator's own links alone: a link that somebody
-// puts in the place of the published file must not make the operator's list count as read.
+// Whether the operator has named one of the published lists. By the operator's own links alone: a link in
+// the place of the published file must not make the operator's list count as read.
 bool is_one_of(const PublishedLists& lists, const std::string& path) {
   const std::vector<std::string> steps = steps_of(path);
   return std::ranges::any_of(lists, [&](const auto& each) {
