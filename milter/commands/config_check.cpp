@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <ostream>
 #include <sstream>
@@ -15,8 +17,8 @@
 #include "milter/judge/policy_of_options.hpp"
 #include "milter/learning/learned_elsewhere.hpp"
 #include "milter/learning/logger.hpp"
-#include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/loaded_lists.hpp"
+#include "milter/lists/published_lists.hpp"
 #include "milter/lists/whitelist_files.hpp"
 #include "milter/lookup/learned_answers.hpp"
 #include "milter/serving/local_socket.hpp"
@@ -24,29 +26,45 @@
 namespace bloomgate {
 namespace {
 
-void show_whitelist(const WhitelistSource& source, std::ostream& out) {
-  for (const NamedFilter& each : load_whitelist_files(source, false, FilterCheck::header)) {
+std::vector<NamedFilter> show_whitelist(const WhitelistSource& source, std::ostream& out) {
+  std::vector<NamedFilter> filters = load_whitelist_files(source, false, FilterCheck::header);
+  for (const NamedFilter& each : filters) {
     const LoadedFilter& whitelist = *each.filter;
     out << "whitelist " << printable(whitelist.path()) << ": " << entries_of(whitelist.header())
         << " entries; its header is good (all of it is checked when it is loaded)\n";
     if (whitelist.store() == nullptr) continue;
     out << "confirm " << printable(source.store) << ": the store of this whitelist; its header and index are good\n";
   }
+  return filters;
 }
 
+void show_exact_list(const NamedExactList& list, const ReadList& read, std::ostream& out) {
+  for (const ReadList::Text& text : read.texts) {
+    const bool is_first = &text == &read.texts.front();
+    out << list.name << ' ' << printable(text.path) << ": " << text.entries << (is_first ? "" : " more")
+        << " entries\n";
+  }
+}
+
+// Refuses what the daemon would refuse at its start.
 void show_lists(const DaemonOptions& options, std::ostream& out) {
+  std::vector<NamedFilter> whitelists;
   for (const WhitelistSource& source : options.whitelists) {
     try {
-      show_whitelist(source, out);
+      std::ranges::move(show_whitelist(source, out), std::back_inserter(whitelists));
     } catch (const BloomgateError& error) {
       if (!options.allow_missing_whitelist) throw;
       out << "whitelist: none can be used, which is allowed: " << printable(error.what()) << '\n';
     }
   }
   for (const NamedExactList& each : kExactLists) {
-    const std::string& path = options.*each.path;
-    if (path.empty()) continue;
-    out << each.name << ' ' << printable(path) << ": " << load_exact_list(path, each.of).list.size() << " entries\n";
+    try {
+      if (const auto read = read_configured_list(options, each, whitelists)) show_exact_list(each, *read, out);
+    } catch (const BloomgateError& error) {
+      if (!is_awaited(options, each, whitelists)) throw;
+      out << each.name << ": it comes with a whitelist that is allowed to be missing, and until both are there the "
+          << "daemon delivers no message by it: " << printable(error.what()) << '\n';
+    }
   }
 }
 

@@ -12,6 +12,7 @@
 #include "milter/fields/alignment.hpp"
 #include "milter/lists/list_file_edit.hpp"
 #include "milter/lists/loaded_lists.hpp"
+#include "milter/lists/published_lists.hpp"
 
 namespace bloomgate {
 namespace {
@@ -24,6 +25,22 @@ const std::string& path_of(const NamedExactList& list, const DaemonCommand& comm
                      "no file is set for this list; write '" + name + " = /etc/bloomgate/" + name +
                          ".txt' there, make the file (install -m 644 /dev/null /etc/bloomgate/" + name +
                          ".txt), and restart the daemon");
+}
+
+// The daemon would refuse the edited file, and `bloomgate pull` would put the published one back.
+void require_own_list(const NamedExactList& list, const std::string& path, const DaemonCommand& command) {
+  const WhitelistSource* const source = named_with(command.options, path);
+  if (source == nullptr) return;
+  const std::string name(list.name);
+  const bool counts_beside = list.part == &ListParts::revoked;
+  throw config_error(
+      {command.config_path}, name,
+      path + " is published with whitelist " + source->name +
+          ", and the daemon uses it only as the manifest there says. Nothing was changed; change it where "
+          "it is published (edit it, then bloomgate sign --key KEYFILE FOLDER), or name a list of your "
+          "own here: " +
+          name + " = /etc/bloomgate/" + name + ".txt" +
+          (counts_beside ? ", which counts beside what is published" : ""));
 }
 
 std::string sentence(const ListCommand& command, const EditedEntry& edited) {
@@ -95,6 +112,7 @@ int edit_list(const DaemonCommand& command, std::ostream& out) {
   const NamedExactList& list = *std::ranges::find(kExactLists, word_of(asked.spec->list), &NamedExactList::name);
   const std::string& path = path_of(list, command);
   const std::vector<Entry> entries = entries_of_words(asked.entries, list.of);
+  require_own_list(list, path, command);
   const EditedList edited =
       edit_list_file(path, entries, asked.spec->change, separators_of(asked.spec->list, command.options), list.of);
   if (asked.json) {

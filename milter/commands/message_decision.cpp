@@ -21,7 +21,7 @@
 #include "milter/learning/learner.hpp"
 #include "milter/learning/logger.hpp"
 #include "milter/learning/outgoing.hpp"
-#include "milter/lists/exact_list_file.hpp"
+#include "milter/lists/published_lists.hpp"
 #include "milter/lists/whitelist_files.hpp"
 #include "milter/names/resolver.hpp"
 #include "milter/policy/decide.hpp"
@@ -43,8 +43,12 @@ std::shared_ptr<const LoadedLists> loaded_lists(const DaemonOptions& options) {
     }
   }
   for (const NamedExactList& each : kExactLists) {
-    const std::string& path = options.*each.path;
-    if (!path.empty()) (parts.*each.part).list = std::make_shared<const ExactList>(load_exact_list(path, each.of).list);
+    try {
+      if (const auto read = read_configured_list(options, each, parts.whitelists)) (parts.*each.part).list = read->list;
+    } catch (const BloomgateError&) {
+      if (!is_awaited(options, each, parts.whitelists)) throw;
+      parts.*each.part = {.is_lost = true};
+    }
   }
   return std::make_shared<const LoadedLists>(std::move(parts));
 }

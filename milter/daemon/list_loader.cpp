@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <iterator>
 #include <string_view>
 
@@ -13,7 +12,7 @@
 #include "filter/keep/layer_folder.hpp"
 #include "filter/system/file_paths.hpp"
 #include "milter/learning/logger.hpp"
-#include "milter/lists/exact_list_file.hpp"
+#include "milter/lists/published_lists.hpp"
 #include "milter/lists/taken_manifests.hpp"
 #include "milter/lists/whitelist_files.hpp"
 
@@ -111,67 +110,59 @@ std::vector<NamedFilter> open_whitelist(const WhitelistSource& source, bool lock
   }
 }
 
-ExactListPart read_exact(const NamedExactList& place, const std::string& path, std::vector<ListLoader::Line>& lines) {
-  const Clock::time_point start = Clock::now();
-  ExactListReading reading = load_exact_list(path, place.of);
-  for (const BadLine& line : reading.bad_lines) {
-    lines.push_back({true, fmt::format("{}:{}: {}; the line is left out", printable(path), line.number, line.text)});
-  }
-  if (reading.bad_line_count > reading.bad_lines.size()) {
-    lines.push_back({true, fmt::format("{}: {} more lines are not entries and are left out", printable(path),
-                                       reading.bad_line_count - reading.bad_lines.size())});
-  }
-  lines.push_back({false, fmt::format("loaded {} entries of {} in {:.3f} s ({})", reading.list.size(), printable(path),
-                                      seconds_since(start), place.name)});
-  return {.list = std::make_shared<const ExactList>(std::move(reading.list)), .left_out = reading.bad_line_count};
-}
-
-// Of a list in the folder of a whitelist with trusted keys, where both are published together. Throws
-// BloomgateError{bad_input} unless the file is as the manifest says, and what usable_manifest() throws.
-void require_as_published(const DaemonOptions& options, const std::string& path) {
-  for (const WhitelistSource& source : options.whitelists) {
-    if (source.trusted_keys.empty() || !is_folder(source.path) || !is_same_file(folder_of(path), source.path)) continue;
-    const UsableManifest usable = usable_manifest(source, std::chrono::system_clock::now());
-    const auto& files = usable.signed_by_trusted.manifest.files;
-    const auto name = std::filesystem::path(path).filename().string();
-    const auto file = std::ranges::find(files, name, &PublishedFile::name);
-    if (file == files.end()) {
-      throw BloomgateError(ErrorCode::bad_input, manifest_path(source.path) + " does not name " + name, {.path = path});
+void add_lines(const NamedExactList& place, const ReadList& read, double seconds,
+               std::vector<ListLoader::Line>& lines) {
+  for (const ReadList::Text& text : read.texts) {
+    for (const BadLine& line : text.bad_lines) {
+      lines.push_back(
+          {true, fmt::format("{}:{}: {}; the line is left out", printable(text.path), line.number, line.text)});
     }
-    require_published(*file, path);
+    if (text.bad_line_count > text.bad_lines.size()) {
+      lines.push_back({true, fmt::format("{}: {} more lines are not entries and are left out", printable(text.path),
+                                         text.bad_line_count - text.bad_lines.size())});
+    }
+    const bool is_first = &text == &read.texts.front();
+    lines.push_back({false, fmt::format("loaded {} {}entries of {} in {:.3f} s ({})", text.entries,
+                                        is_first ? "" : "more ", printable(text.path), seconds, place.name)});
   }
 }
 
+std::optional<ExactListPart> read_exact(const ListLoader::Request& request, const NamedExactList& place,
+                                        ListLoader::Loaded& loaded) {
+  const Clock::time_point start = Clock::now();
+  const std::optional<ReadList> read = read_configured_list(request.wanted, place, loaded.lists.whitelists);
+  if (!read) return std::nullopt;
+  add_lines(place, *read, seconds_since(start), loaded.lines);
+  ExactListPart part = {.list = read->list};
+  for (const ReadList::Text& text : read->texts) part.left_out += text.bad_line_count;
+  return part;
+}
+
+// After the whitelists, which may have published a part of it.
 void load_exact(const ListLoader::Request& request, const NamedExactList& place, ListLoader::Loaded& loaded) {
   const std::string& path = request.wanted.*place.path;
-  if (path.empty()) return;
-  const bool is_known = request.known != nullptr && request.known->*place.path == path;
-  const ExactListPart before = is_known ? request.in_use.*place.part : ExactListPart{};
+  const bool is_first = request.known == nullptr;
+  const bool is_known = !is_first && request.known->*place.path == path;
   ExactListPart& part = loaded.lists.*place.part;
   try {
-    require_as_published(request.wanted, path);
-  } catch (const BloomgateError& error) {
-    // The one in use was published once, and the two files change one after the other.
-    if (!before.list) {
-      if (request.known == nullptr) throw;
-      part = {.is_lost = true};
-      loaded.lost.push_back(printable(error.what()));
-      return;
-    }
-    part = before;
-    loaded.refused.push_back(printable(error.what()));
-    return;
-  }
-  try {
-    part = read_exact(place, path, loaded.lines);
+    const std::optional<ExactListPart> read = read_exact(request, place, loaded);
+    if (!read) return;
+    part = *read;
+    const ExactListPart before = is_known ? request.in_use.*place.part : ExactListPart{};
     if (const std::size_t entries = before.list ? before.list->size() : 0; entries != 0 && part.list->size() == 0) {
       loaded.lines.push_back(
           {true, fmt::format("{} had {} entries and is empty now ({})", printable(path), entries, place.name)});
     }
   } catch (const std::exception& error) {
-    if (request.known == nullptr) throw;
-    (is_known ? loaded.lost : loaded.refused).push_back(printable(error.what()));
-    if (is_known) {
+    const std::string fault = printable(error.what());
+    if (is_first && !is_awaited(request.wanted, place, loaded.lists.whitelists)) throw;
+    if (is_first) {
+      loaded.lines.push_back(
+          {true, fmt::format("starting without the list {}, which comes with a whitelist: {}", place.name, fault)});
+    } else {
+      (is_known ? loaded.lost : loaded.refused).push_back(fault);
+    }
+    if (is_first || is_known) {
       part = {.is_lost = true};
     } else {
       loaded.are_usable = false;
@@ -195,6 +186,7 @@ std::vector<std::string> all_list_paths(const DaemonOptions& options) {
     paths.push_back(source.path);
     if (!source.store.empty()) paths.push_back(source.store);
     if (std::string manifest = place_of_manifest(source); !manifest.empty()) paths.push_back(std::move(manifest));
+    if (std::string revoked = place_of_revoked(source); !revoked.empty()) paths.push_back(std::move(revoked));
   }
   return paths;
 }
@@ -212,35 +204,79 @@ std::optional<ListLoader::Loaded> ListLoader::without_overdue(const DaemonOption
   std::vector<NamedFilter>& filters = loaded.lists.whitelists;
   bool found = false;
   for (const WhitelistSource& source : options.whitelists) {
-    const auto is_overdue = [&](const NamedFilter& each) {
+    const auto is_too_old = [&](const NamedFilter& each) {
       return each.manifest && configured_name(each.name) == source.name &&
-             now > used_until(each.manifest->manifest, source);
+             is_overdue(each.manifest->manifest, source, now);
     };
-    const auto first = std::ranges::find_if(filters, is_overdue);
+    const auto first = std::ranges::find_if(filters, is_too_old);
     if (first == filters.end()) continue;
     found = true;
     loaded.lines.push_back(
-        {true, fmt::format("whitelist {} is not used any longer: it held until {}, and nothing newer has come",
-                           source.name, date_text(first->manifest->manifest.holds_until))});
-    *first = {.name = source.name, .filter = nullptr};
-    std::erase_if(filters, is_overdue);
+        {true, fmt::format("whitelist {} is not used any longer: it held until {}, it is {} by the clock of this "
+                           "machine, and nothing newer has come; if the clock is wrong, the whitelist is used again as "
+                           "soon as the clock is right",
+                           source.name, date_text(first->manifest->manifest.holds_until),
+                           date_text(std::chrono::floor<std::chrono::seconds>(now)))});
+    overdue_.insert_or_assign(source.path, used_until(first->manifest->manifest, source));
+    *first = {.name = source.name, .filter = nullptr, .revoked = first->revoked};
+    std::erase_if(filters, is_too_old);
   }
   return found ? std::optional(std::move(loaded)) : std::nullopt;
 }
 
 ListLoader::Files ListLoader::files_of(const WhitelistSource& source) {
   const std::optional<FileStamp> manifest = stamp_of(place_of_manifest(source));
-  if (!is_folder(source.path)) return {stamp_of(source.path), stamp_of(source.store), manifest, {}};
-  Files files = {.filter = {}, .store = {}, .manifest = manifest, .layers = {}};
+  if (!is_folder(source.path)) {
+    return {.filter = stamp_of(source.path), .store = stamp_of(source.store), .manifest = manifest};
+  }
+  Files files = {.manifest = manifest, .revoked = stamp_of(place_of_revoked(source))};
   for (const Layer& layer : layers_in(source.path)) files.layers.emplace_back(layer.name, stamp_of(layer.path));
   return files;
 }
 
-bool ListLoader::is_replaced(const WhitelistSource& source) const {
-  const Files now = files_of(source);
-  const auto tried = tried_.find(source.path);
-  // One that has gone goes on to serve.
-  return now.are_there() && (tried == tried_.end() || tried->second != now);
+bool ListLoader::is_replaced(const WhitelistSource& source, std::chrono::system_clock::time_point now) const {
+  const Files files = files_of(source);
+  // A whitelist whose files are gone stays in use.
+  if (!files.are_there()) return false;
+  if (const auto tried = tried_.find(source.path); tried == tried_.end() || tried->second != files) return true;
+  const auto overdue = overdue_.find(source.path);
+  return overdue != overdue_.end() && std::chrono::floor<std::chrono::seconds>(now) <= overdue->second;
+}
+
+// The same files may be good again when the clock is.
+void ListLoader::note_if_overdue(const WhitelistSource& source) {
+  if (source.trusted_keys.empty()) return;
+  try {
+    const auto found = read_manifest(source.path);
+    if (!found || !is_overdue(found->manifest, source, std::chrono::system_clock::now())) return;
+    overdue_.insert_or_assign(source.path, used_until(found->manifest, source));
+  } catch (const BloomgateError&) {  // NOLINT(bugprone-empty-catch): then the manifest itself is what was refused
+  }
+}
+
+std::optional<ListLoader::Loaded> ListLoader::with_remembered(const DaemonOptions& options, const ListParts& in_use) {
+  Loaded loaded = {.lists = in_use};
+  bool is_any = false;
+  for (const WhitelistSource& source : options.whitelists) {
+    std::shared_ptr<const SignedManifest> manifest;
+    std::vector<NamedFilter*> filters;
+    for (NamedFilter& each : loaded.lists.whitelists) {
+      if (each.not_remembered.empty() || !each.manifest || configured_name(each.name) != source.name) continue;
+      filters.push_back(&each);
+      manifest = each.manifest;
+    }
+    if (!manifest) continue;
+    try {
+      remember_taken(source, *manifest);
+    } catch (const BloomgateError&) {
+      continue;  // its reason is known
+    }
+    for (NamedFilter* const each : filters) each->not_remembered.clear();
+    loaded.lines.push_back({false, fmt::format("taken-manifests: number {} of whitelist {} is kept now",
+                                               manifest->manifest.number, source.name)});
+    is_any = true;
+  }
+  return is_any ? std::optional(std::move(loaded)) : std::nullopt;
 }
 
 void ListLoader::load_whitelist(const Request& request, const WhitelistSource& source, Loaded& loaded) {
@@ -252,9 +288,16 @@ void ListLoader::load_whitelist(const Request& request, const WhitelistSource& s
     std::ranges::move(some, std::back_inserter(all));
   };
   const bool only_replaced = request.whitelists == ReadWhitelists::replaced;
-  if (request.whitelists == ReadWhitelists::none || (only_replaced && !is_replaced(source))) return add(filters);
+  if (request.whitelists == ReadWhitelists::none || (only_replaced && !is_replaced(source))) {
+    if (const auto refused = refused_.find(source.path); refused != refused_.end()) {
+      loaded.still_refused.push_back(refused->second);
+    }
+    return add(filters);
+  }
   loaded.tried_whitelists = true;
   if (!is_first) log_->info("loading {} again", printable(source.path));
+  overdue_.erase(source.path);
+  refused_.erase(source.path);
   std::string fault;
   try {
     std::vector<Line> lines;
@@ -265,6 +308,7 @@ void ListLoader::load_whitelist(const Request& request, const WhitelistSource& s
     if (is_first && !request.wanted.allow_missing_whitelist) throw;
     fault = printable(error.what());
     note_damage(error, filters);
+    note_if_overdue(source);
   } catch (const std::exception& error) {
     // Neither a bad file nor a lack of memory for it may end a daemon that has a good whitelist.
     if (is_first) throw;
@@ -282,6 +326,7 @@ void ListLoader::load_whitelist(const Request& request, const WhitelistSource& s
   }
   for (NamedFilter& each : filters) each.awaits_pair = !source.store.empty();
   if (only_replaced) fault = fmt::format("whitelist {} is there and cannot be used: {}", source.name, fault);
+  if (known != nullptr) refused_.insert_or_assign(source.path, fault);
   loaded.refused.push_back(std::move(fault));
   if (known == nullptr) loaded.are_usable = false;
   add(filters);
@@ -314,6 +359,7 @@ std::vector<NamedFilter> ListLoader::read_whitelist(const Request& request, cons
       lines.push_back({true, fmt::format("taken-manifests: {}: after a restart an older state of whitelist {} could be "
                                          "taken",
                                          printable(error.what()), source.name)});
+      for (NamedFilter& each : loaded) each.not_remembered = error.what();
     }
   }
   if (is_folder(source.path)) {

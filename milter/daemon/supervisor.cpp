@@ -84,13 +84,14 @@ void Supervisor::note_changes() {
 void Supervisor::look_for_replaced() {
   next_look_ = Clock::now() + kLookForWhitelists;
   drop_overdue();
+  if (auto remembered = ListLoader::with_remembered(options_, slot_.get()->parts())) set_lists(*std::move(remembered));
   if (std::ranges::any_of(options_.whitelists, [this](const auto& each) { return loader_.is_replaced(each); }))
     note_change();
 }
 
 // The time passes without any event.
 void Supervisor::drop_overdue() {
-  auto loaded = ListLoader::without_overdue(options_, slot_.get()->parts(), std::chrono::system_clock::now());
+  auto loaded = loader_.without_overdue(options_, slot_.get()->parts(), std::chrono::system_clock::now());
   if (!loaded) return;
   put_into_use(*std::move(loaded));
   notify_status(current_status());
@@ -147,6 +148,8 @@ void Supervisor::reload_changed() {
   look_at_folders(options_);
   ListLoader::Loaded loaded = load(options_, ReadWhitelists::replaced);
   const std::vector<std::string> refused = loaded.refused;
+  std::vector<std::string> all_refused = refused;  // another whitelist that is good does not mend these
+  append(all_refused, loaded.still_refused);
   std::vector<std::string> faults = loaded.lost;
   append(faults, refused);
   const bool was_tried = loaded.tried_whitelists;
@@ -159,7 +162,7 @@ void Supervisor::reload_changed() {
   if (!faults.empty()) log_->error("{}; {}", joined(faults), status);
   if (was_tried) {
     if (monitor_ != nullptr) monitor_->note_reload(refused.empty());
-    tell_monitor(joined(refused));
+    tell_monitor(joined(all_refused));
   }
   notify_status(status);
 }

@@ -72,6 +72,7 @@ std::vector<DoctorFinding> examine(const DaemonCommand& command) {
   examine_health(command, findings);
   const std::string user = examine_listener(options, findings);
   examine_whitelists(options, command.doctor.fingerprints, user, findings);
+  examine_taken_manifests(options, user, findings);
   examine_exact_lists(options, user, findings);
   examine_learning(options, user, findings);
   const bool has_systemd = access("/run/systemd/system", F_OK) == 0;

@@ -31,6 +31,8 @@ std::string examine_listener(const DaemonOptions& options, std::vector<DoctorFin
 // to be able to read the files.
 void examine_whitelists(const DaemonOptions& options, const std::vector<std::string>& fingerprints,
                         const std::string& user, std::vector<DoctorFinding>& findings);
+void examine_taken_manifests(const DaemonOptions& options, const std::string& user,
+                             std::vector<DoctorFinding>& findings);
 void examine_exact_lists(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings);
 // Whether the database of what is learned can be read, and `user` can write to it.
 void examine_learning(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings);

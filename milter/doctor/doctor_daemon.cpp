@@ -243,6 +243,34 @@ void examine_whitelists(const DaemonOptions& options, const std::vector<std::str
   }
 }
 
+// As the daemon's user: what this process may do is a rule of milter/health.
+void examine_taken_manifests(const DaemonOptions& options, const std::string& user,
+                             std::vector<DoctorFinding>& findings) {
+  const auto source = std::ranges::find_if(options.whitelists, [](const WhitelistSource& each) {
+    return !each.trusted_keys.empty() && !each.taken_manifests.empty();
+  });
+  if (source == options.whitelists.end() || !user_exists(user)) return;
+  const std::string& path = source->taken_manifests;
+  const std::string folder = folder_of(path);
+  struct stat info = {};
+  if (stat(folder.c_str(), &info) != 0) return;
+  const auto report = [&](const std::string& what, const std::string& remedy) {
+    findings.push_back({Level::problem, "taken-manifests",
+                        what + " by " + user +
+                            ", the user that the daemon runs as: after a restart it may take an older "
+                            "state of a signed whitelist, or none",
+                        remedy});
+  };
+  if (!user_may(user, folder, W_OK)) {
+    report(folder + " cannot be written to", "make it the daemon's: install -d -o bloomgate -g bloomgate " +
+                                                 shell_word(folder, "FOLDER") + ", or name another in taken-manifests");
+  } else if (stat(path.c_str(), &info) == 0 && !user_may(user, path, R_OK)) {
+    report(path + " cannot be read", "chown bloomgate:bloomgate " + shell_word(path, "FILE"));
+  } else {
+    findings.push_back({Level::ok, "taken-manifests", path + " is where taken manifests are kept"});
+  }
+}
+
 void examine_exact_lists(const DaemonOptions& options, const std::string& user, std::vector<DoctorFinding>& findings) {
   examine_exact_list("revoked", options.revoked, "the daemon delivers no message without it", user, findings);
   examine_exact_list("extra", options.extra, "it lists no sender", user, findings);

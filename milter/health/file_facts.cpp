@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <optional>
+#include <utility>
 
 #include "config/update_faults.hpp"
 #include "filter/base/error.hpp"
@@ -12,13 +15,16 @@
 #include "filter/file/file_format.hpp"
 #include "filter/keep/generations.hpp"
 #include "filter/keep/layer_folder.hpp"
-#include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/loaded_lists.hpp"
+#include "milter/lists/published_lists.hpp"
 #include "milter/lists/taken_manifests.hpp"
 #include "milter/lists/whitelist_files.hpp"
 
 namespace bloomgate {
 namespace {
+
+// That a time in nanoseconds can have, in the year 2262; what a manifest says may be later.
+constexpr auto kLastSecond = std::chrono::floor<std::chrono::seconds>(WhitelistFacts::Time::max());
 
 // Of a folder nothing: its layers come and go, and share entries.
 std::optional<std::uint64_t> entries_of_generation_before(const std::string& path) {
@@ -30,24 +36,33 @@ std::optional<std::uint64_t> entries_of_generation_before(const std::string& pat
   }
 }
 
-WhitelistFacts facts_of_source(const WhitelistSource& source) {
+WhitelistFacts facts_of_source(const WhitelistSource& source, std::vector<NamedFilter>& all) {
+  WhitelistFacts facts;
   try {
-    return whitelist_facts(source, load_whitelist_files(source, false, FilterCheck::header));
+    std::vector<NamedFilter> filters = load_whitelist_files(source, false, FilterCheck::header);
+    facts = whitelist_facts(source, filters);
+    std::ranges::move(filters, std::back_inserter(all));
   } catch (const BloomgateError& error) {
-    WhitelistFacts facts = whitelist_facts(source, {});
+    facts = whitelist_facts(source, {});
     facts.faults = {error.what()};
-    return facts;
   }
+  facts.not_remembered = fault_of_memory(source);
+  return facts;
 }
 
-ExactListFacts facts_of_list(const NamedExactList& list, const std::string& path) {
-  ExactListFacts facts = {.name = list.name, .path = path};
+// Nothing where no such list is configured or published.
+std::optional<ExactListFacts> facts_of_list(const DaemonOptions& options, const NamedExactList& list,
+                                            const std::vector<NamedFilter>& whitelists) {
+  ExactListFacts facts = {.name = list.name, .path = options.*list.path};
   try {
-    const ExactListReading reading = load_exact_list(path, list.of);
-    facts.left_out = reading.bad_line_count;
-    if (!reading.bad_lines.empty()) {
-      const BadLine& first = reading.bad_lines.front();
-      facts.first_left_out = fmt::format("line {} of {}: {}", first.number, path, first.text);
+    const std::optional<ReadList> read = read_configured_list(options, list, whitelists);
+    if (!read) return std::nullopt;
+    if (facts.path.empty()) facts.path = read->texts.front().path;
+    for (const ReadList::Text& text : read->texts) {
+      facts.left_out += text.bad_line_count;
+      if (text.bad_lines.empty() || !facts.first_left_out.empty()) continue;
+      const BadLine& first = text.bad_lines.front();
+      facts.first_left_out = fmt::format("line {} of {}: {}", first.number, text.path, first.text);
     }
   } catch (const BloomgateError& error) {
     facts.fault = error.what();
@@ -76,12 +91,14 @@ std::vector<std::string> store_faults(const LoadedFilter& whitelist) {
 }
 
 WhitelistFacts whitelist_facts(const WhitelistSource& source, std::span<const NamedFilter> filters) {
-  WhitelistFacts facts = {.name = source.name, .path = source.path};
+  WhitelistFacts facts = {.name = source.name, .path = source.path, .needs_manifest = !source.trusted_keys.empty()};
   for (const NamedFilter& each : filters) {
     if (!each.filter) continue;
     if (each.manifest) {
       facts.published = each.manifest->manifest.made;
-      facts.written = std::max(facts.written.value_or(*facts.published), *facts.published);
+      const auto made = std::min(*facts.published, kLastSecond);
+      facts.written = std::max(facts.written.value_or(made), WhitelistFacts::Time(made));
+      facts.not_remembered = each.not_remembered;
       facts.holds_until = each.manifest->manifest.holds_until;
       facts.used_until = used_until(each.manifest->manifest, source);
     }
@@ -115,10 +132,12 @@ WhitelistFacts whitelist_facts(const WhitelistSource& source, std::span<const Na
 HealthFacts facts_of_files(const DaemonCommand& command) {
   HealthFacts facts = {
       .config_path = command.config_path, .options = command.options, .given = command.given, .whitelists = {}};
-  for (const WhitelistSource& source : command.options.whitelists) facts.whitelists.push_back(facts_of_source(source));
+  std::vector<NamedFilter> filters;
+  for (const WhitelistSource& source : command.options.whitelists) {
+    facts.whitelists.push_back(facts_of_source(source, filters));
+  }
   for (const NamedExactList& each : kExactLists) {
-    const std::string& path = command.options.*each.path;
-    if (!path.empty()) facts.exact_lists.push_back(facts_of_list(each, path));
+    if (auto found = facts_of_list(command.options, each, filters)) facts.exact_lists.push_back(*std::move(found));
   }
   return facts;
 }

@@ -37,7 +37,9 @@ struct WhitelistFacts {
   std::optional<std::uint64_t> entries_before = {};  // of the file before it, FILE.1; nothing: there is none
   std::optional<Time> written = {};                  // the newest layer
   // Of a manifest: until when it holds and the whitelist is used, and when it was made.
-  std::optional<Time> holds_until = {}, used_until = {}, published = {};
+  std::optional<std::chrono::sys_seconds> holds_until = {}, used_until = {}, published = {};
+  bool needs_manifest = false;                    // keys are trusted: it is used as its manifest says
+  std::string not_remembered = {};                // why the manifest that is taken cannot be kept; empty: it can
   std::vector<std::string> lack_of_domains = {};  // what that means, for each layer without its senders' domains
   std::vector<std::string> update_faults = {};    // of the last bloomgate-update
   std::vector<ProbedFilter> probed = {};

@@ -25,9 +25,19 @@ constexpr double kMostFalsePositives = 0.1;
 constexpr double kTimesTooManyHits = 2;
 constexpr double kChanceHits = 30;
 
+// Building the list again does not help where only its publisher can sign it.
+constexpr std::string_view kPublishedRemedy =
+    "where bloomgate pull fetches it, see what that reports (systemctl status 'bloomgate-pull@*', journalctl -u "
+    "'bloomgate-pull@*') and tell its publisher; where it is made, put a good state back and sign it (bloomgate "
+    "rollback "
+    "--sign-key KEYFILE FILE, bloomgate sign --key KEYFILE FILE); it is loaded as soon as it is there and good";
+
 void whitelist_is_unusable(const HealthFacts& facts, FoundOnes& found) {
   for (const WhitelistFacts& each : facts.whitelists) {
-    for (const std::string& fault : each.faults) found.push_back({fmt::format("whitelist {}: {}", each.name, fault)});
+    for (const std::string& fault : each.faults) {
+      found.push_back({fmt::format("whitelist {}: {}", each.name, fault),
+                       each.needs_manifest ? std::string(kPublishedRemedy) : std::string()});
+    }
   }
 }
 
@@ -120,12 +130,22 @@ void whitelist_is_old(const HealthFacts& facts, FoundOnes& found) {
 }
 
 void whitelist_is_overdue(const HealthFacts& facts, FoundOnes& found) {
-  const auto day = [](WhitelistFacts::Time time) { return date_text(std::chrono::floor<std::chrono::seconds>(time)); };
+  const auto now = std::chrono::floor<std::chrono::seconds>(facts.now);
   for (const WhitelistFacts& each : facts.whitelists) {
-    if (!each.holds_until || facts.now <= *each.holds_until) continue;
+    if (!each.holds_until || now <= *each.holds_until) continue;
+    found.push_back({fmt::format(
+        "nothing was published of whitelist {} since {}: it held until {}, and is used until {}", each.name,
+        date_text(*each.published), date_text(*each.holds_until), date_text(*each.used_until))});
+  }
+}
+
+void manifest_is_not_kept(const HealthFacts& facts, FoundOnes& found) {
+  for (const WhitelistFacts& each : facts.whitelists) {
+    if (each.not_remembered.empty()) continue;
     found.push_back(
-        {fmt::format("nothing was published of whitelist {} since {}: it held until {}, and is used until {}",
-                     each.name, day(*each.published), day(*each.holds_until), day(*each.used_until))});
+        {fmt::format("the manifest of whitelist {} cannot be kept, so after a restart the daemon may take an "
+                     "older state of it: {}",
+                     each.name, each.not_remembered)});
   }
 }
 
@@ -185,9 +205,13 @@ constexpr std::array kListRules = {
          "find out why it is not built again: a timer, cron, bloomgate-update?", 60min, false, whitelist_is_old},
     Rule{"whitelist-overdue", Severity::ticket,
          "uses a signed whitelist beyond the date until which its manifest holds",
-         "see whether bloomgate pull still fetches it (systemctl status bloomgate-update), and whether its publisher "
-         "still signs it: bloomgate sign --key KEYFILE FILE",
+         "where bloomgate pull fetches it, see what that reports (systemctl status 'bloomgate-pull@*'), and ask its "
+         "publisher whether it is still signed; where it is made: bloomgate sign --key KEYFILE FILE",
          60min, false, whitelist_is_overdue},
+    Rule{"manifests-not-kept", Severity::ticket, "does not keep which manifests of signed whitelists it has taken",
+         "name a file in taken-manifests whose folder the daemon's user may write to (install -d -o bloomgate -g "
+         "bloomgate FOLDER); it tries again every 10 seconds",
+         10min, false, manifest_is_not_kept},
     Rule{"whitelist-lacks-domains", Severity::ticket, "has a whitelist without its senders' domains",
          "build it again without --no-sender-domains", 60min, false, whitelist_lacks_domains},
     Rule{"update-fails", Severity::ticket, "could not update a whitelist",

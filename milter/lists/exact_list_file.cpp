@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/file/header_fields.hpp"
@@ -84,14 +85,14 @@ ExactListReading load_exact_list(const std::string& path, ListOf of, std::uint64
   return read_exact_list(path, read_list_text(path, most_bytes), of);
 }
 
-ExactListReading read_exact_list(const std::string& path, std::string_view text, ListOf of) {
+ExactListReading read_exact_list(const std::string& path, std::string_view text, ListOf of, ExactList beside) {
   if (const std::string_view kind = own_kind(std::as_bytes(std::span(text))); !kind.empty()) {
     throw BloomgateError(ErrorCode::bad_input,
                          path + " is " + std::string(kind) +
                              ", and an exact list is a text file with one entry per line; name such a file",
                          {.path = path});
   }
-  ExactListReading reading = read_exact_list(text, of);
+  ExactListReading reading = read_exact_list(text, of, std::move(beside));
   if (reading.spoiled_line != 0) {
     throw BloomgateError(ErrorCode::bad_input,
                          path + " is damaged: line " + std::to_string(reading.spoiled_line) +

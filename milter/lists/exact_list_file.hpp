@@ -27,7 +27,8 @@ ExactListReading load_exact_list(const std::string& path, ListOf of = ListOf::se
 // The text of such a list, read as load_exact_list() reads it, with the same errors for the file.
 std::string read_list_text(const std::string& path, std::uint64_t most_bytes = kMostExactListBytes);
 
-// The list of that text. `path` is for the error: BloomgateError{bad_input} if it has lines that are no text.
-ExactListReading read_exact_list(const std::string& path, std::string_view text, ListOf of);
+// The list of that text, and of what is in `beside`. `path` is for the error: BloomgateError{bad_input} if the text has
+// lines that are no text.
+ExactListReading read_exact_list(const std::string& path, std::string_view text, ListOf of, ExactList beside = {});
 
 }  // namespace bloomgate

@@ -3,12 +3,17 @@
 #include <spdlog/fmt/fmt.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cmath>
 
 #include "config/enum_words.hpp"
+#include "filter/base/error.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/file/signature.hpp"
 #include "filter/layout/sizing.hpp"
+#include "filter/system/file_io.hpp"
+#include "milter/lists/published_lists.hpp"
 
 namespace bloomgate {
 namespace {
@@ -34,7 +39,7 @@ std::string_view damage_text(Damage damage) noexcept {
 }
 
 LoadedFilter::LoadedFilter(const std::string& path, bool lock, FilterCheck check, const std::string& store_path,
-                           const TrustedKeys& trusted_keys)
+                           const TrustedKeys& trusted_keys, const PublishedFile* published)
     : file_(path) {
   file_.require_no_counters();
   // Before the filter is checked, which takes longer: the two are replaced one after the other.
@@ -48,6 +53,7 @@ LoadedFilter::LoadedFilter(const std::string& path, bool lock, FilterCheck check
     file_.require_signer(trusted_keys);
     signer_ = file_.signature()->signer;
   }
+  if (published != nullptr) require_published(*published, trusted_keys);  // before all of a large file is read
   if (check != FilterCheck::header) {
     const bool when_idle = check == FilterCheck::all_when_idle && file_.body_bytes() >= kLargeBytes;
     file_.verify_body(0, {}, trusted_keys, when_idle ? std::optional(kPatiencePerMiB) : std::nullopt);
@@ -74,6 +80,17 @@ Damage LoadedFilter::damage() const noexcept {
 void LoadedFilter::note_damage(Damage damage) const noexcept {
   Damage none = Damage::none;
   damage_.compare_exchange_strong(none, damage);
+}
+
+// Of the open file: another one may have its name by now. A write to it since it was opened shows in its times.
+void LoadedFilter::require_published(const PublishedFile& published, const TrustedKeys& trusted_keys) const {
+  file_.require_signer(trusted_keys);
+  std::array<std::byte, kHeaderBytes> header_bytes;
+  if (const int error = read_at(file_.descriptor(), header_bytes, 0); error != 0) {
+    throw system_error(ErrorCode::cannot_read, "read", path(), error);
+  }
+  require_as_named(published, path(), {file_.stamp().size_bytes(), digest_of(header_bytes)});
+  file_.require_whole();
 }
 
 bool LoadedFilter::is_used(const std::string& path) const noexcept {

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "filter/file/mapped_filter.hpp"
+#include "filter/keep/manifest.hpp"
 #include "filter/store/store_file.hpp"
 #include "milter/lists/store_readers.hpp"
 #include "milter/policy/lists.hpp"
@@ -46,9 +47,10 @@ class LoadedFilter final : public Whitelist {
   // with changed_while_open if somebody writes to the filter meanwhile, and bad_input if the two do not belong
   // together. Without a path for the store there is none. Cost: the time to read the filter and the store's index once.
   // With trusted keys one of them must have signed the filter (MappedFilter::verify_body()), not the store; of the
-  // header alone, its signature is checked.
+  // header alone, its signature is checked. With `published`, the file has to be that one: require_published().
   LoadedFilter(const std::string& path, bool lock, FilterCheck check = FilterCheck::all,
-               const std::string& store_path = {}, const TrustedKeys& trusted_keys = {});
+               const std::string& store_path = {}, const TrustedKeys& trusted_keys = {},
+               const PublishedFile* published = nullptr);
 
   const FilterView& view() const noexcept override { return file_.view(); }
 
@@ -87,6 +89,11 @@ class LoadedFilter final : public Whitelist {
   const std::string& path() const noexcept { return file_.path(); }
   const FilterHeader& header() const noexcept { return file_.header(); }
   std::chrono::system_clock::time_point loaded_at() const noexcept { return loaded_at_; }
+
+  // That the manifest means the file that is mapped, which the path may no longer lead to. Throws
+  // BloomgateError{bad_signature} unless one of the keys has signed it, {bad_input} with the remedy unless it has the
+  // size and the header of `published`, and {changed_while_open, cannot_read}.
+  void require_published(const PublishedFile& published, const TrustedKeys& trusted_keys) const;
 
   // Whether `path` leads to the filter or to the store in use.
   bool is_used(const std::string& path) const noexcept;

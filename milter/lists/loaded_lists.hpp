@@ -19,6 +19,12 @@
 
 namespace bloomgate {
 
+// An exact list that a manifest names, as it was read and found to be as the manifest says.
+struct PublishedList {
+  std::string path;
+  std::string text;
+};
+
 // A whitelist, with its name in header fields and logs.
 struct NamedFilter {
   std::string name;
@@ -26,12 +32,16 @@ struct NamedFilter {
   // A filter and its store could not be loaded at the last reload: one of them may still be on its way.
   bool awaits_pair = false;
   std::shared_ptr<const SignedManifest> manifest = {};  // by which it was taken; null: no key is trusted
+  // What is revoked, published with the layers of the folder; null: the manifest names no such list. It counts as long
+  // as the whitelist is configured, also after the whitelist itself has become too old to be used.
+  std::shared_ptr<const PublishedList> revoked = {};
+  std::string not_remembered = {};  // why the manifest could not be remembered (taken_manifests.hpp); empty: it is
 };
 
 struct ExactListPart {
-  std::shared_ptr<const ExactList> list = {};  // null: none is configured, or it is lost
-  bool is_lost = false;                        // the configured file cannot be read any more
-  std::uint64_t left_out = 0;                  // invalid lines of the file: the list does not have their entries
+  std::shared_ptr<const ExactList> list = {};  // null: none is configured or published, or it is lost
+  bool is_lost = false;                        // the configured file cannot be read, or not yet
+  std::uint64_t left_out = 0;                  // invalid lines: the list does not have their entries
 
   bool is_configured() const noexcept { return list != nullptr || is_lost; }
 };

@@ -5,13 +5,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <mutex>
 #include <optional>
+#include <system_error>
+#include <vector>
 
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/shell_word.hpp"
 #include "filter/keep/manifest_rules.hpp"
 #include "filter/system/file_io.hpp"
+#include "filter/system/file_paths.hpp"
 #include "filter/system/replacement.hpp"
 
 namespace bloomgate {
@@ -54,11 +59,30 @@ std::optional<SignedManifest> manifest_in(const Json& taken, std::string_view ke
   }
 }
 
-Taken taken_of(const WhitelistSource& source) {
-  const Json file = read_taken_file(source.taken_manifests);
-  const Json& taken = file.at(source.path);
-  return {.last = manifest_in(taken, "taken", source.taken_manifests),
-          .names_key = manifest_in(taken, "names-key", source.taken_manifests)};
+// By what names a whitelist is in the file.
+std::vector<std::string> names_in_file(const WhitelistSource& source) {
+  std::vector<std::string> names = {source.path};
+  std::error_code error;
+  const std::string place = std::filesystem::weakly_canonical(source.path, error).string();
+  if (!error && place != source.path) names.push_back(place);
+  return names;
+}
+
+// What was taken by any of these names, the highest number first. They differ where a link leads elsewhere than before.
+std::vector<Taken> taken_of(const WhitelistSource& source, const Json& file) {
+  std::vector<Taken> all;
+  for (const std::string& name : names_in_file(source)) {
+    const Json& taken = file.at(name);
+    all.push_back({.last = manifest_in(taken, "taken", source.taken_manifests),
+                   .names_key = manifest_in(taken, "names-key", source.taken_manifests)});
+  }
+  std::ranges::stable_sort(all, std::ranges::greater(),
+                           [](const Taken& each) { return each.last ? each.last->manifest.number : 0; });
+  return all;
+}
+
+std::vector<Taken> taken_of(const WhitelistSource& source) {
+  return taken_of(source, read_taken_file(source.taken_manifests));
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why, ErrorCode code = ErrorCode::bad_input) {
@@ -74,47 +98,74 @@ std::string date_text(std::chrono::sys_seconds time) {
 }
 
 TrustedKeys keys_of(const WhitelistSource& source) {
-  return keys_with_next(source.trusted_keys, taken_of(source).names_key);
+  return keys_with_next(source.trusted_keys, taken_of(source).front().names_key);
 }
 
 std::chrono::sys_seconds used_until(const Manifest& manifest, const WhitelistSource& source) noexcept {
   return manifest.holds_until + source.overdue_for;
 }
 
+bool is_overdue(const Manifest& manifest, const WhitelistSource& source,
+                std::chrono::system_clock::time_point now) noexcept {
+  return std::chrono::floor<std::chrono::seconds>(now) > used_until(manifest, source);
+}
+
 UsableManifest usable_manifest(const WhitelistSource& source, std::chrono::system_clock::time_point now) {
   const std::string path = manifest_path(source.path);
-  const Taken taken = taken_of(source);
+  const std::vector<Taken> taken = taken_of(source);
   std::optional<SignedManifest> found = read_manifest(source.path);
   if (!found) {
     refuse(path,
-           "is not there, so nothing tells whether the whitelist is the newest one; whoever has its key makes it: "
-           "bloomgate sign --key KEYFILE " +
-               shell_word(source.path, "FILE"));
+           fmt::format("is not there, so nothing tells whether the whitelist is the newest one; where it is made, "
+                       "bloomgate sign --key KEYFILE {} writes it; where bloomgate pull fetches it, see what that "
+                       "reports (systemctl status 'bloomgate-pull@*')",
+                       shell_word(source.path, "FILE")));
   }
   UsableManifest usable = {.signed_by_trusted = *std::move(found),
-                           .keys = keys_with_next(source.trusted_keys, taken.names_key)};
+                           .keys = keys_with_next(source.trusted_keys, taken.front().names_key)};
   const SignedManifest& manifest = usable.signed_by_trusted;
   require_trusted(manifest, usable.keys, path);
-  require_not_before(manifest, taken.last, usable.keys, path);
-  if (now > used_until(manifest.manifest, source)) {
+  for (const Taken& each : taken) require_not_before(manifest, each.last, usable.keys, path);
+  if (is_overdue(manifest.manifest, source, now)) {
     refuse(path,
            fmt::format("holds until {}, and its publisher has published nothing since {}: it is too old to be used "
-                       "(use-overdue-for)",
-                       date_text(manifest.manifest.holds_until), date_text(manifest.manifest.made)));
+                       "(use-overdue-for); it is {} by the clock of this machine; if that is right, see whether "
+                       "bloomgate pull still fetches it (systemctl status 'bloomgate-pull@*') and its publisher still "
+                       "signs it",
+                       date_text(manifest.manifest.holds_until), date_text(manifest.manifest.made),
+                       date_text(std::chrono::floor<std::chrono::seconds>(now))));
   }
   return usable;
 }
 
 void remember_taken(const WhitelistSource& source, const SignedManifest& manifest) {
   if (source.taken_manifests.empty()) return;
-  Taken taken = taken_of(source);
-  if (taken.last && taken.last->text == manifest.text) return;
-  taken.names_key = namer_after(source.trusted_keys, taken.names_key, manifest);
-  Json entry = {{"taken", manifest.text}};
-  if (taken.names_key) entry["names-key"] = taken.names_key->text;
+  // Otherwise a thread that remembers another whitelist meanwhile would write the file without this one.
+  static std::mutex mutex;
+  const std::scoped_lock lock(mutex);
   Json file = read_taken_file(source.taken_manifests);
-  file[source.path] = std::move(entry);
+  const std::vector<Taken> taken = taken_of(source, file);
+  const auto is_known = [&](const Taken& each) { return each.last && each.last->text == manifest.text; };
+  if (std::ranges::all_of(taken, is_known)) return;
+  const auto names_key = namer_after(source.trusted_keys, taken.front().names_key, manifest);
+  Json entry = {{"taken", manifest.text}};
+  if (names_key) entry["names-key"] = names_key->text;
+  for (const std::string& name : names_in_file(source)) file[name] = entry;
   replace_file(source.taken_manifests, file.dump(1) + "\n", kTakenMode);
+}
+
+std::string fault_of_memory(const WhitelistSource& source) {
+  if (source.trusted_keys.empty() || source.taken_manifests.empty()) return {};
+  try {
+    const std::string name = std::filesystem::path(source.taken_manifests).filename().string();
+    // Another name than that of replace_file(): the daemon may be at it.
+    const std::string temporary =
+        (std::filesystem::path(folder_of(source.taken_manifests)) / ("." + name + ".trial")).string();
+    static_cast<void>(Replacement(source.taken_manifests, temporary, kTakenMode));
+  } catch (const BloomgateError& error) {
+    return error.what();
+  }
+  return {};
 }
 
 }  // namespace bloomgate

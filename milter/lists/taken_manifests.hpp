@@ -8,18 +8,29 @@
 // A manifest may name the next key. That key is trusted as long as the one that has signed the naming manifest is
 // configured: so an operator who takes a key back takes back what it has named, too.
 //
-// The file holds the manifests themselves, as JSON: {"/path": {"taken": TEXT, "names-key": TEXT}}. It is the daemon's
-// alone. Safe from any thread, but remember_taken() for one daemon at a time.
+// The file holds the manifests themselves, as JSON: {"/path": {"taken": TEXT, "names-key": TEXT}}. A whitelist is there
+// by its path as it is configured and by where that leads to: so neither another way to write the path nor another
+// place of a link makes the daemon forget. What is there by either of them counts.
+//
+// The file is the daemon's alone. Safe from any thread of one daemon: remember_taken() has one mutex for reading the
+// file, changing it and writing it. Not for two daemons at a time.
 #pragma once
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include "config/daemon_options.hpp"
 #include "filter/base/public_key.hpp"
 #include "filter/keep/manifest.hpp"
 
 namespace bloomgate {
+
+// What to do about a whitelist that is not as its manifest says, or has none.
+inline constexpr std::string_view kManifestRemedy =
+    "where bloomgate pull fetches the whitelist, see what it reports (systemctl status 'bloomgate-pull@*'), and tell "
+    "the "
+    "publisher; where the whitelist is made, write its manifest again: bloomgate sign --key KEYFILE WHITELIST";
 
 // A manifest that may be used, and the keys by which its files may be signed.
 struct UsableManifest {
@@ -34,8 +45,13 @@ TrustedKeys keys_of(const WhitelistSource& source);
 // "2026-12-13"
 std::string date_text(std::chrono::sys_seconds time);
 
-// When a whitelist with that manifest is no longer used.
+// The last second in which a whitelist with that manifest is used.
 std::chrono::sys_seconds used_until(const Manifest& manifest, const WhitelistSource& source) noexcept;
+
+// Whether that second is over. In seconds: the nanoseconds of the system's clock end in the year 2262, and the date of
+// a manifest may be later.
+bool is_overdue(const Manifest& manifest, const WhitelistSource& source,
+                std::chrono::system_clock::time_point now) noexcept;
 
 // The manifest of a source with trusted keys. Throws BloomgateError{bad_input, bad_signature} with the remedy unless
 // there is one, it is signed by one of keys_of(), is of the list of the last one that was taken, is not older than that
@@ -44,5 +60,9 @@ UsableManifest usable_manifest(const WhitelistSource& source, std::chrono::syste
 
 // It is in use. Throws BloomgateError{cannot_write, not_permitted}, and as keys_of().
 void remember_taken(const WhitelistSource& source, const SignedManifest& manifest);
+
+// Why this process could not remember a manifest of that whitelist; empty: it could, or there is none to remember.
+// Tries it, and leaves nothing behind. Throws std::bad_alloc.
+std::string fault_of_memory(const WhitelistSource& source);
 
 }  // namespace bloomgate

@@ -1,5 +1,6 @@
 #include "milter/lists/whitelist_files.hpp"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -8,9 +9,11 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "filter/base/printable.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/keep/layer_folder.hpp"
 #include "filter/system/file_stamp.hpp"
+#include "milter/lists/published_lists.hpp"
 #include "milter/lists/taken_manifests.hpp"
 
 namespace bloomgate {
@@ -24,16 +27,12 @@ struct Published {
   std::shared_ptr<const SignedManifest> manifest = {};  // null: no key is trusted
   TrustedKeys keys = {};
 
-  // Throws unless the filter at `path` is the one that the manifest calls so. That it has no signature at all is said
-  // first, as that tells most.
-  void require(std::string_view name, const std::string& path) const {
-    if (!manifest) return;
-    MappedFilter(path).require_signer(keys);
+  // Null: no key is trusted, or the manifest does not name it.
+  const PublishedFile* file(std::string_view name) const {
+    if (!manifest) return nullptr;
     const auto& files = manifest->manifest.files;
     const auto found = std::ranges::find(files, name, &PublishedFile::name);
-    if (found != files.end()) return require_published(*found, path);
-    throw BloomgateError(ErrorCode::bad_input, "the manifest of " + path + " names other files; sign it again",
-                         {.path = path});
+    return found == files.end() ? nullptr : &*found;
   }
 };
 
@@ -67,6 +66,13 @@ std::vector<Layer> layers_of(const std::string& folder, const Manifest& manifest
     if (!is_layer_name(file.name)) continue;
     layers.push_back({(std::filesystem::path(folder) / file.name).string(),
                       file.name.substr(0, file.name.size() - kLayerSuffix.size())});
+    // A name stands in a header field of each message that the layer lists: as usable_layers_in() has it.
+    if (layers.back().name.size() <= kMaxLayerNameBytes) continue;
+    throw BloomgateError(ErrorCode::bad_input,
+                         fmt::format("{} names the layer {}, and the name of a layer has at most {} characters before "
+                                     "{}; its publisher has to rename it and sign again",
+                                     manifest_path(folder), file.name, kMaxLayerNameBytes, kLayerSuffix),
+                         {.path = folder});
   }
   if (!layers.empty() && layers.size() <= kMostLayers) return layers;
   throw BloomgateError(ErrorCode::bad_input,
@@ -100,14 +106,21 @@ std::shared_ptr<const LoadedFilter> sound_one_of(const std::vector<NamedFilter>&
 std::vector<NamedFilter> load_seen(const WhitelistSource& source, const Seen& seen, bool lock, FilterCheck check,
                                    const std::vector<NamedFilter>& in_use) {
   std::vector<NamedFilter> filters;
+  const Published& published = seen.published;
   for (const SeenLayer& each : seen.layers) {
-    seen.published.require(each.layer.name + std::string(kLayerSuffix), each.layer.path);
+    const PublishedFile* const file = published.file(each.layer.name + std::string(kLayerSuffix));
     auto filter = sound_one_of(in_use, each);
-    if (!filter) filter = std::make_shared<const LoadedFilter>(each.layer.path, lock, check, "", seen.published.keys);
-    filters.push_back({.name = source.name + "/" + each.layer.name,
-                       .filter = std::move(filter),
-                       .manifest = seen.published.manifest});
+    if (!filter) {
+      filter = std::make_shared<const LoadedFilter>(each.layer.path, lock, check, "", published.keys, file);
+    } else if (file != nullptr) {
+      filter->require_published(*file, published.keys);  // by this manifest, not only by the one it was loaded with
+    }
+    filters.push_back(
+        {.name = source.name + "/" + each.layer.name, .filter = std::move(filter), .manifest = published.manifest});
   }
+  if (!published.manifest) return filters;
+  const auto revoked = read_published_revoked(source.path, published.manifest->manifest);
+  for (NamedFilter& each : filters) each.revoked = revoked;
   return filters;
 }
 
@@ -132,11 +145,24 @@ std::vector<NamedFilter> load_layers(const WhitelistSource& source, bool lock, F
                        {.path = source.path});
 }
 
+[[noreturn]] void refuse_other_name(const std::string& path, const std::string& name, const Manifest& manifest) {
+  std::string names;
+  for (const PublishedFile& each : manifest.files) names += (names.empty() ? "" : ", ") + each.name;
+  throw BloomgateError(ErrorCode::bad_input,
+                       fmt::format("{} names {}, and the filter is called {}; give the filter its published name, and "
+                                   "the manifest that name with .manifest behind it; or where the filter is made, sign "
+                                   "it under this name: bloomgate sign --key KEYFILE {}",
+                                   manifest_path(path), names.empty() ? "no file" : names, printable(name), path),
+                       {.path = path});
+}
+
 NamedFilter load_file(const WhitelistSource& source, bool lock, FilterCheck check) {
   const Published expected = published(source);
-  expected.require(std::filesystem::path(resolve_link(source.path)).filename().string(), source.path);
+  const std::string name = std::filesystem::path(resolve_link(source.path)).filename().string();
+  const PublishedFile* const file = expected.file(name);
+  if (expected.manifest && file == nullptr) refuse_other_name(source.path, name, expected.manifest->manifest);
   return {.name = source.name,
-          .filter = std::make_shared<const LoadedFilter>(source.path, lock, check, source.store, expected.keys),
+          .filter = std::make_shared<const LoadedFilter>(source.path, lock, check, source.store, expected.keys, file),
           .manifest = expected.manifest};
 }
 

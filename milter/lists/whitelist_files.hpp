@@ -20,8 +20,10 @@ std::string_view configured_name(std::string_view name) noexcept;
 // meanwhile, it begins again, so that the result is what was there at one moment. Throws what LoadedFilter and
 // usable_layers_in() throw, {bad_configuration} for a folder with a store, and {changed_while_open} if the folder does
 // not come to rest.
-// With trusted keys the filters are those that usable_manifest() names, and no others. Whoever puts them into use has
-// to remember_taken() the manifest that they have.
+// With trusted keys the filters are those that usable_manifest() names, and no others. What is compared with the
+// manifest is the file that was opened, not its path a second time. A list of what is revoked that the manifest names
+// is part of the whitelist: without it there is no whitelist. The caller that puts them into use has to
+// remember_taken() the manifest that they have.
 std::vector<NamedFilter> load_whitelist_files(const WhitelistSource& source, bool lock, FilterCheck check,
                                               const std::vector<NamedFilter>& in_use = {});
 

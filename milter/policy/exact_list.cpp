@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "filter/address/characters.hpp"
 #include "filter/address/domain_tree.hpp"
@@ -186,7 +187,12 @@ FoundPair ExactList::find_pair(const Entry& sender, const Entry& recipient, TagS
 // Makes a list, entry by entry.
 class ExactListReader {
  public:
-  ExactListReader() {
+  explicit ExactListReader(ExactList beside) : list_(std::move(beside)) {
+    if (!list_.slots_.empty()) {
+      used_ =
+          static_cast<std::size_t>(std::ranges::count_if(list_.slots_, [](std::uint32_t slot) { return slot != 0; }));
+      return;
+    }
     list_.seed_ = random_seed();
     list_.keys_.assign(1, '\0');
     list_.slots_.resize(kFirstSlots);
@@ -261,9 +267,9 @@ std::string misplaced_text(const Entry& entry, ListOf of) {
   return {};
 }
 
-ExactListReading read_exact_list(std::string_view text, ListOf of) {
+ExactListReading read_exact_list(std::string_view text, ListOf of, ExactList beside) {
   ExactListReading reading;
-  ExactListReader reader;
+  ExactListReader reader(std::move(beside));
   for (std::uint64_t number = 1; !text.empty(); ++number) {
     const std::string_view line = take_line(text);
     const Entry entry = canonicalize_list_line(line);

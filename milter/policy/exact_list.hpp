@@ -113,7 +113,8 @@ struct ExactListReading {
 
 // Reads a list: one entry per line, in the forms of canonicalize_list_line(), in any order, duplicates allowed. A bad
 // line, or one with a misplaced entry, is left out and reported. Throws std::bad_alloc, and BloomgateError{bad_input}
-// for keys of 4 GiB. Takes some 0.3 µs per line.
-ExactListReading read_exact_list(std::string_view text, ListOf of = ListOf::senders);
+// for keys of 4 GiB. Takes some 0.3 µs per line. The list also has what is in `beside`: so one list is made of several
+// texts, each with its own lines to report.
+ExactListReading read_exact_list(std::string_view text, ListOf of = ListOf::senders, ExactList beside = {});
 
 }  // namespace bloomgate

@@ -114,11 +114,35 @@ def hear_of_nothing(world):
     return {"learned-from": f"{world.folder}/heard {public.strip()}", "learn-key": key}
 
 
-def published_long_ago(world):
-    """A whitelist that its publisher has signed for a day, three weeks ago."""
+def published(world):
+    """A whitelist that its publisher has signed."""
     key = world.folder / "secret.key"
     public = subprocess.check_output([built("filter/cli/bloomgate"), "sign", "--new-key", key], text=True).strip()
     subprocess.check_output([built("filter/cli/bloomgate"), "sign", "--key", key, world.whitelist])
+    return {"trusted-key": public}
+
+
+def published_layers(world):
+    """The whitelist is a folder with one layer, and with a list of what is revoked."""
+    made, world.whitelist = world.whitelist, world.folder / "layers"
+    world.whitelist.mkdir()
+    world.whitelist.chmod(0o755)
+    made.rename(world.whitelist / "0001.bloom")
+    (world.whitelist / "revoked").write_text("eve@example.org\n")
+    return {**published(world), "whitelist": f"whitelist={world.whitelist}"}
+
+
+def change_revoked(world):
+    """As no publisher has signed it."""
+    before = len(world.daemon.log())
+    (world.whitelist / "revoked").write_text("")
+    world.daemon.logged("revoked is not the file that the manifest names", before)
+
+
+def published_long_ago(world):
+    """A whitelist that its publisher has signed for a day, three weeks ago."""
+    key = world.folder / "secret.key"
+    settings = published(world)
     manifest = world.folder / "whitelist.bloom.manifest"
     text = manifest.read_text().rpartition("signature ")[0]
     for word, days in (("made", 21), ("holds-until", 20)):
@@ -127,7 +151,7 @@ def published_long_ago(world):
     seed = base64.b64decode(key.read_text().splitlines()[-1])[:32]
     signature = Ed25519PrivateKey.from_private_bytes(seed).sign(text.encode())
     manifest.write_text(f"{text}signature {base64.b64encode(signature).decode()}\n")
-    return {"trusted-key": public}
+    return settings
 
 
 def refuse_a_reload(world):
@@ -219,6 +243,10 @@ CASES = [
     Case({"whitelist-unusable": "whitelist whitelist: ", "defaults-not-chosen": "spf-proves is not set"},
          {"allow-missing-whitelist": "yes", "identity": "both"}, (lambda world: world.whitelist.write_text("no filter"),)),
     Case({"whitelist-overdue": "nothing was published of whitelist whitelist since "}, before=(published_long_ago,)),
+    Case({"manifests-not-kept": "the manifest of whitelist whitelist cannot be kept"},
+         {"taken-manifests": "/nonexistent/manifests"}, (published,)),
+    Case({"reload-refused": "revoked is not the file that the manifest names"}, before=(published_layers,), after=change_revoked,
+         of_daemon=True),
     Case({"exact-list-lost": "the list revoked cannot be read, so the daemon delivers no message"}, before=(write_revoked(""),),
          after=lose_revoked),
     Case({"whitelist-gone": "is in use, and its file is gone"}, after=lambda world: world.whitelist.unlink(), of_daemon=True),

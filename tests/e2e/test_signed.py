@@ -3,6 +3,7 @@ damaged one is, the last good one serves, and the key can be changed."""
 
 import os
 import re
+import shutil
 import subprocess
 import urllib.request
 
@@ -11,7 +12,7 @@ from conftest import LISTED, UNLISTED, assert_it_serves, places
 from private_mail.daemon import REFUSED, RELOADED
 from private_mail.filter import build_filter_of, built
 from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, GatewayConfig
-from private_mail.processes import free_port, temporary_folder
+from private_mail.processes import free_port, temporary_folder, wait_until
 
 NEW = "new@example.org"
 
@@ -115,3 +116,53 @@ def test_layers_are_signed_when_they_appear_and_the_doctor_names_one_that_is_not
     bloomgate("sign", "--key", ours.key, layers)
     gateway.daemon.logged("layers of whitelist layers: 3")
     assert places(gateway, UNLISTED) == [LIGHT_PATH]
+
+
+def test_a_front_begins_with_an_empty_folder_and_has_what_its_publisher_revokes(start_gateway):
+    folder = start_gateway.enter(temporary_folder("front"))
+    ours = Publisher(folder)
+    made, layers = folder / "made", folder / "layers"
+    for place in (made, layers):
+        place.mkdir()
+        place.chmod(0o755)
+    own = folder / "own.txt"
+    own.write_text("")
+
+    def publish(*revoked):
+        (made / "revoked").write_text("".join(f"{address}\n" for address in revoked))
+        bloomgate("sign", "--key", ours.key, made)
+        for path in sorted(made.iterdir(), key=lambda path: path.name == "manifest"):
+            copy = layers / f".{path.name}"
+            shutil.copyfile(path, copy)
+            copy.chmod(0o644)
+            copy.rename(layers / path.name)
+
+    def edit(how, address):
+        return subprocess.run([str(word) for word in gateway.daemon.command(how, address)], capture_output=True, text=True)
+
+    text = folder / "list.txt"
+    text.write_text(f"{LISTED}\n{NEW}\n")
+    bloomgate("append", made, text, "--quiet", "--sign-key", ours.key)
+    gateway = start_gateway.start(folder, GatewayConfig(layers, settings={
+        "trusted-key": ours.public, "allow-missing-whitelist": "yes", "revoked": layers / "revoked"}))
+    gateway.daemon.logged("starting without the list revoked")
+    assert places(gateway, LISTED) == [DEEP_CHECK]
+
+    publish(NEW)
+    gateway.daemon.logged("layers of whitelist layers: 1")
+    wait_until(lambda: places(gateway, LISTED, NEW) == [LIGHT_PATH, DEEP_CHECK], "the published lists to be in use")
+    done = edit("unrevoke", NEW)
+    assert done.returncode and "is published with whitelist layers" in done.stderr, done.stderr
+
+    # A list of this machine's own counts beside the published one.
+    config = gateway.daemon.config_file
+    config.write_text(config.read_text().replace(str(layers / "revoked"), str(own)))
+    gateway.daemon.reload(RELOADED)
+    before = len(gateway.daemon.log())
+    assert edit("revoke", LISTED).returncode == 0
+    gateway.daemon.logged("loaded 1 entries of " + str(own), before)
+    wait_until(lambda: places(gateway, LISTED, NEW) == [DEEP_CHECK, DEEP_CHECK], "both to be revoked")
+    before = len(gateway.daemon.log())
+    publish()
+    gateway.daemon.logged("loaded 0 more entries of ", before)
+    wait_until(lambda: places(gateway, LISTED, NEW) == [DEEP_CHECK, LIGHT_PATH], "the publisher's change to be in use")

@@ -195,8 +195,9 @@ TEST_CASE_METHOD(Trusting, "a whitelist that becomes too old while it is in use 
   Supervisor another(sources, slot, wakeup, results, log.logger());
   another.load_first();
   const ListParts in_use = slot.get()->parts();
-  CHECK(!ListLoader::without_overdue(sources, in_use, now + std::chrono::hours(23)));
-  const auto left = ListLoader::without_overdue(sources, in_use, now + std::chrono::hours(25));
+  ListLoader loader(log.logger());
+  CHECK(!loader.without_overdue(sources, in_use, now + std::chrono::hours(23)));
+  const auto left = loader.without_overdue(sources, in_use, now + std::chrono::hours(25));
   REQUIRE(left);
   REQUIRE(left->lists.whitelists.size() == 1);
   CHECK(left->lists.whitelists.front().filter == nullptr);

@@ -3,10 +3,14 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "filter/system/file_descriptor.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/test_keys.hpp"
 
 namespace bloomgate {
 namespace {
@@ -42,6 +46,24 @@ TEST_CASE("systemd's state of the service becomes findings") {
     for (const DoctorFinding& finding : findings) levels.push_back(finding.level);
     CHECK(levels == c.want);
   }
+}
+
+TEST_CASE_METHOD(test::InFolder, "a place for taken manifests that the daemon's user cannot write to is a finding") {
+  DaemonOptions options = {};
+  options.whitelists = {{.name = "w", .path = folder.file("w"), .taken_manifests = folder.file("taken")}};
+  const auto levels = [&](const std::string& user) {
+    std::vector<DoctorFinding> findings;
+    examine_taken_manifests(options, user, findings);
+    std::vector<Level> all;
+    for (const DoctorFinding& each : findings) all.push_back(each.level);
+    return all;
+  };
+  CHECK(levels("root").empty());
+  options.whitelists.front().trusted_keys = {test::signing_key().public_key()};
+  CHECK(levels("root") == std::vector{Level::ok});
+  CHECK(levels("no-such-user").empty());
+  std::filesystem::permissions(folder.file("."), std::filesystem::perms::owner_all);
+  if (geteuid() == 0) CHECK(levels("nobody") == std::vector{Level::problem});
 }
 
 TEST_CASE_METHOD(test::InFolder,

@@ -118,6 +118,10 @@ const std::vector<Case>& cases() {
          f.whitelists[0].written = f.now;
        },
        "since 2026-11-01: it held until 2026-11-15, and is used until 2027-01-14"},
+      {"manifests-not-kept", [](HealthFacts& f) { f.whitelists[0].not_remembered = "no such folder"; },
+       "the manifest of whitelist w cannot be kept, so after a restart the daemon may take an older state of it: no "
+       "such "
+       "folder"},
       {"whitelist-lacks-domains", [](HealthFacts& f) { f.whitelists[0].lack_of_domains = {"tells all"}; },
        "whitelist w: it tells all"},
       {"update-fails", [](HealthFacts& f) { f.whitelists[0].update_faults = {"harvest has failed"}; },
@@ -205,6 +209,15 @@ TEST_CASE("each rule is found by what makes it true, alone, with a remedy and th
   }
 }
 
+TEST_CASE("of a whitelist that is published elsewhere the remedy is there, and at the pulling of it") {
+  const auto findings = findings_with([](HealthFacts& f) {
+    f.whitelists[0].faults = {"it is not there"};
+    f.whitelists[0].needs_manifest = true;
+  });
+  REQUIRE(findings.size() == 1);
+  CHECK_THAT(findings[0].how, Contains("bloomgate pull") && Contains("publisher") && !Contains("bloomgate build"));
+}
+
 TEST_CASE("each rule of the table is in the cases above, and has a name of its own") {
   std::set<std::string> tried, names;
   for (const Case& c : cases()) tried.insert(c.rule);
@@ -242,6 +255,11 @@ TEST_CASE("what is within every limit is not found") {
       [](HealthFacts& f) { f.whitelists[0].probed = {{"w", 1000, 70, 0.02}, {"v", 0, 0, 0.02}, {"u", 30, 30, 0.001}}; },
       [](HealthFacts& f) { f.whitelists[0].probed = {{"w", 10'000, 430, 0.02}}; },
       [](HealthFacts& f) { f.whitelists[0].entries = 501; },
+      [](HealthFacts& f) {
+        f.whitelists[0].published = std::chrono::sys_days(std::chrono::year(2026) / 11 / 1);
+        f.whitelists[0].holds_until = std::chrono::sys_days(std::chrono::year(2300) / 1 / 1);
+        f.whitelists[0].used_until = f.whitelists[0].holds_until;
+      },
       [](HealthFacts& f) { f.now += std::chrono::days(8); },
       [](HealthFacts& f) { f.running->false_positive_rate = 0.1; },
       [](HealthFacts& f) { f.running->hour.failed_deep_checks = 25; },

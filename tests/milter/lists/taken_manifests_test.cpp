@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "filter/keep/sign_filter.hpp"
@@ -178,6 +179,77 @@ TEST_CASE_METHOD(Front, "each whitelist has its own number, and all are remember
   CHECK_THROWS_WITH(usable_manifest(file, std::chrono::system_clock::now()), Contains("3 was taken before"));
   publish_as({.number = 6});
   CHECK_THAT(refusal(), Contains("7 was taken before"));
+}
+
+TEST_CASE_METHOD(Front, "another way to write the path, or a link, is the same whitelist") {
+  take();
+  publish_as({.number = 6});
+  std::filesystem::create_directory_symlink(source.path, folder.file("link"));
+  for (const std::string& path : {source.path + "/", folder.file("link"), folder.file("./layers/.")}) {
+    source.path = path;
+    CHECK_THAT(refusal(), Contains("7 was taken before"));
+  }
+}
+
+TEST_CASE_METHOD(Front, "a link that leads to another folder is the same whitelist") {
+  const std::string first = source.path;
+  const std::string link = source.path = folder.file("link");
+  std::filesystem::create_directory_symlink(first, link);
+  take();
+  source.path = folder.file("second");
+  std::filesystem::create_directory(source.path);
+  put("0001", {"joe@example.org"});
+  publish_as({.number = 6});
+  std::filesystem::remove(link);
+  std::filesystem::create_directory_symlink(source.path, link);
+  source.path = link;
+  CHECK_THAT(refusal(), Contains("7 was taken before"));
+  publish_as({.number = 8});
+  CHECK(take() == 1);
+}
+
+TEST_CASE_METHOD(Front, "threads that remember other whitelists at once forget none") {
+  const SignedManifest manifest = *read_manifest(source.path);
+  constexpr int kThreads = 8;
+  constexpr int kEach = 5;
+  const auto place = [this](int thread, int each) {
+    WhitelistSource other = source;
+    other.path = folder.file(std::to_string(thread) + "-" + std::to_string(each));
+    return other;
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (int each = 0; each < kEach; ++each) remember_taken(place(thread, each), manifest);
+      });
+    }
+  }
+  const std::string text = read_file(source.taken_manifests);
+  for (int thread = 0; thread < kThreads; ++thread) {
+    for (int each = 0; each < kEach; ++each) CHECK_THAT(text, Contains("\"" + place(thread, each).path + "\""));
+  }
+}
+
+TEST_CASE_METHOD(Front, "a date past the end of the system's clock is a date") {
+  publish_as({.number = 8, .holds = std::chrono::days(365 * 1000)});
+  CHECK(take() == 1);
+  const Manifest manifest = read_manifest(source.path)->manifest;
+  CHECK(!is_overdue(manifest, source, std::chrono::system_clock::now()));
+  CHECK(!is_overdue(manifest, source, std::chrono::system_clock::time_point::max()));
+}
+
+TEST_CASE_METHOD(Front, "whether a manifest can be remembered is found out without a trace") {
+  CHECK(fault_of_memory(source).empty());
+  CHECK(!std::filesystem::exists(source.taken_manifests));
+  take();
+  const std::string text = read_file(source.taken_manifests);
+  CHECK(fault_of_memory(source).empty());
+  CHECK(read_file(source.taken_manifests) == text);
+  source.taken_manifests = folder.file("no/such/folder/taken");
+  CHECK_THAT(fault_of_memory(source), Contains(source.taken_manifests));
+  source.trusted_keys.clear();
+  CHECK(fault_of_memory(source).empty());
 }
 
 }  // namespace
