@@ -117,7 +117,7 @@ void require_as_named(const PublishedFile& published, const std::string& path, c
   const std::string got = has_size ? "other content" : std::to_string(content.bytes);
   throw BloomgateError(ErrorCode::bad_input,
                        fmt::format("{} is not the file that the manifest names: expected {}, got {}; {}", path,
-                                   expected, got, kManifestRemedy),
+                                   expected, got, kPublishedRemedy),
                        {.path = path, .expected = expected, .got = got});
 }
 

@@ -27,7 +27,7 @@
 namespace bloomgate {
 
 // What to do about a whitelist that is not as its manifest says, or has none.
-inline constexpr std::string_view kManifestRemedy =
+inline constexpr std::string_view kPublishedRemedy =
     "where bloomgate pull fetches the whitelist, see what it reports (systemctl status 'bloomgate-pull@*'), and tell "
     "the "
     "publisher; where the whitelist is made, write its manifest again: bloomgate sign --key KEYFILE WHITELIST";
