@@ -3,10 +3,11 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <string>
 #include <utility>
 
-#include "filter/base/error.hpp"
 #include "filter/cli/stop_signal.hpp"
 
 namespace bloomgate::cli {
@@ -44,8 +45,10 @@ void watch(std::chrono::seconds interval, JobObserver& observer, std::string_vie
       look();
       pause = interval;
       if (!std::exchange(last_fault, {}).empty()) observer.note(recovered);
-    } catch (const BloomgateError& error) {
-      if (error.code() == ErrorCode::interrupted && stop_flag()) return;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      if (stop_flag()) return;
       if (std::exchange(last_fault, error.what()) != error.what()) observer.warn(error.what());
       pause = std::min<std::chrono::milliseconds>(2 * pause, std::max(kLongestPause, interval));
     }

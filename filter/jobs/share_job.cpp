@@ -13,6 +13,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/file/signature.hpp"
+#include "filter/keep/layer_folder.hpp"
 #include "filter/share/shared_folder.hpp"
 #include "filter/system/replacement.hpp"
 
@@ -25,12 +26,22 @@ constexpr mode_t kSharedFolderMode = 0755;
 constexpr mode_t kSharedFileMode = 0644;
 // How long a file stays that the manifest no longer names.
 constexpr auto kDroppedStay = 1min;
+// A higher number is none of ours.
+constexpr std::uint64_t kMostFileNumber = 1'000'000'000'000'000;
+// Of people whose forget is shared; a reader takes no more.
+constexpr std::size_t kMostPeople = 100'000;
 // So that a reader sees that nothing was held back, though nothing is new.
 constexpr auto kSignedAnew = std::chrono::days(1);
 
 std::uint16_t number_of(LearnedDay day) noexcept {
   return static_cast<std::uint16_t>(
       std::clamp<std::int64_t>(day.time_since_epoch().count(), 0, kLastLearnedDay.time_since_epoch().count()));
+}
+
+std::chrono::system_clock::time_point last_written(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) return {};
+  return std::chrono::system_clock::from_time_t(status.st_mtime);
 }
 
 bool is_of_pair(SharedKind kind) noexcept {
@@ -42,11 +53,13 @@ bool is_of_pair(SharedKind kind) noexcept {
 std::vector<SharedRecord> last_of_each(std::span<const SharedRecord> records) {
   std::unordered_set<std::uint64_t> pairs;
   std::unordered_set<std::uint64_t> sources;
+  std::unordered_set<std::uint64_t> domains;
   std::vector<SharedRecord> last;
   for (std::size_t i = records.size(); i-- > 0;) {
     const SharedRecord& record = records[i];
     if (is_of_pair(record.kind) && !pairs.insert(record.hash).second) continue;
     if (record.kind == SharedKind::applied && !sources.insert(record.hash).second) continue;
+    if (record.kind == SharedKind::domain && !domains.insert(record.hash).second) continue;
     last.push_back(record);
   }
   std::ranges::reverse(last);
@@ -64,9 +77,11 @@ std::vector<std::uint64_t> learned_in(std::span<const SharedRecord> records) {
 }
 
 void add_heard(const LearnedFile::HeardForgets& heard, std::vector<SharedRecord>& records) {
-  for (const auto& [source, forgets] : heard) {
-    records.push_back(
-        {.kind = SharedKind::applied, .hash = source, .second = static_cast<std::uint64_t>(forgets), .day = 0});
+  for (const auto& [host, each] : heard) {
+    records.push_back({.kind = SharedKind::applied,
+                       .hash = forgets_id(host, each.source),
+                       .second = static_cast<std::uint64_t>(each.forgets),
+                       .day = 0});
   }
 }
 
@@ -77,11 +92,8 @@ ShareJob::ShareJob(ShareRequest request, JobObserver& observer, const std::atomi
       observer_(observer),
       stop_(stop),
       lock_([&]() -> FolderLock {
-        if (mkdir(request_.folder.c_str(), kSharedFolderMode) != 0 && errno != EEXIST) {
-          throw system_error(ErrorCode::cannot_write, "make the folder", request_.folder, errno);
-        }
-        return {request_.folder, stop,
-                [&] { observer.note("waiting for another process that is at work in " + printable(request_.folder)); }};
+        make_folder();
+        return locked();
       }()),
       manifest_(request_.folder, request_.sign_key, request_.manifest, observer.warns()) {}
 
@@ -103,6 +115,8 @@ void ShareJob::open_file() {
   file_ = std::make_unique<LearnedFile>(request_.file, LearnedFile::Access::write);
   stamp_ = stamp;
   version_.reset();
+  shared_forgets_.reset();
+  has_read_folder_ = false;
 }
 
 // What is there that a manifest of ours names. Anything else is made anew.
@@ -120,9 +134,22 @@ void ShareJob::read_folder() {
   if (published_ && published_->signer != request_.sign_key->public_key()) published_.reset();
   for (const auto& entry : std::filesystem::directory_iterator(request_.folder)) {
     const std::string name = entry.path().filename().string();
-    if (number_of_shared_file(name) != 0) dropped_.emplace_back(name, std::chrono::steady_clock::now());
+    if (is_layer_name(name) || name == kRevokedName) {
+      throw BloomgateError(ErrorCode::bad_argument,
+                           printable(request_.folder) + " has " + printable(name) +
+                               ", a part of a whitelist, of which the manifest would say nothing; name another folder",
+                           {.path = request_.folder});
+    }
+    if (number_of_shared_file(name) == 0 || number_of_shared_file(name) > kMostFileNumber) continue;
+    dropped_.emplace_back(name, last_written(path_of(name)));
   }
-  if (!published_) return;
+  if (!published_) {
+    if (!dropped_.empty()) {
+      observer_.warn("warning: no manifest names what is in " + printable(request_.folder) +
+                     ": all is shared anew, but for whom other hosts were still to forget");
+    }
+    return;
+  }
   try {
     for (const PublishedFile& file : published_->manifest.files) {
       const std::string bytes = read_shared_file(request_.folder, file);
@@ -140,12 +167,20 @@ void ShareJob::read_folder() {
   }
 }
 
-SharedRecord ShareJob::record_of(const LearnedPair& pair) const noexcept {
-  const std::string_view domain = pair.correspondent.substr(pair.correspondent.rfind('@') + 1);
-  return {.kind = SharedKind::pair,
-          .hash = request_.learn_key.hash_of_pair(pair.user, pair.correspondent),
-          .second = request_.learn_key.hash_of_domain(domain),
-          .day = number_of(pair.last_use)};
+void ShareJob::Pairs::add(const LearnedPair& pair, const LearnKey& key) {
+  const std::uint16_t day = number_of(pair.last_use);
+  records.push_back(
+      {.kind = SharedKind::pair, .hash = key.hash_of_pair(pair.user, pair.correspondent), .second = 0, .day = day});
+  std::uint16_t& last = domains[key.hash_of_domain(pair.correspondent.substr(pair.correspondent.rfind('@') + 1))];
+  last = std::max(last, day);
+}
+
+// The domains stand in the order of their hashes, so that their places do not say whose they are.
+void ShareJob::Pairs::append_to(std::vector<SharedRecord>& all) const {
+  all.insert(all.end(), records.begin(), records.end());
+  for (const auto& [hash, day] : domains) {
+    all.push_back({.kind = SharedKind::domain, .hash = hash, .second = 0, .day = day});
+  }
 }
 
 std::vector<SharedRecord> ShareJob::records_from(std::size_t first) const {
@@ -159,20 +194,74 @@ std::vector<SharedRecord> ShareJob::records_from(std::size_t first) const {
   return records;
 }
 
+// For a web server, whatever the umask is.
+void ShareJob::make_folder() const {
+  const char* const folder = request_.folder.c_str();
+  if (mkdir(folder, kSharedFolderMode) != 0) {
+    if (errno == EEXIST) return;
+    throw system_error(ErrorCode::cannot_write, "make the folder", request_.folder, errno);
+  }
+  if (chmod(folder, kSharedFolderMode) != 0) {
+    throw system_error(ErrorCode::cannot_write, "set the mode of", request_.folder, errno);
+  }
+}
+
+FolderLock ShareJob::locked() {
+  folder_stamp_ = FileStamp::of_path(request_.folder);
+  return {request_.folder, stop_,
+          [this] { observer_.note("waiting for another process that is at work in " + printable(request_.folder)); }};
+}
+
+// Another folder may be in its place.
+void ShareJob::require_folder() {
+  const std::optional<FileStamp> stamp = FileStamp::of_path(request_.folder);
+  if (stamp && folder_stamp_ && stamp->is_same_file(*folder_stamp_)) return;
+  make_folder();
+  lock_ = locked();
+  has_read_folder_ = false;
+}
+
 bool ShareJob::is_ours(const SharedHeader& header) {
   return header.source == file_->source() && header.key_check == request_.learn_key.check();
 }
 
 // Numbers that were used up must not come again: other hosts would take new forgets for those that they have applied.
 void ShareJob::begin_anew_if_older() {
-  if (files_.empty() || !is_ours(files_.back().header)) return;
-  const SharedHeader& last = files_.back().header;
-  const LearnedFile::Changes changes = file_->changes();
-  if (last.last_change <= changes.last && last.last_forget <= changes.forgets) return;
+  if (files_.empty() || !is_ours(files_.back().header) || goes_on_from_folder()) return;
   observer_.warn("warning: " + printable(request_.file) +
-                 " is older than what was shared of it, as if a copy had been put back: forget once more whom you were "
+                 " is not what was shared of it, as if an older copy had been put back: forget once more whom you were "
                  "asked to forget since");
   file_->renew_source();
+  shared_forgets_.reset();
+}
+
+// Whether the database has had what is in the folder: each pair up to that change, and the same forgets.
+bool ShareJob::goes_on_from_folder() {
+  const SharedHeader& last = files_.back().header;
+  const LearnedFile::Changes changes = file_->changes();
+  if (last.last_change > changes.last || last.last_forget > changes.forgets) return false;
+  const std::vector<SharedRecord> records = records_from(0);
+  const std::vector<std::uint64_t> shared = learned_in(records);
+  std::map<std::uint64_t, std::uint64_t> people;
+  for (const SharedRecord& each : records) {
+    if (each.kind == SharedKind::person) people[each.second] = each.hash;
+  }
+  std::vector<std::uint64_t> all;
+  std::vector<std::uint64_t> fresh;
+  file_->for_each(
+      [&](const LearnedPair& pair) { all.push_back(request_.learn_key.hash_of_pair(pair.user, pair.correspondent)); });
+  const LearnedFile::News news = file_->news_since({last.last_change, 0}, [&](const LearnedPair& pair) {
+    fresh.push_back(request_.learn_key.hash_of_pair(pair.user, pair.correspondent));
+  });
+  std::ranges::sort(all);
+  std::ranges::sort(fresh);
+  std::vector<std::uint64_t> old;
+  std::ranges::set_difference(all, fresh, std::back_inserter(old));
+  return std::ranges::includes(shared, old) &&
+         std::ranges::all_of(news.forgets, [&](const LearnedFile::OwnForget& each) {
+           const auto found = people.find(static_cast<std::uint64_t>(each.number));
+           return found == people.end() || found->second == request_.learn_key.hash_of_person(each.person);
+         });
 }
 
 // Whether what is there is the beginning of what the database has now.
@@ -184,10 +273,10 @@ bool ShareJob::may_go_on(std::uint16_t today) {
 
 ShareJob::Gathered ShareJob::gather_news(std::uint16_t today) {
   const SharedHeader& last = files_.back().header;
-  std::vector<SharedRecord> pairs;
+  Pairs pairs;
   const LearnedFile::News news = file_->news_since({last.last_change, last.last_forget}, [&](const LearnedPair& pair) {
     require_no_stop();
-    pairs.push_back(record_of(pair));
+    pairs.add(pair, request_.learn_key);
   });
   Gathered gathered = {.header = {.source = news.source,
                                   .key_check = last.key_check,
@@ -208,7 +297,7 @@ ShareJob::Gathered ShareJob::gather_news(std::uint16_t today) {
     add_heard(news.heard, gathered.records);
   }
   // After those that are gone: a pair may have been learned again.
-  gathered.records.insert(gathered.records.end(), pairs.begin(), pairs.end());
+  pairs.append_to(gathered.records);
   // Only the numbers may have moved: what has expired is not said, since every reader sees its day.
   if (gathered.records.empty() && news.changes.forgets == last.last_forget) return gathered;
   unite(gathered, today);
@@ -257,12 +346,13 @@ ShareJob::Gathered ShareJob::gather_all(std::uint16_t today) {
     std::erase_if(people, [&](const SharedRecord& each) {
       return each.kind != SharedKind::person || each.day + request_.keep.count() < today;
     });
+    if (people.size() > kMostPeople) people.erase(people.begin(), people.end() - kMostPeople);
   }
   const std::int64_t known_forget = people.empty() ? 0 : static_cast<std::int64_t>(people.back().second);
-  std::vector<SharedRecord> pairs;
+  Pairs pairs;
   const LearnedFile::News news = file_->news_since({0, known_forget}, [&](const LearnedPair& pair) {
     require_no_stop();
-    pairs.push_back(record_of(pair));
+    pairs.add(pair, request_.learn_key);
   });
   Gathered gathered = {.header = {.source = news.source,
                                   .key_check = request_.learn_key.check(),
@@ -280,7 +370,7 @@ ShareJob::Gathered ShareJob::gather_all(std::uint16_t today) {
                                 .day = number_of(each.day)});
   }
   add_heard(news.heard, gathered.records);
-  gathered.records.insert(gathered.records.end(), pairs.begin(), pairs.end());
+  pairs.append_to(gathered.records);
   return gathered;
 }
 
@@ -297,7 +387,7 @@ void ShareJob::write(const Gathered& gathered, ShareResult& result) {
       .name = shared_file_name(number), .bytes = text.size(), .digest = digest_of(std::as_bytes(std::span(text)))};
   replace_file(path_of(file.name), text, kSharedFileMode);
   for (std::size_t i = gathered.first_replaced; i < files_.size(); ++i) {
-    dropped_.emplace_back(files_[i].file.name, std::chrono::steady_clock::now());
+    dropped_.emplace_back(files_[i].file.name, std::chrono::system_clock::now());
   }
   files_.resize(gathered.first_replaced);
   files_.push_back({file, gathered.header});
@@ -313,22 +403,32 @@ void ShareJob::sign(ShareResult& result) {
   for (const Shared& each : files_) named.push_back(each.file);
   published_ = manifest_.write_naming(std::move(named));
   result.is_new = true;
-  if (const std::int64_t forgets = files_.back().header.last_forget; shared_forgets_ != forgets) {
-    file_->set_shared(forgets);
-    shared_forgets_ = forgets;
-  }
+  tell_file();
+}
+
+// It keeps forgets until then.
+void ShareJob::tell_file() {
+  const std::int64_t forgets = files_.back().header.last_forget;
+  if (shared_forgets_ == forgets) return;
+  file_->set_shared(forgets, host_id(request_.sign_key->public_key()));
+  shared_forgets_ = forgets;
 }
 
 void ShareJob::remove_dropped() {
-  const auto before = std::chrono::steady_clock::now() - kDroppedStay;
+  const auto before = std::chrono::system_clock::now() - kDroppedStay;
   std::erase_if(dropped_, [&](const auto& each) {
     return each.second < before && (unlink(path_of(each.first).c_str()) == 0 || errno == ENOENT);
   });
 }
 
 ShareResult ShareJob::share(Clock::time_point now) {
+  require_folder();
   open_file();
-  if (!std::exchange(has_read_folder_, true)) read_folder();
+  if (!has_read_folder_) {
+    read_folder();
+    begin_anew_if_older();
+  }
+  has_read_folder_ = true;
   remove_dropped();
   const std::int64_t version = file_->data_version();
   const bool is_due = !published_ || now >= published_->manifest.made + kSignedAnew;
@@ -337,7 +437,6 @@ ShareResult ShareJob::share(Clock::time_point now) {
     // If this fails, the next run does not go on from what is half done.
     has_read_folder_ = false;
     const auto today = number_of(std::chrono::floor<std::chrono::days>(now));
-    begin_anew_if_older();
     const Gathered gathered = may_go_on(today) ? gather_news(today) : gather_all(today);
     if (gathered.first_replaced < files_.size() || !gathered.records.empty() || gathered.header.is_whole) {
       write(gathered, result);
@@ -346,6 +445,7 @@ ShareResult ShareJob::share(Clock::time_point now) {
     has_read_folder_ = true;
     version_ = version;
   }
+  tell_file();
   result.manifest = *published_;
   return result;
 }

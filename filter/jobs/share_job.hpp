@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -69,6 +70,14 @@ class ShareJob {
     PublishedFile file;
     SharedHeader header;
   };
+  // As records.
+  struct Pairs {
+    std::vector<SharedRecord> records = {};
+    std::map<std::uint64_t, std::uint16_t> domains = {};  // hash and last day
+    std::size_t size() const noexcept { return records.size(); }
+    void add(const LearnedPair& pair, const LearnKey& key);
+    void append_to(std::vector<SharedRecord>& all) const;
+  };
   struct Gathered {
     SharedHeader header;
     std::vector<SharedRecord> records = {};
@@ -77,12 +86,16 @@ class ShareJob {
     std::uint64_t forgets = 0;
   };
 
+  void make_folder() const;
+  FolderLock locked();
+  void require_folder();
   void open_file();
   void read_folder();
   std::string path_of(const std::string& name) const;
   std::vector<SharedRecord> records_from(std::size_t first) const;
   bool is_ours(const SharedHeader& header);
   void begin_anew_if_older();
+  bool goes_on_from_folder();
   bool may_go_on(std::uint16_t today);
   Gathered gather_news(std::uint16_t today);
   Gathered gather_all(std::uint16_t today);
@@ -90,13 +103,14 @@ class ShareJob {
   void unite(Gathered& gathered, std::uint16_t today);
   void write(const Gathered& gathered, ShareResult& result);
   void sign(ShareResult& result);
+  void tell_file();
   void remove_dropped();
-  SharedRecord record_of(const LearnedPair& pair) const noexcept;
   void require_no_stop() const;
 
   const ShareRequest request_;
   JobObserver& observer_;
   const std::atomic<bool>& stop_;
+  std::optional<FileStamp> folder_stamp_;  // of the folder that is locked
   FolderLock lock_;
   ManifestWriter manifest_;
   std::unique_ptr<LearnedFile> file_;
@@ -107,7 +121,7 @@ class ShareJob {
   std::vector<Shared> files_;                // as the manifest names them
   std::optional<SignedManifest> published_;  // what is there
   // Files that are no longer named, and since when: whoever has read the manifest before may still fetch them.
-  std::vector<std::pair<std::string, std::chrono::steady_clock::time_point>> dropped_;
+  std::vector<std::pair<std::string, Clock::time_point>> dropped_;
 };
 
 }  // namespace bloomgate

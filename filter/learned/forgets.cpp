@@ -13,7 +13,8 @@ std::chrono::nanoseconds boot_time() noexcept {
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-Forgets::Forgets(std::int64_t count, std::vector<Person> last) noexcept : count_(count), last_(std::move(last)) {}
+Forgets::Forgets(std::int64_t count, std::vector<Person> last, Rehash rehash) noexcept
+    : count_(count), last_(std::move(last)), rehash_(std::move(rehash)) {}
 
 std::uint64_t Forgets::hash_of(const Entry& person) noexcept {
   return hash_of_key(person.key());
@@ -30,10 +31,14 @@ bool Forgets::name_either(std::string_view user, std::string_view correspondent,
   // Those in between are not all kept, or it is a number of another file.
   if (before < count_ - kept || before > count_) return true;
   const std::span<const Person> later = std::span(last_).last(static_cast<std::size_t>(count_ - before));
+  const bool has_heard = std::ranges::any_of(later, &Person::is_heard);
   const auto is_forgotten = [&](std::string_view text) noexcept {
-    const std::uint64_t hash = hash_of_key(text);
-    return std::ranges::any_of(
-        later, [&](const Person& person) { return person.time > began.time && person.hash.value_or(hash) == hash; });
+    const std::uint64_t own = hash_of_key(text);
+    const std::uint64_t heard = has_heard && rehash_ ? rehash_(own) : 0;
+    return std::ranges::any_of(later, [&](const Person& person) {
+      if (person.time <= began.time) return false;
+      return person.is_heard ? !rehash_ || person.hash == heard : person.hash == own;
+    });
   };
   return is_of_people(user, is_forgotten) || is_of_people(correspondent, is_forgotten);
 }

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -32,18 +32,23 @@ struct LearnedBegin {
 class Forgets {
  public:
   struct Person {
-    // Nothing: another host has named it, in a form that says nothing here. It may be anybody.
-    std::optional<std::uint64_t> hash;
+    std::uint64_t hash = 0;
+    // Another host has named it: the hash is one of hash_of(), made by a key that the hosts have in common.
+    bool is_heard = false;
     std::chrono::nanoseconds time{};  // of the forget
   };
 
   // So many persons are kept, the last ones.
   static constexpr std::size_t kMost = 10'000;
 
+  // Makes of a hash_of() what other hosts make of it.
+  using Rehash = std::function<std::uint64_t(std::uint64_t)>;
+
   // Nobody was forgotten, ever.
   Forgets() noexcept = default;
-  // `count` times, and the last of them were these, in their order.
-  Forgets(std::int64_t count, std::vector<Person> last) noexcept;
+  // `count` times, and the last of them were these, in their order. Without `rehash` whoever was heard of may be
+  // anybody.
+  Forgets(std::int64_t count, std::vector<Person> last, Rehash rehash = {}) noexcept;
 
   // An address, `@domain` or `@.domain`.
   static std::uint64_t hash_of(const Entry& person) noexcept;
@@ -61,6 +66,7 @@ class Forgets {
  private:
   std::int64_t count_ = 0;
   std::vector<Person> last_;
+  Rehash rehash_;
 };
 
 }  // namespace bloomgate

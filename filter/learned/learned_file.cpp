@@ -32,13 +32,12 @@ constexpr std::string_view kPairsTable =
     "first_use INTEGER NOT NULL, last_use INTEGER NOT NULL, UNIQUE (user, correspondent)) STRICT";
 constexpr std::string_view kStateTable =
     "CREATE TABLE state (one INTEGER PRIMARY KEY, last_change INTEGER NOT NULL, forgets INTEGER NOT NULL, "
-    "pairs INTEGER NOT NULL, source INTEGER NOT NULL, shared_forgets INTEGER) STRICT";
-// Without a person: what another host has forgotten.
+    "pairs INTEGER NOT NULL, source INTEGER NOT NULL, shared_forgets INTEGER, shared_by INTEGER NOT NULL) STRICT";
 constexpr std::string_view kForgottenTable =
-    "CREATE TABLE forgotten (number INTEGER PRIMARY KEY, person INTEGER, time INTEGER NOT NULL, "
-    "day INTEGER NOT NULL) STRICT";
+    "CREATE TABLE forgotten (number INTEGER PRIMARY KEY, person INTEGER NOT NULL, time INTEGER NOT NULL, "
+    "day INTEGER NOT NULL, is_heard INTEGER NOT NULL) STRICT";
 constexpr std::string_view kHeardTable =
-    "CREATE TABLE heard (source INTEGER PRIMARY KEY, forgets INTEGER NOT NULL) STRICT";
+    "CREATE TABLE heard (host INTEGER PRIMARY KEY, source INTEGER NOT NULL, forgets INTEGER NOT NULL) STRICT";
 constexpr std::string_view kColumns = "SELECT change, user, correspondent, first_use, last_use FROM pairs ";
 
 std::int64_t number_of(LearnedDay day) noexcept {
@@ -130,17 +129,17 @@ void write_state(Database& database, const State& state) {
   query.run();
 }
 
-std::optional<std::uint64_t> person_of(std::optional<std::int64_t> column) noexcept {
-  return column ? std::optional(std::bit_cast<std::uint64_t>(*column)) : std::nullopt;
+std::uint64_t bits_of(std::optional<std::int64_t> column) noexcept {
+  return std::bit_cast<std::uint64_t>(column.value_or(0));
 }
 
 LearnedFile::HeardForgets read_heard(Database& database) {
   LearnedFile::HeardForgets heard;
-  Query query(database, "SELECT source, forgets FROM heard");
+  Query query(database, "SELECT host, source, forgets FROM heard");
   while (query.next()) {
-    const std::int64_t forgets = query.integer(1).value_or(-1);
+    const std::int64_t forgets = query.integer(2).value_or(-1);
     if (forgets < 0 || forgets > kHighestChange) refuse(database, "its table 'heard' has a number out of range");
-    heard[std::bit_cast<std::uint64_t>(query.integer(0).value_or(0))] = forgets;
+    heard[bits_of(query.integer(0))] = {bits_of(query.integer(1)), forgets};
   }
   return heard;
 }
@@ -151,16 +150,18 @@ std::uint64_t read_source(Database& database) {
   return std::bit_cast<std::uint64_t>(source);
 }
 
-Forgets read_forgets(Database& database, const State& state) {
-  Query query(database, "SELECT number, person, time FROM forgotten ORDER BY number DESC LIMIT ?1");
+Forgets read_forgets(Database& database, const State& state, const Forgets::Rehash& rehash) {
+  Query query(database, "SELECT number, person, time, is_heard FROM forgotten ORDER BY number DESC LIMIT ?1");
   query.bind(1, static_cast<std::int64_t>(Forgets::kMost));
   std::vector<Forgets::Person> last;
   for (std::int64_t number = state.forgets; query.next(); --number) {
     if (query.integer(0) != number) refuse(database, "its table 'forgotten' is not in order");
-    last.push_back({person_of(query.integer(1)), std::chrono::nanoseconds(query.integer(2).value_or(0))});
+    last.push_back({.hash = bits_of(query.integer(1)),
+                    .is_heard = query.integer(3) == 1,
+                    .time = std::chrono::nanoseconds(query.integer(2).value_or(0))});
   }
   std::ranges::reverse(last);
-  return {state.forgets, std::move(last)};
+  return {state.forgets, std::move(last), rehash};
 }
 
 }  // namespace
@@ -189,7 +190,7 @@ void LearnedFile::prepare() {
   database_->run(std::string(kStateTable).c_str());
   database_->run(std::string(kForgottenTable).c_str());
   database_->run(std::string(kHeardTable).c_str());
-  database_->run("INSERT INTO state VALUES (1, 0, 0, 0, random() | 1, NULL)");
+  database_->run("INSERT INTO state VALUES (1, 0, 0, 0, random() | 1, NULL, 0)");
   database_->run(("PRAGMA application_id = " + std::to_string(kApplication)).c_str());
   database_->run(("PRAGMA user_version = " + std::to_string(kVersion)).c_str());
   transaction.commit();
@@ -272,7 +273,7 @@ LearnedFile::Recorded LearnedFile::record(std::span<const Contact> contacts, Lea
   Query add(*database_, "INSERT INTO pairs VALUES (?1, ?3, ?4, ?2, ?2)");
   const bool began_before = std::ranges::any_of(
       contacts, [&](const Contact& contact) { return contact.began && contact.began->forgets != state.forgets; });
-  const Forgets forgets = began_before ? read_forgets(*database_, state) : Forgets(state.forgets, {});
+  const Forgets forgets = began_before ? read_forgets(*database_, state, rehash_) : Forgets(state.forgets, {});
   for (const Contact& contact : contacts) {
     const bool may_be_forgotten = contact.began && !contact.is_renewal;
     if (may_be_forgotten && forgets.name_either(contact.user, contact.correspondent, *contact.began)) {
@@ -327,7 +328,8 @@ std::uint64_t LearnedFile::expire(LearnedDay day, std::uint64_t most) {
 }
 
 struct LearnedFile::Forget {
-  std::optional<std::uint64_t> person;
+  std::span<const std::uint64_t> people;
+  bool is_heard = false;
   LearnedDay day;
   std::chrono::nanoseconds time;
   const IsNamed& is_named;
@@ -344,19 +346,22 @@ std::uint64_t LearnedFile::forget(const Entry& person, LearnedDay day, std::chro
   const IsNamed is_named = [&](const LearnedPair& pair) {
     return is_of_person(pair.user, person) || is_of_person(pair.correspondent, person);
   };
-  return forget(transaction, {Forgets::hash_of(person), day, time, is_named});
+  const std::uint64_t hash = Forgets::hash_of(person);
+  return forget(transaction, {{&hash, 1}, false, day, time, is_named});
 }
 
-std::uint64_t LearnedFile::forget_heard(std::uint64_t source, std::int64_t number, const IsNamed& is_named,
-                                        LearnedDay day) {
+std::uint64_t LearnedFile::forget_heard(std::uint64_t host, const Heard& heard, std::span<const std::uint64_t> people,
+                                        const IsNamed& is_named, LearnedDay day) {
   Transaction transaction(*database_, true);
-  const HeardForgets heard = read_heard(*database_);
-  if (const auto found = heard.find(source); found != heard.end() && found->second >= number) return 0;
-  Query note(*database_, "INSERT OR REPLACE INTO heard VALUES (?1, ?2)");
-  note.bind(1, std::bit_cast<std::int64_t>(source));
-  note.bind(2, number);
+  const HeardForgets before = read_heard(*database_);
+  const auto found = before.find(host);
+  if (found != before.end() && found->second.source == heard.source && found->second.forgets >= heard.forgets) return 0;
+  Query note(*database_, "INSERT OR REPLACE INTO heard VALUES (?1, ?2, ?3)");
+  note.bind(1, std::bit_cast<std::int64_t>(host));
+  note.bind(2, std::bit_cast<std::int64_t>(heard.source));
+  note.bind(3, heard.forgets);
   note.run();
-  return forget(transaction, {std::nullopt, day, boot_time(), is_named});
+  return forget(transaction, {people, true, day, boot_time(), is_named});
 }
 
 std::uint64_t LearnedFile::forget(Transaction& transaction, const Forget& wanted) {
@@ -373,14 +378,17 @@ std::uint64_t LearnedFile::forget(Transaction& transaction, const Forget& wanted
     remove.bind(1, row);
     remove.run();
   }
-  // Even if there was nothing of the person: a message that is under way may teach it.
-  ++state.forgets;
-  Query note(*database_, "INSERT INTO forgotten VALUES (?1, ?2, ?3, ?4)");
-  note.bind(1, state.forgets);
-  if (wanted.person) note.bind(2, std::bit_cast<std::int64_t>(*wanted.person));
-  note.bind(3, static_cast<std::int64_t>(wanted.time.count()));
-  note.bind(4, number_of(wanted.day));
-  note.run();
+  // Even if there was nothing of the people: a message that is under way may teach it.
+  Query note(*database_, "INSERT INTO forgotten VALUES (?1, ?2, ?3, ?4, ?5)");
+  for (const std::uint64_t person : wanted.people) {
+    ++state.forgets;
+    note.bind(1, state.forgets);
+    note.bind(2, std::bit_cast<std::int64_t>(person));
+    note.bind(3, static_cast<std::int64_t>(wanted.time.count()));
+    note.bind(4, number_of(wanted.day));
+    note.bind(5, static_cast<std::int64_t>(wanted.is_heard ? 1 : 0));
+    note.run();
+  }
   Query drop(
       *database_,
       "DELETE FROM forgotten WHERE number <= ?1 AND number <= (SELECT ifnull(shared_forgets, forgets) FROM state "
@@ -397,15 +405,17 @@ std::uint64_t LearnedFile::forget(Transaction& transaction, const Forget& wanted
 
 Forgets LearnedFile::forgets() {
   const Transaction one_state(*database_, false);
-  return read_forgets(*database_, read_state(*database_));
+  return read_forgets(*database_, read_state(*database_), rehash_);
 }
 
 // The last of these, and all before it, so that no number is missing among those that stay.
-void LearnedFile::drop_forgets(LearnedDay day) {
+void LearnedFile::drop_forgets(LearnedDay day, LearnedDay oldest) {
   Query drop(*database_,
-             "DELETE FROM forgotten WHERE number <= (SELECT max(number) FROM forgotten WHERE day < ?1) AND number <= "
-             "(SELECT ifnull(shared_forgets, forgets) FROM state WHERE one = 1)");
+             "DELETE FROM forgotten WHERE number <= (SELECT max(number) FROM forgotten WHERE day < ?1) AND (number <= "
+             "(SELECT ifnull(shared_forgets, forgets) FROM state WHERE one = 1) OR number <= (SELECT max(number) FROM "
+             "forgotten WHERE day < ?2))");
   drop.bind(1, number_of(day));
+  drop.bind(2, number_of(oldest));
   drop.run();
 }
 
@@ -427,14 +437,14 @@ LearnedFile::News LearnedFile::news_since(const Changes& known, const Use& use) 
   News news = {.source = read_source(*database_),
                .changes = {state.last_change, state.forgets},
                .heard = read_heard(*database_)};
-  Query forgotten(*database_, "SELECT number, person, day FROM forgotten WHERE number > ?1 ORDER BY number");
+  Query forgotten(*database_,
+                  "SELECT number, person, day FROM forgotten WHERE number > ?1 AND is_heard = 0 ORDER BY number");
   forgotten.bind(1, known.forgets);
   while (forgotten.next()) {
-    const std::optional<std::uint64_t> person = person_of(forgotten.integer(1));
     const std::optional<std::int64_t> day = forgotten.integer(2);
     const std::int64_t number = forgotten.integer(0).value_or(-1);
     if (number < 1 || number > state.forgets || !is_day(day)) refuse(*database_, "its table 'forgotten' is damaged");
-    if (person) news.forgets.push_back({number, *person, LearnedDay(std::chrono::days(*day))});
+    news.forgets.push_back({number, bits_of(forgotten.integer(1)), LearnedDay(std::chrono::days(*day))});
   }
   Query query(*database_, std::string(kColumns) + "WHERE change > ?1 ORDER BY change");
   query.bind(1, known.last);
@@ -442,10 +452,16 @@ LearnedFile::News LearnedFile::news_since(const Changes& known, const Use& use) 
   return news;
 }
 
-void LearnedFile::set_shared(std::int64_t forgets) {
-  Query query(*database_, "UPDATE state SET shared_forgets = ?1 WHERE one = 1");
+void LearnedFile::set_shared(std::int64_t forgets, std::uint64_t host) {
+  Query query(*database_, "UPDATE state SET shared_forgets = ?1, shared_by = ?2 WHERE one = 1");
   query.bind(1, forgets);
+  query.bind(2, std::bit_cast<std::int64_t>(host));
   query.run();
+}
+
+std::uint64_t LearnedFile::shared_by() {
+  Query query(*database_, "SELECT shared_by FROM state WHERE one = 1");
+  return query.next() ? bits_of(query.integer(0)) : 0;
 }
 
 std::uint64_t LearnedFile::count() {

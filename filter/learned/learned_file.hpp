@@ -116,21 +116,33 @@ class LearnedFile {
 
   // How often something was forgotten, and the last persons.
   Forgets forgets();
-  // The persons of earlier days than that are not kept any longer; but those are that are still to be shared.
-  void drop_forgets(LearnedDay day);
+  // The persons of earlier days than that are not kept any longer; but those are that are still to be shared, if they
+  // are not of earlier days than `oldest`.
+  void drop_forgets(LearnedDay day, LearnedDay oldest = {});
+
+  // For forgets() from now on, and for record(): see Forgets.
+  void set_rehash(Forgets::Rehash rehash) { rehash_ = std::move(rehash); }
 
   // A random number that no other file has; not 0.
   std::uint64_t source();
   // Another one, since changes and forgets are counted from a lower number on again.
   void renew_source();
 
-  // By the sources of other hosts: which of their forgets was the last that was applied here.
-  using HeardForgets = std::map<std::uint64_t, std::int64_t>;
+  // Which forget of another host was the last that was applied here: of its file with that source.
+  struct Heard {
+    std::uint64_t source = 0;
+    std::int64_t forgets = 0;
+    friend bool operator==(const Heard&, const Heard&) = default;
+  };
+  // By the hosts, which are known by their keys.
+  using HeardForgets = std::map<std::uint64_t, Heard>;
   HeardForgets heard_forgets();
-  // The forget `number` of another host, which names its people in a form that says nothing here: takes out every pair
-  // for which `is_named` holds. Returns how many. Does nothing where it was applied before. Passes on what is thrown.
+  // The people whom the host has forgotten up to heard.forgets, as hashes by the key that the hosts have in common:
+  // takes out every pair for which `is_named` holds. Returns how many. Does nothing where it was applied before. Passes
+  // on what is thrown.
   using IsNamed = std::function<bool(const LearnedPair&)>;
-  std::uint64_t forget_heard(std::uint64_t source, std::int64_t number, const IsNamed& is_named, LearnedDay day);
+  std::uint64_t forget_heard(std::uint64_t host, const Heard& heard, std::span<const std::uint64_t> people,
+                             const IsNamed& is_named, LearnedDay day);
 
   // What is new since a change and a forget, as one state of the file.
   struct OwnForget {
@@ -146,9 +158,11 @@ class LearnedFile {
   };
   // `use` is called with the pairs before it returns. Passes on what that throws.
   News news_since(const Changes& known, const Use& use);
-  // All forgets up to that one were shared: so they are no longer kept for it. From the first call on, forgets are kept
-  // until they are shared.
-  void set_shared(std::int64_t forgets);
+  // All forgets up to that one were shared, by this host under that number of its key: so they are no longer kept for
+  // it. From the first call on, forgets are kept until they are shared.
+  void set_shared(std::int64_t forgets, std::uint64_t host);
+  // That number; 0: nothing was shared.
+  std::uint64_t shared_by();
 
   std::uint64_t count();
 
@@ -159,6 +173,7 @@ class LearnedFile {
   std::uint64_t forget(Transaction& transaction, const Forget& wanted);
 
   std::unique_ptr<Database> database_;
+  Forgets::Rehash rehash_;
 };
 
 }  // namespace bloomgate

@@ -1,9 +1,11 @@
 #include "filter/share/shared_folder.hpp"
 
+#include <array>
 #include <filesystem>
 #include <span>
 
 #include "filter/base/error.hpp"
+#include "filter/base/little_endian.hpp"
 #include "filter/file/signature.hpp"
 #include "filter/share/shared_pairs.hpp"
 #include "filter/system/file_io.hpp"
@@ -26,6 +28,19 @@ void require_shared(const Manifest& manifest, const std::string& path) {
                              ", which is no file of learned pairs; name the folder of what 'bloomgate share' makes",
                          {.path = path});
   }
+}
+
+std::uint64_t host_id(const PublicKey& key) noexcept {
+  const Digest digest = digest_of(std::as_bytes(std::span(key.bytes)));
+  return load_little_endian<std::uint64_t>(reinterpret_cast<const std::byte*>(digest.data()));
+}
+
+std::uint64_t forgets_id(std::uint64_t host, std::uint64_t source) noexcept {
+  std::array<std::byte, 2 * sizeof(std::uint64_t)> text;
+  store_little_endian(text.data(), host);
+  store_little_endian(text.data() + sizeof host, source);
+  const Digest digest = digest_of(text);
+  return load_little_endian<std::uint64_t>(reinterpret_cast<const std::byte*>(digest.data()));
 }
 
 std::string read_shared_file(const std::string& folder, const PublishedFile& file) {

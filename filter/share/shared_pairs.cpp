@@ -63,7 +63,8 @@ bool is_record(std::string_view bytes) noexcept {
   if (load<std::uint32_t>(bytes, kZeroAt) != 0) return false;
   switch (load<std::uint16_t>(bytes, kKindAt)) {
     case static_cast<std::uint16_t>(SharedKind::pair):
-      return true;
+    case static_cast<std::uint16_t>(SharedKind::domain):
+      return second == 0;
     case static_cast<std::uint16_t>(SharedKind::gone):
       return second == 0 && day == 0;
     case static_cast<std::uint16_t>(SharedKind::person):

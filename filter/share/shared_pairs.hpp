@@ -16,10 +16,11 @@
 namespace bloomgate {
 
 enum class SharedKind : std::uint8_t {
-  pair = 1,     // is learned: `hash` of the pair, `second` of the correspondent's domain, `day` of its last use
+  pair = 1,     // is learned: `hash` of the pair, `day` of its last use
   gone = 2,     // is learned no longer: `hash` of the pair
   person = 3,   // was forgotten: `hash` of the person, `second` the number of the forget, `day` when it was
-  applied = 4,  // the forgets of another host are applied: `hash` its source, `second` up to which number
+  applied = 4,  // the forgets of another host are applied: `hash` is forgets_id(), `second` up to which number
+  domain = 5,   // a correspondent of some pair is in it: `hash` of the domain, `day` of the last use
 };
 
 struct SharedRecord {

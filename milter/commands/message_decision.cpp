@@ -136,9 +136,7 @@ class LearnedInFiles : public LearnedSenders {
         first_kept_(rules.first_kept_day(utc_day())) {
     if (rules.is_on() && access(rules.path.c_str(), F_OK) == 0) file_.emplace(rules.path, LearnedFile::Access::read);
     elsewhere_.look_once(rules.elsewhere);
-    for (const HeardStatus& each : elsewhere_.status()) {
-      if (fault_.empty()) fault_ = each.fault;
-    }
+    if (file_ && rules.hears()) elsewhere_.set_own_forgets(*file_, file_->forgets());
   }
 
   bool is_learned(std::string_view user, std::string_view sender) const noexcept override {

@@ -1,9 +1,11 @@
 #include "milter/learning/heard_pairs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "filter/base/error.hpp"
+#include "filter/base/little_endian.hpp"
 #include "filter/learned/is_of_people.hpp"
 #include "filter/share/shared_folder.hpp"
 
@@ -29,13 +31,13 @@ std::optional<HeardPairs::Day> HeardPairs::find(std::string_view user, std::stri
     table = table_;
     pending = pending_;
   }
-  const std::optional<Day> day = table->find(key_.hash_of_pair(user, correspondent));
+  const std::optional<Day> day = table->find(mixed(key_.hash_of_pair(user, correspondent)));
   if (!day || name_either(*pending, key_, user, correspondent)) return std::nullopt;
   return day;
 }
 
 std::optional<HeardPairs::Day> HeardPairs::find_domain(std::string_view domain) const noexcept {
-  return table()->find_domain(key_.hash_of_domain(domain));
+  return table()->find_domain(mixed(key_.hash_of_domain(domain)));
 }
 
 std::shared_ptr<PairTable> HeardPairs::table() const noexcept {
@@ -43,21 +45,33 @@ std::shared_ptr<PairTable> HeardPairs::table() const noexcept {
   return table_;
 }
 
+KeyHash HeardPairs::mixed(std::uint64_t hash) const noexcept {
+  std::array<std::byte, sizeof hash> text;
+  store_little_endian(text.data(), hash);
+  return hash_key({reinterpret_cast<const char*>(text.data()), text.size()}, seed_);
+}
+
 void HeardPairs::apply(const SharedPairs& pairs, PairTable& table) {
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const SharedRecord record = pairs[i];
     switch (record.kind) {
       case SharedKind::pair:
-        table.put(record.hash, record.second, record.day);
+        table.put(mixed(record.hash), record.day);
+        break;
+      case SharedKind::domain:
+        table.put_domain(mixed(record.hash), record.day);
         break;
       case SharedKind::gone:
-        table.remove(record.hash);
+        table.remove(mixed(record.hash));
         break;
       case SharedKind::person:
         people_[static_cast<std::int64_t>(record.second)] = record.hash;
+        if (people_.size() > kMostPeople) people_.erase(people_.begin());
         break;
       case SharedKind::applied:
-        applied_[record.hash] = static_cast<std::int64_t>(record.second);
+        if (applied_.size() < kMostApplied || applied_.contains(record.hash)) {
+          applied_[record.hash] = static_cast<std::int64_t>(record.second);
+        }
         break;
     }
   }
@@ -65,52 +79,46 @@ void HeardPairs::apply(const SharedPairs& pairs, PairTable& table) {
 }
 
 // If the first file is the one that was taken, the rest is new on top of it, or says once more what is known already:
-// files are united in their order.
-void HeardPairs::take(const std::string& folder, const Manifest& manifest) {
-  const bool goes_on = !taken_.empty() && !manifest.files.empty() && manifest.files.front() == taken_.front();
-  std::vector<std::string> bytes;
-  std::vector<SharedPairs> files;
-  std::vector<PublishedFile> fresh;
-  for (const PublishedFile& file : manifest.files) {
+// files are united in their order. One file is in memory at a time.
+void HeardPairs::take(const std::string& folder, const SignedManifest& manifest) {
+  const std::vector<PublishedFile>& files = manifest.manifest.files;
+  const bool goes_on = !taken_.empty() && !files.empty() && files.front() == taken_.front();
+  const std::shared_ptr<PairTable> table = goes_on ? this->table() : std::make_shared<PairTable>();
+  bool is_first = !goes_on;
+  for (const PublishedFile& file : files) {
     if (goes_on && std::ranges::find(taken_, file) != taken_.end()) continue;
-    fresh.push_back(file);
-  }
-  bytes.reserve(fresh.size());  // the views stay
-  for (const PublishedFile& file : fresh) {
     const std::string path = (std::filesystem::path(folder) / file.name).string();
-    bytes.push_back(read_shared_file(folder, file));
-    files.emplace_back(bytes.back(), path);
-    const SharedHeader& header = files.back().header();
+    const std::string bytes = read_shared_file(folder, file);
+    const SharedPairs pairs(bytes, path);
+    const auto refuse = [&](const std::string& what) {
+      throw BloomgateError(ErrorCode::bad_input, path + what, {.path = path});
+    };
+    const SharedHeader& header = pairs.header();
     if (header.key_check != key_.check()) {
-      throw BloomgateError(ErrorCode::bad_input,
-                           path + " was made with another key than the one of learn-key: all hosts need the same file",
-                           {.path = path});
+      refuse(" was made with another key than the one of learn-key: all hosts need the same file");
     }
-    const std::uint64_t source = goes_on ? header_.source : files.front().header().source;
-    if (header.source != source || header.is_whole != (!goes_on && files.size() == 1)) {
-      throw BloomgateError(ErrorCode::bad_input, path + " does not go on from the files before it; share them again",
-                           {.path = path});
+    if (header.is_whole != is_first || (!is_first && header.source != header_.source)) {
+      refuse(" does not go on from the files before it; share them again");
     }
+    if (table->size() + pairs.size() > 2 * kMostLearned) refuse(" has more pairs than one host can have learned");
+    if (is_first) {
+      people_.clear();
+      applied_.clear();
+      taken_.clear();
+    }
+    apply(pairs, *table);
+    is_first = false;
   }
-  std::shared_ptr<PairTable> table = goes_on ? this->table() : std::make_shared<PairTable>();
-  if (!goes_on) {
-    people_.clear();
-    applied_.clear();
-  }
-  for (const SharedPairs& each : files) apply(each, *table);
-  taken_ = manifest.files;
+  taken_ = files;
+  host_ = host_id(manifest.signer);
   const std::lock_guard lock(mutex_);
-  table_ = std::move(table);
+  table_ = table;
 }
 
-void HeardPairs::clear() {
+void HeardPairs::clear_pairs() {
   taken_.clear();
-  header_ = {};
-  people_.clear();
-  applied_.clear();
   const std::lock_guard lock(mutex_);
   table_ = std::make_shared<PairTable>();
-  pending_ = std::make_shared<const ForgottenPeople>();
 }
 
 void HeardPairs::set_pending(ForgottenPeople people) {

@@ -1,8 +1,10 @@
 // What one other host has learned and shares (filter/share), in memory.
 //
-// What somebody was forgotten for at one host may still be in what another one shares, which has not applied that yet,
-// or is down. A look-up knows the addresses in question, and so finds nobody who was forgotten meanwhile: see
-// set_pending().
+// Another host may still share pairs of a person who was forgotten, as it has not applied that yet, or is down. A
+// look-up knows the addresses in question, and so finds nobody who was forgotten meanwhile: see set_pending().
+//
+// The host is trusted in whom its users have written to, and in nothing else: what it shares is bounded, and its hashes
+// are hashed again with a seed of this process, so that it cannot choose where they are in memory.
 //
 // Look-ups are safe from any thread; the rest is for one.
 #pragma once
@@ -17,6 +19,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "filter/hash/hash.hpp"
 #include "filter/keep/manifest.hpp"
 #include "filter/learned/learned_file.hpp"
 #include "filter/share/learn_key.hpp"
@@ -42,19 +45,24 @@ class HeardPairs {
   std::optional<Day> find(std::string_view user, std::string_view correspondent) const noexcept;
   std::optional<Day> find_domain(std::string_view domain) const noexcept;
 
+  static constexpr std::size_t kMostPeople = 100'000;
+  static constexpr std::size_t kMostApplied = 1'000;
+
   // Takes in what is new in the folder, as its manifest names it. Throws BloomgateError{bad_input, bad_magic,
-  // unsupported_version} with the remedy, {cannot_open, cannot_read}; what was known before then stays.
-  void take(const std::string& folder, const Manifest& manifest);
+  // unsupported_version} with the remedy, {cannot_open, cannot_read}; what was known before then stays, or is known
+  // with some of what is new.
+  void take(const std::string& folder, const SignedManifest& manifest);
 
-  // Nobody is known any longer.
-  void clear();
+  // No pair is known any longer; who was forgotten still is.
+  void clear_pairs();
 
-  // The host's own number (LearnedFile::source()); 0: nothing was taken.
+  // The host, by its key, and the source of its database; 0: nothing was taken.
+  std::uint64_t host() const noexcept { return host_; }
   std::uint64_t source() const noexcept { return header_.source; }
   // Whom it has forgotten, by the number of the forget.
   const std::map<std::int64_t, std::uint64_t>& people() const noexcept { return people_; }
-  // Up to which number it has applied the forgets of other hosts, by their sources.
-  const LearnedFile::HeardForgets& applied() const noexcept { return applied_; }
+  // Up to which number it has applied the forgets of other hosts: by forgets_id().
+  const std::map<std::uint64_t, std::int64_t>& applied() const noexcept { return applied_; }
 
   // Whom other hosts have forgotten, and this one has not.
   void set_pending(ForgottenPeople people);
@@ -63,10 +71,12 @@ class HeardPairs {
   std::size_t bytes() const noexcept;  // of memory
 
  private:
+  KeyHash mixed(std::uint64_t hash) const noexcept;
   void apply(const SharedPairs& pairs, PairTable& table);
   std::shared_ptr<PairTable> table() const noexcept;
 
   const LearnKey key_;
+  const std::uint64_t seed_ = random_seed();
   mutable std::mutex mutex_;
   std::shared_ptr<PairTable> table_;  // never null
   std::shared_ptr<const ForgottenPeople> pending_;
@@ -74,7 +84,8 @@ class HeardPairs {
   std::vector<PublishedFile> taken_;  // what is in the table, in its order
   SharedHeader header_;               // of the last one
   std::map<std::int64_t, std::uint64_t> people_;
-  LearnedFile::HeardForgets applied_;
+  std::map<std::uint64_t, std::int64_t> applied_;
+  std::uint64_t host_ = 0;
 };
 
 }  // namespace bloomgate

@@ -49,7 +49,7 @@ class PairTable::Part {
       table_.days[at] = day;
       ++used_;
     } else {
-      if (table_.days[at] == kGone && day != kGone) --gone_;
+      if (table_.days[at] == kGone) --gone_;
       table_.days[at] = std::max(table_.days[at], day);
     }
   }
@@ -137,9 +137,12 @@ std::optional<PairTable::Day> PairTable::find_domain(KeyHash domain) const noexc
   return part_of(*domains_, domain).find(domain == kFree ? kInPlaceOfFree : domain);
 }
 
-void PairTable::put(KeyHash pair, KeyHash domain, Day day) {
-  part_of(*domains_, domain).put(domain == kFree ? kInPlaceOfFree : domain, day);
-  part_of(*pairs_, pair).put(pair == kFree ? kInPlaceOfFree : pair, day);
+void PairTable::put(KeyHash pair, Day day) {
+  if (day != kGone) part_of(*pairs_, pair).put(pair == kFree ? kInPlaceOfFree : pair, day);
+}
+
+void PairTable::put_domain(KeyHash domain, Day day) {
+  if (day != kGone) part_of(*domains_, domain).put(domain == kFree ? kInPlaceOfFree : domain, day);
 }
 
 void PairTable::remove(KeyHash pair) noexcept {
@@ -174,8 +177,8 @@ std::optional<KnownPairs::Day> KnownPairs::find_domain(std::string_view domain) 
 }
 
 void KnownPairs::put(std::string_view user, std::string_view correspondent, Day day) {
-  table_.put(hash_key(pair_key(correspondent, user).view(), seed_),
-             hash_key(correspondent.substr(correspondent.rfind('@') + 1), seed_), day);
+  table_.put_domain(hash_key(correspondent.substr(correspondent.rfind('@') + 1), seed_), day);
+  table_.put(hash_key(pair_key(correspondent, user).view(), seed_), day);
 }
 
 }  // namespace bloomgate

@@ -35,8 +35,9 @@ class PairTable {
   // The last day of use of any pair with a correspondent in that domain; nothing: there is none.
   std::optional<Day> find_domain(KeyHash domain) const noexcept;
 
-  // Enters the pair, or brings its day forward. Throws std::bad_alloc.
-  void put(KeyHash pair, KeyHash domain, Day day);
+  // Enters the pair, or brings its day forward. Throws std::bad_alloc. The day is not 0, nor is that of a domain.
+  void put(KeyHash pair, Day day);
+  void put_domain(KeyHash domain, Day day);
   // Takes the pair out; its domain stays until expire().
   void remove(KeyHash pair) noexcept;
 

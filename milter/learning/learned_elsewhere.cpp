@@ -30,10 +30,13 @@ bool is_overdue(const Manifest& manifest, std::chrono::system_clock::time_point 
 }  // namespace
 
 struct LearnedElsewhere::Host {
-  Host(WhitelistSource from, const LearnKey& key) : source(std::move(from)), pairs(key) { status.folder = source.path; }
+  Host(WhitelistSource from, const LearnKey& key, bool is_key) : source(std::move(from)), pairs(key), has_key(is_key) {
+    status.folder = source.path;
+  }
 
   WhitelistSource source;
   HeardPairs pairs;
+  const bool has_key;
 
   // The thread's own.
   bool has_looked = false;
@@ -60,6 +63,7 @@ std::shared_ptr<const LearnedElsewhere::Hosts> LearnedElsewhere::hosts() const n
 std::optional<LearnedElsewhere::Day> LearnedElsewhere::find(std::string_view user,
                                                             std::string_view correspondent) const noexcept {
   std::optional<Day> last;
+  if (!is_ready_) return last;
   for (const auto& host : *hosts()) last = std::max(last, host->pairs.find(user, correspondent));
   return last;
 }
@@ -77,18 +81,19 @@ std::vector<HeardStatus> LearnedElsewhere::status() const {
   return all;
 }
 
-// Without a key there is nothing to look up in what they share; it is tried again later.
-void LearnedElsewhere::read_key() {
-  key_fault_.clear();
-  std::optional<LearnKey> key;
+// Without a key there is nothing to look up in what they share; it is tried again later. What was known by a key that
+// cannot be read any longer stays in use.
+bool LearnedElsewhere::read_key() {
   try {
-    if (!rules_.hosts.empty()) key = LearnKey::read_from(rules_.learn_key);
+    const LearnKey key = LearnKey::read_from(rules_.learn_key);
+    // Another key makes other hashes.
+    if (key_ && key_->check() != key.check()) set_hosts({});
+    key_ = key;
+    key_fault_.clear();
   } catch (const std::exception& error) {
     key_fault_ = error.what();
   }
-  // Another key makes other hashes.
-  if (!key_ || !key || key_->check() != key->check()) set_hosts({});
-  key_ = key;
+  return key_fault_.empty();
 }
 
 void LearnedElsewhere::set_hosts(Hosts hosts) {
@@ -99,29 +104,33 @@ void LearnedElsewhere::set_hosts(Hosts hosts) {
 
 void LearnedElsewhere::set_rules(const ElsewhereRules& rules) {
   rules_ = rules;
-  read_key();
+  if (!rules_.hosts.empty()) read_key();
   const auto before = hosts();
   Hosts next;
   for (const WhitelistSource& source : rules_.hosts) {
     const auto found = std::ranges::find_if(*before, [&](const auto& host) { return host->source == source; });
     constexpr std::array<std::uint8_t, LearnKey::kBytes> kNoKey = {};
-    next.push_back(found != before->end() ? *found : std::make_shared<Host>(source, key_.value_or(LearnKey(kNoKey))));
+    const bool is_known = found != before->end() && (*found)->has_key == key_.has_value();
+    next.push_back(is_known ? *found
+                            : std::make_shared<Host>(source, key_.value_or(LearnKey(kNoKey)), key_.has_value()));
+    if (!is_known && found != before->end()) next.back()->status.fault = (*found)->status.fault;
   }
   set_hosts(std::move(next));
+  set_pending();
 }
 
 bool LearnedElsewhere::read_news(Time now) {
   if (rules_.hosts.empty()) return false;
-  if (!key_) set_rules(ElsewhereRules(rules_));
+  if (!key_fault_.empty() && read_key()) set_rules(ElsewhereRules(rules_));
   bool has_changed = false;
-  bool has_news = false;
   for (const auto& host : *hosts()) {
     const std::string fault = host->status.fault;
     const bool was_overdue = host->status.is_overdue;
-    has_news = look_at(*host, now) || has_news;
+    if (look_at(*host, now)) set_pending();
     has_changed = has_changed || host->status.fault != fault || host->status.is_overdue != was_overdue;
   }
-  if (has_news) set_pending();
+  // Not before all were read: whom one has forgotten, another one may share.
+  is_ready_ = true;
   return has_changed;
 }
 
@@ -133,13 +142,13 @@ void LearnedElsewhere::look_once(const ElsewhereRules& rules) {
 
 // Returns whether something new was taken.
 bool LearnedElsewhere::look_at(Host& host, Time now) {
-  if (!key_) {
+  if (!key_fault_.empty()) {
     note_fault(host, key_fault_);
     return false;
   }
   if (host.taken) {
     const bool is_too_old = std::chrono::floor<std::chrono::seconds>(now) > used_until(*host.taken, host.source);
-    if (is_too_old) host.pairs.clear();
+    if (is_too_old) host.pairs.clear_pairs();
     // Read again: to say that it is too old, or since the clock was wrong.
     if (is_too_old != host.was_too_old) host.has_looked = false;
     host.was_too_old = is_too_old;
@@ -150,19 +159,18 @@ bool LearnedElsewhere::look_at(Host& host, Time now) {
   const std::optional<FileStamp> stamp = FileStamp::of_path(manifest_path(host.source.path));
   const bool is_known = std::exchange(host.has_looked, true) && host.seen == stamp;
   if (is_known && (host.failures == 0 || std::chrono::steady_clock::now() < host.retry_at)) return false;
-  if (!is_known) host.failures = 0;
   host.seen = stamp;
   try {
     take(host, now);
+    host.failures = 0;
   } catch (const std::exception& error) {
     // Just now the folder may be changing: the next look sees one state of it.
     if (++host.failures > 1) {
       note_fault(host, error.what());
       host.retry_at = std::chrono::steady_clock::now() + kRetryAfter;
     }
-    return false;
   }
-  host.failures = 0;
+  // Also where it was taken in part.
   return true;
 }
 
@@ -178,10 +186,10 @@ void LearnedElsewhere::take(Host& host, Time now) {
   const UsableManifest usable = usable_manifest(host.source, now);
   const Manifest& manifest = usable.signed_by_trusted.manifest;
   require_shared(manifest, path);
-  host.pairs.take(folder, manifest);
-  if (remembers_) remember_taken(host.source, usable.signed_by_trusted);
+  host.pairs.take(folder, usable.signed_by_trusted);
   const bool is_first = !host.taken;
   host.taken = manifest;
+  set_pending();
   const std::uint64_t pairs = host.pairs.size();
   bool was_faulty = false;
   {
@@ -197,6 +205,8 @@ void LearnedElsewhere::take(Host& host, Time now) {
     log_->info("learning: {}: list {} of another host, with {} pairs{}", printable(folder), manifest.list, pairs,
                was_faulty ? ", goes on again" : "");
   }
+  // It is in use all the same where this cannot be kept.
+  if (remembers_) remember_taken(host.source, usable.signed_by_trusted);
 }
 
 void LearnedElsewhere::note_fault(Host& host, const std::string& fault) {
@@ -209,8 +219,9 @@ void LearnedElsewhere::note_fault(Host& host, const std::string& fault) {
               printable(fault));
 }
 
-void LearnedElsewhere::set_own_forgets(std::uint64_t source, const Forgets& forgets) {
-  own_source_ = source;
+void LearnedElsewhere::set_own_forgets(LearnedFile& file, const Forgets& forgets) {
+  const std::uint64_t host = file.shared_by();
+  shared_as_ = host == 0 ? 0 : forgets_id(host, file.source());
   own_forgets_ = forgets;
   set_pending();
 }
@@ -219,47 +230,60 @@ void LearnedElsewhere::set_pending() {
   if (!key_) return;
   const auto all = hosts();
   for (const auto& host : *all) {
-    const LearnedFile::HeardForgets& applied = host->pairs.applied();
-    const auto is_applied = [&](std::uint64_t source, std::int64_t number) {
-      const auto found = applied.find(source);
-      return found != applied.end() && found->second >= number;
+    const auto& applied = host->pairs.applied();
+    const auto applied_of = [&](std::uint64_t forgets) {
+      const auto found = applied.find(forgets);
+      return found != applied.end() ? found->second : 0;
     };
     ForgottenPeople pending;
     for (const auto& other : *all) {
-      if (other == host || other->pairs.source() == host->pairs.source()) continue;
-      for (const auto& [number, person] : other->pairs.people()) {
-        if (!is_applied(other->pairs.source(), number)) pending.insert(person);
+      const std::uint64_t forgets = forgets_of(*other);
+      if (other == host || forgets == forgets_of(*host)) continue;
+      const std::int64_t last = applied_of(forgets);
+      for (auto each = other->pairs.people().upper_bound(last); each != other->pairs.people().end(); ++each) {
+        pending.insert(each->second);
       }
     }
+    const std::int64_t last = applied_of(shared_as_);
     std::int64_t number = own_forgets_.count() - static_cast<std::int64_t>(own_forgets_.last().size());
     for (const Forgets::Person& person : own_forgets_.last()) {
-      ++number;
-      if (person.hash && !is_applied(own_source_, number)) pending.insert(key_->hash_of_person(*person.hash));
+      if (++number > last && !person.is_heard) pending.insert(key_->hash_of_person(person.hash));
     }
     host->pairs.set_pending(std::move(pending));
   }
+}
+
+std::uint64_t LearnedElsewhere::forgets_of(const Host& host) noexcept {
+  return host.pairs.source() == 0 ? 0 : forgets_id(host.pairs.host(), host.pairs.source());
 }
 
 bool LearnedElsewhere::forget_in(LearnedFile& file, LearnedDay today) const {
   const LearnedFile::HeardForgets heard = file.heard_forgets();
   bool has_forgotten = false;
   for (const auto& host : *hosts()) {
-    const std::uint64_t source = host->pairs.source();
-    if (source == 0 || host->pairs.people().empty() || source == file.source()) continue;
-    const auto found = heard.find(source);
-    ForgottenPeople people;
-    for (const auto& [number, person] : host->pairs.people()) {
-      if (found == heard.end() || number > found->second) people.insert(person);
+    const auto& all = host->pairs.people();
+    if (host->pairs.source() == 0 || all.empty() || forgets_of(*host) == shared_as_) continue;
+    const auto found = heard.find(host->pairs.host());
+    const bool is_same = found != heard.end() && found->second.source == host->pairs.source();
+    std::vector<std::uint64_t> people;
+    for (auto each = all.upper_bound(is_same ? found->second.forgets : 0); each != all.end(); ++each) {
+      people.push_back(each->second);
     }
     if (people.empty()) continue;
+    const ForgottenPeople set(people.begin(), people.end());
     const std::uint64_t gone = file.forget_heard(
-        source, host->pairs.people().rbegin()->first,
-        [&](const LearnedPair& pair) { return name_either(people, *key_, pair.user, pair.correspondent); }, today);
+        host->pairs.host(), {host->pairs.source(), all.rbegin()->first}, people,
+        [&](const LearnedPair& pair) { return name_either(set, *key_, pair.user, pair.correspondent); }, today);
     log_->info("learning: {} people were forgotten at the host of {}: {} pairs are forgotten here, too", people.size(),
                printable(host->source.path), gone);
     has_forgotten = true;
   }
   return has_forgotten;
+}
+
+Forgets::Rehash LearnedElsewhere::rehash() const {
+  if (!key_) return {};
+  return [key = *key_](std::uint64_t person) { return key.hash_of_person(person); };
 }
 
 }  // namespace bloomgate

@@ -10,6 +10,7 @@
 
 #include <spdlog/fwd.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -68,8 +69,11 @@ class LearnedElsewhere {
   // Both, for those who only look.
   void look_once(const ElsewhereRules& rules);
 
-  // Whom this host has forgotten: its source, and the last of its forgets. Others may share pairs of them still.
-  void set_own_forgets(std::uint64_t source, const Forgets& forgets);
+  // Whom this host has forgotten, the last of them: others may share pairs of them still. Throws as LearnedFile does.
+  void set_own_forgets(LearnedFile& file, const Forgets& forgets);
+
+  // For LearnedFile::set_rehash(), by the key of the hosts.
+  Forgets::Rehash rehash() const;
 
   // Takes out of the file whom others have forgotten, each forget once. Returns whether there was one. Throws as
   // LearnedFile does.
@@ -80,23 +84,25 @@ class LearnedElsewhere {
   using Hosts = std::vector<std::shared_ptr<Host>>;
 
   std::shared_ptr<const Hosts> hosts() const noexcept;
-  void read_key();
+  bool read_key();
   void set_hosts(Hosts hosts);
   bool look_at(Host& host, Time now);
   void take(Host& host, Time now);
   void note_fault(Host& host, const std::string& fault);
   void set_pending();
+  static std::uint64_t forgets_of(const Host& host) noexcept;
 
   const std::shared_ptr<spdlog::logger> log_;
   const bool remembers_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Hosts> hosts_;  // never null
+  std::atomic<bool> is_ready_ = false;
 
   // The thread's own.
   ElsewhereRules rules_;
   std::optional<LearnKey> key_;
   std::string key_fault_;
-  std::uint64_t own_source_ = 0;
+  std::uint64_t shared_as_ = 0;  // forgets_id() of this host; 0: it shares nothing
   Forgets own_forgets_;
 };
 

@@ -269,22 +269,22 @@ void Learner::work() {
     is_on = rules_.is_on();
   }
   if (elsewhere) elsewhere_.set_rules(*elsewhere);
-  if (elsewhere_.read_news(std::chrono::system_clock::now()) && on_change_) on_change_();
   if (must_reopen || !is_on) turn_off();
-  if (!is_on) return;
+  if (is_on) use_file();
+  if (elsewhere_.read_news(std::chrono::system_clock::now()) && on_change_) on_change_();
+  if (file_ != nullptr && elsewhere_.forget_in(*file_, today_())) read_all();
+}
+
+// First of all: what others have learned may take longer.
+void Learner::use_file() {
   if (file_ == nullptr) {
     if (Clock::now() < retry_at_) return;
     open();
   }
+  file_->set_rehash(elsewhere_.rehash());
   read_news();
-  hear();
   write_queue();
   expire();
-}
-
-// Before the queue is written: what a message has taught that began before is compared with it.
-void Learner::hear() {
-  if (elsewhere_.forget_in(*file_, today_())) read_all();
 }
 
 // What is in the queue belongs to the file before.
@@ -312,6 +312,7 @@ void Learner::open() {
   }
   retry_at_ = Clock::now() + kBetweenTries;
   file_ = std::make_unique<LearnedFile>(path, LearnedFile::Access::create);
+  file_->set_rehash(elsewhere_.rehash());
   // A disk that is full or read-only shows now, and not after a long reading or with the next message.
   file_->record({}, today_());
   // The file may be another one than before. Until all of it is read, no forget in it is in force.
@@ -355,7 +356,7 @@ void Learner::read_all() {
 
 void Learner::read_forgets() {
   Forgets forgets = file_->forgets();
-  elsewhere_.set_own_forgets(file_->source(), forgets);
+  elsewhere_.set_own_forgets(*file_, forgets);
   const std::lock_guard lock(mutex_);
   forgets_ = std::move(forgets);
   known_forgets_ = forgets_.count();
@@ -414,7 +415,7 @@ void Learner::expire() {
   if (expired_until_ >= oldest) return;
   if (file_->expire(day_of(oldest), kExpiredAtOnce) == kExpiredAtOnce) return;
   // Other hosts may have what was forgotten here for as long as they keep it.
-  file_->drop_forgets(hears_ ? day_of(oldest) : today_() - kForgetsAreKept);
+  file_->drop_forgets(hears_ ? day_of(oldest) : today_() - kForgetsAreKept, day_of(oldest));
   known->expire(oldest);
   expired_until_ = oldest;
 }

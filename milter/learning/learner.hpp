@@ -38,7 +38,7 @@
 namespace bloomgate {
 
 struct LearnRules {
-  std::string path = {};  // of the database; empty: nothing is learned, and nothing looked up
+  std::string path = {};  // of the database; empty: nothing is learned here
   std::chrono::days keep{180};
   LessonRules lesson = {};
   std::uint64_t per_hour = 100;         // entries, for each login
@@ -121,7 +121,7 @@ class Learner : public LearnedSenders {
   void read_forgets();
   void read_news();
   void write_queue();
-  void hear();
+  void use_file();
   void expire();
   void note_fault(const std::string& what);
   void wait_for_work();

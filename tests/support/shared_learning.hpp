@@ -6,11 +6,15 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "filter/file/signature.hpp"
 #include "filter/jobs/share_job.hpp"
 #include "filter/learned/learned_file.hpp"
+#include "filter/share/shared_folder.hpp"
+#include "filter/system/replacement.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -43,6 +47,7 @@ class SharingHost {
 
   std::string shared() const { return folder_.file("shared"); }
   PublicKey public_key() const { return key_->public_key(); }
+  std::uint64_t host() const { return host_id(public_key()); }
   LearnedFile& file() { return file_; }
   void set_day(LearnedDay day) { day_ = day; }
 
@@ -52,6 +57,15 @@ class SharingHost {
   void forget(const std::string& person) { file_.forget(canonicalize_line(person), day_); }
   ShareResult share(std::optional<ShareJob::Clock::time_point> now = {}) {
     return job_->share(now.value_or(ShareJob::Clock::now()));
+  }
+  // Signs another content in the place of what it shares.
+  void replace_by(const std::string& text) const {
+    Manifest manifest = read_manifest(shared())->manifest;
+    ++manifest.number;
+    manifest.files = {
+        {.name = shared_file_name(1'000), .bytes = text.size(), .digest = digest_of(std::as_bytes(std::span(text)))}};
+    replace_file(shared() + "/" + shared_file_name(1'000), text, 0644);
+    replace_file(manifest_path(shared()), sign_manifest(manifest, *key_), 0644);
   }
 
  private:

@@ -2,6 +2,7 @@
 #include <sysexits.h>
 
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <utility>
 
@@ -69,11 +70,13 @@ void warn_of_old(const PullResult& result, JobObserver& observer) {
       "publisher still signs it, and whether this is the right URL");
 }
 
-void stay(PullJob& job, const std::string& folder, std::chrono::seconds interval, bool json, JobObserver& observer) {
+// `shows` is called with what is new.
+void stay(PullJob& job, std::chrono::seconds interval, JobObserver& observer,
+          const std::function<void(const PullResult&)>& shows) {
   bool was_overdue = false;
   watch(interval, observer, "the folder can be pulled again", [&] {
     const PullResult result = job.pull();
-    if (result.is_new) print(result, folder, json);
+    if (result.is_new) shows(result);
     if (!std::exchange(was_overdue, result.is_overdue)) warn_of_old(result, observer);
   });
 }
@@ -123,7 +126,9 @@ int run_pull(const Arguments& arguments) {
   JobProgress progress(quiet);
   PullJob job(std::move(request), progress, stop_flag());
   if (stays) {
-    stay(job, operands[1], interval, json, progress);
+    stay(job, interval, progress, [&](const PullResult& result) {
+      if (!quiet) print(result, operands[1], json);
+    });
     return EX_OK;
   }
   const PullResult result = job.pull();

@@ -110,7 +110,8 @@ int run_share(const Arguments& arguments) {
     return EX_OK;
   }
   watch(interval, progress, "what is learned is shared again", [&] {
-    if (const ShareResult result = share(); result.is_new) print(result, operands[1], command.json);
+    const ShareResult result = share();
+    if (result.is_new && !command.quiet) print(result, operands[1], command.json);
   });
   return EX_OK;
 }

@@ -191,7 +191,7 @@ TEST_CASE("there are few files, and a pair is written as often as the logarithm 
   }
   CHECK(most_files <= 12);
   // Ten times at most, as 2^9 is more than 500; and the headers.
-  CHECK(bytes < std::uint64_t{kSteps} * (10 * kSharedRecordBytes + 3 * kSharedHeaderBytes));
+  CHECK(bytes < std::uint64_t{kSteps} * (10 * kSharedRecordBytes + 4 * kSharedHeaderBytes));
   fixture.check_same();
 }
 
@@ -212,7 +212,7 @@ TEST_CASE("a forgotten person is told to others, and nothing else of the person 
   fixture.write("ann@ours.example", "joe@example.org");
   CHECK(fixture.share().is_whole);
   const Reader next_day(fixture.out());
-  CHECK(next_day.records == 101);  // 99 pairs of yesterday, one of today, and the person
+  CHECK(next_day.records == 102);  // 99 pairs of yesterday, one of today, their domain, and the person
   CHECK(next_day.people.size() == 1);
   fixture.check_same();
 
@@ -242,9 +242,10 @@ TEST_CASE("forgets are kept in the database until they are shared") {
 TEST_CASE("which forgets of other hosts are applied is told to all") {
   Fixture fixture;
   fixture.share();
-  fixture.file().forget_heard(0x55, 9, [](const LearnedPair&) { return false; }, fixture.today());
+  const std::vector<std::uint64_t> people = {4};
+  fixture.file().forget_heard(0x55, {3, 9}, people, [](const LearnedPair&) { return false; }, fixture.today());
   fixture.share();
-  CHECK(Reader(fixture.out()).applied == std::map<std::uint64_t, std::uint64_t>{{0x55, 9}});
+  CHECK(Reader(fixture.out()).applied == std::map<std::uint64_t, std::uint64_t>{{forgets_id(0x55, 3), 9}});
   CHECK(Reader(fixture.out()).people.empty());
 }
 
@@ -293,7 +294,7 @@ TEST_CASE("a copy of the database that was put back counts as another one, so th
   for (const char* const end : {"-wal", "-shm"}) fs::remove(fixture.path() + end);
   fixture.begin();
   fixture.share();
-  CHECK_THAT(fixture.watcher().text, Contains("older than what was shared of it"));
+  CHECK_THAT(fixture.watcher().text, Contains("as if an older copy had been put back"));
   LearnedFile restored(fixture.path(), LearnedFile::Access::write);
   CHECK(restored.source() != source);
   restored.forget(canonicalize_line("zoe@example.org"), fixture.today());

@@ -28,7 +28,8 @@ std::vector<SharedRecord> records() {
   return {{.kind = SharedKind::person, .hash = 7, .second = 3, .day = 20'779},
           {.kind = SharedKind::applied, .hash = 0x99, .second = 12, .day = 0},
           {.kind = SharedKind::gone, .hash = 0xffffffffffffffff, .second = 0, .day = 0},
-          {.kind = SharedKind::pair, .hash = 0x0102030405060708, .second = 0x1112131415161718, .day = 65'535}};
+          {.kind = SharedKind::pair, .hash = 0x0102030405060708, .second = 0, .day = 65'535},
+          {.kind = SharedKind::domain, .hash = 0x1112131415161718, .second = 0, .day = 65'535}};
 }
 
 std::vector<SharedRecord> all_of(const SharedPairs& pairs) {
@@ -43,7 +44,7 @@ BloomgateError refusal(const std::string& text) {
 
 TEST_CASE("what is written is read") {
   const std::string text = shared_text(header(), records());
-  CHECK(text.size() == kSharedHeaderBytes + 4 * kSharedRecordBytes);
+  CHECK(text.size() == kSharedHeaderBytes + 5 * kSharedRecordBytes);
   const SharedPairs read(text, "file");
   CHECK(read.header() == header());
   CHECK(all_of(read) == records());
@@ -88,7 +89,9 @@ TEST_CASE("each byte that has no meaning is refused where it is not zero") {
   }
   // The kind, and what its records do not have.
   CHECK(refusal(with(in_record(3, 18), 0)).code() == ErrorCode::bad_input);
-  CHECK(refusal(with(in_record(3, 18), 5)).code() == ErrorCode::bad_input);
+  CHECK(refusal(with(in_record(3, 18), 6)).code() == ErrorCode::bad_input);
+  CHECK(refusal(with(in_record(3, 8), 1)).code() == ErrorCode::bad_input);
+  CHECK(refusal(with(in_record(4, 8), 1)).code() == ErrorCode::bad_input);
   CHECK(refusal(with(in_record(3, 19), 1)).code() == ErrorCode::bad_input);
   CHECK(refusal(with(in_record(3, 20), 1)).code() == ErrorCode::bad_input);
   CHECK(refusal(with(in_record(2, 8), 1)).code() == ErrorCode::bad_input);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "filter/base/error.hpp"
 #include "tests/support/catch.hpp"
@@ -21,7 +22,7 @@ const std::string kAnn = "ann@ours.example";
 const std::string kJoe = "joe@example.org";
 
 void take(HeardPairs& heard, test::SharingHost& host) {
-  heard.take(host.shared(), host.share().manifest.manifest);
+  heard.take(host.shared(), host.share().manifest);
 }
 
 TEST_CASE("what a host shares is known with its day, and no other pair is") {
@@ -37,7 +38,8 @@ TEST_CASE("what a host shares is known with its day, and no other pair is") {
   CHECK_FALSE(heard.find_domain("ours.example"));
   CHECK(heard.size() == 1);
   CHECK(heard.source() == host.file().source());
-  heard.clear();
+  CHECK(heard.host() == host.host());
+  heard.clear_pairs();
   CHECK_FALSE(heard.find(kAnn, kJoe));
 }
 
@@ -86,6 +88,42 @@ TEST_CASE("whom another host has forgotten is known no longer, on either side an
   CHECK(heard.find(kAnn, kJoe));
 }
 
+// It knows the key by which pairs are hashed, and so can choose hashes, but not where they are in memory.
+TEST_CASE("a host that chooses its hashes keeps nobody waiting") {
+  test::SharingHost host("submit1", kMonday);
+  std::vector<SharedRecord> records;
+  for (std::uint64_t i = 0; i < 200'000; ++i) {
+    records.push_back({.kind = SharedKind::pair, .hash = i << 8 | std::uint64_t{7} << 40, .day = kMondaysNumber});
+  }
+  host.share();
+  const SharedHeader header = {.source = 1, .key_check = test::learn_key().check(), .day = 1, .is_whole = true};
+  const std::string text = shared_text(header, records);
+  host.replace_by(text);
+  HeardPairs heard(test::learn_key());
+  heard.take(host.shared(), *read_manifest(host.shared()));  // hours, if all were in one place
+  CHECK(heard.size() == records.size());
+}
+
+TEST_CASE("people and applied forgets that a host shares are bounded") {
+  test::SharingHost host("submit1", kMonday);
+  std::vector<SharedRecord> records;
+  for (std::uint64_t i = 1; i <= HeardPairs::kMostPeople + 10; ++i) {
+    records.push_back({.kind = SharedKind::person, .hash = i, .second = i, .day = kMondaysNumber});
+  }
+  for (std::uint64_t i = 1; i <= HeardPairs::kMostApplied + 10; ++i) {
+    records.push_back({.kind = SharedKind::applied, .hash = i, .second = i});
+  }
+  host.share();
+  const SharedHeader header = {.source = 1, .key_check = test::learn_key().check(), .day = 1, .is_whole = true};
+  const std::string text = shared_text(header, records);
+  host.replace_by(text);
+  HeardPairs heard(test::learn_key());
+  heard.take(host.shared(), *read_manifest(host.shared()));
+  CHECK(heard.people().size() == HeardPairs::kMostPeople);
+  CHECK(heard.people().rbegin()->first == static_cast<std::int64_t>(HeardPairs::kMostPeople) + 10);
+  CHECK(heard.applied().size() == HeardPairs::kMostApplied);
+}
+
 TEST_CASE("what does not fit is refused, and what was known stays") {
   test::SharingHost host("submit1", kMonday);
   host.write(kAnn, kJoe);
@@ -97,9 +135,9 @@ TEST_CASE("what does not fit is refused, and what was known stays") {
     CHECK_THAT(test::error_of([&] { take(heard, other); }).what(), Contains("another key"));
   }
   SECTION("a file that was changed") {
-    const Manifest manifest = host.share().manifest.manifest;
+    const SignedManifest manifest = host.share().manifest;
     HeardPairs fresh(test::learn_key());
-    const std::string path = host.shared() + "/" + manifest.files.front().name;
+    const std::string path = host.shared() + "/" + manifest.manifest.files.front().name;
     fs::resize_file(path, fs::file_size(path) - 1);
     CHECK_THAT(test::error_of([&] { fresh.take(host.shared(), manifest); }).what(), Contains("bloomgate pull"));
     CHECK(fresh.source() == 0);
@@ -107,11 +145,11 @@ TEST_CASE("what does not fit is refused, and what was known stays") {
   SECTION("files of two hosts") {
     test::SharingHost other("submit2", kMonday);
     other.write(kAnn, "zoe@example.org");
-    Manifest mixed = host.share().manifest.manifest;
+    SignedManifest mixed = host.share().manifest;
     PublishedFile second = other.share().manifest.manifest.files.front();
     fs::copy(other.shared() + "/" + second.name, host.shared() + "/0000000000000099.pairs");
     second.name = "0000000000000099.pairs";
-    mixed.files.push_back(second);
+    mixed.manifest.files.push_back(second);
     CHECK_THAT(test::error_of([&] { heard.take(host.shared(), mixed); }).what(), Contains("does not go on"));
     CHECK_FALSE(heard.find(kAnn, "zoe@example.org"));
   }

@@ -136,9 +136,18 @@ TEST_CASE("whom this host has forgotten is not delivered by the pairs of another
   ear.look();
   CHECK(ear.knows(kAnn, kJoe));
   here.forget(kJoe);
-  ear->set_own_forgets(here.file().source(), here.file().forgets());
+  here.share();
+  ear->set_own_forgets(here.file(), here.file().forgets());
   CHECK_FALSE(ear.knows(kAnn, kJoe));
-  other.file().forget_heard(here.file().source(), 1, [](const LearnedPair&) { return true; }, kMonday);
+  // A host that claims to have applied the forgets of another one, under the source of this one.
+  const std::vector<std::uint64_t> people = {1};
+  const auto is_named = [](const LearnedPair&) { return true; };
+  other.file().forget_heard(other.host(), {here.file().source(), 1}, people, is_named, kMonday);
+  other.write(kAnn, kJoe);
+  other.share();
+  ear.look();
+  CHECK_FALSE(ear.knows(kAnn, kJoe));
+  other.file().forget_heard(here.host(), {here.file().source(), 1}, people, is_named, kMonday);
   other.write(kAnn, kJoe);
   other.share();
   ear.look();
@@ -268,6 +277,68 @@ TEST_CASE("without the key of the hosts nothing is known, and it is known once t
   ear.look();
   CHECK(ear.knows(kAnn, kJoe));
   CHECK(ear.fault().empty());
+  // What is known stays, also over a reload.
+  fs::rename(path, path + ".away");
+  ear->set_rules(ear.rules);
+  ear.look();
+  CHECK(ear.knows(kAnn, kJoe));
+  CHECK_THAT(ear.fault(), Contains(path));
+}
+
+// It can forget for its own users, and have others forget: but not keep them from forgetting what a third host forgets.
+TEST_CASE("no host can stand for another one's forgets") {
+  test::SharingHost first("submit1", kMonday), evil("submit2", kMonday), third("submit3", kMonday);
+  third.write(kAnn, kJoe);
+  first.forget(kZoe);
+  first.share();
+  // The source of the first one, and a number that it will never come to.
+  const std::vector<SharedRecord> claim = {
+      {.kind = SharedKind::person, .hash = 5, .second = std::uint64_t{1} << 62, .day = 20'780}};
+  const std::string text = shared_text(
+      {.source = first.file().source(), .key_check = test::learn_key().check(), .day = 1, .is_whole = true}, claim);
+  evil.share();
+  evil.replace_by(text);
+  Ear ear;
+  ear.hear_of(evil);
+  ear.hear_of(first);
+  ear.begin();
+  ear.look();
+  CHECK(ear.fault(0).empty());
+  ear->forget_in(third.file(), kMonday);
+  first.forget(kJoe);
+  first.share();
+  ear.look();
+  CHECK(ear->forget_in(third.file(), kMonday));
+  CHECK_FALSE(third.file().find(kAnn, kJoe));
+}
+
+TEST_CASE("whom a host has forgotten is not delivered, also where it cannot be kept which state was taken") {
+  test::SharingHost first("submit1", kMonday), second("submit2", kMonday);
+  Ear ear;
+  ear.hear_of(first);
+  ear.hear_of(second);
+  for (WhitelistSource& each : ear.rules.hosts) each.taken_manifests = "/nonexistent/taken";
+  second.write(kAnn, kJoe);
+  first.forget(kJoe);
+  first.share();
+  second.share();
+  ear.begin();
+  ear.look();
+  CHECK_FALSE(ear.knows(kAnn, kJoe));
+  CHECK_THAT(ear.fault(), Contains("/nonexistent"));
+}
+
+TEST_CASE("a fault is told though the folder changes at each look") {
+  test::SharingHost host("submit1", kMonday, test::learn_key(2));
+  Ear ear;
+  ear.hear_of(host);
+  ear.begin();
+  for (int i = 0; i < 3; ++i) {
+    host.write(kAnn, "x" + std::to_string(i) + "@example.org");
+    host.share();
+    ear->read_news(Clock::now());
+  }
+  CHECK_THAT(ear.fault(), Contains("another key"));
 }
 
 TEST_CASE("a host that is named no longer is known no longer") {

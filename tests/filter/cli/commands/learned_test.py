@@ -32,12 +32,12 @@ class LearnedTest(ProgramTest):
                 "first_use INTEGER NOT NULL, last_use INTEGER NOT NULL, UNIQUE (user, correspondent)) STRICT")
             database.execute("CREATE TABLE state (one INTEGER PRIMARY KEY, last_change INTEGER NOT NULL, "
                              "forgets INTEGER NOT NULL, pairs INTEGER NOT NULL, source INTEGER NOT NULL, "
-                             "shared_forgets INTEGER) STRICT")
-            database.execute("CREATE TABLE forgotten (number INTEGER PRIMARY KEY, person INTEGER, "
-                             "time INTEGER NOT NULL, day INTEGER NOT NULL) STRICT")
-            database.execute("CREATE TABLE heard (source INTEGER PRIMARY KEY, forgets INTEGER NOT NULL) STRICT")
+                             "shared_forgets INTEGER, shared_by INTEGER NOT NULL) STRICT")
+            database.execute("CREATE TABLE forgotten (number INTEGER PRIMARY KEY, person INTEGER NOT NULL, "
+                             "time INTEGER NOT NULL, day INTEGER NOT NULL, is_heard INTEGER NOT NULL) STRICT")
+            database.execute("CREATE TABLE heard (host INTEGER PRIMARY KEY, source INTEGER NOT NULL, forgets INTEGER NOT NULL) STRICT")
             database.executemany("INSERT INTO pairs VALUES (NULL, ?, ?, ?, ?)", pairs)
-            database.execute("INSERT INTO state VALUES (1, ?, 0, ?, 77, NULL)", (len(pairs), len(pairs)))
+            database.execute("INSERT INTO state VALUES (1, ?, 0, ?, 77, NULL, 0)", (len(pairs), len(pairs)))
             database.execute("PRAGMA application_id = 0x426c4c72")
             database.execute(f"PRAGMA user_version = {version}")
         return "learned.db"
