@@ -59,20 +59,14 @@ struct Seen {
   }
 };
 
-// The layers that the manifest names, in the order of their names, whatever else is in the folder.
+// The layers that the manifest names, in the order of their names, whatever else is in the folder. Their names can
+// stand in a header field: parse_manifest() takes no others.
 std::vector<Layer> layers_of(const std::string& folder, const Manifest& manifest) {
   std::vector<Layer> layers;
   for (const PublishedFile& file : manifest.files) {
     if (!is_layer_name(file.name)) continue;
     layers.push_back({(std::filesystem::path(folder) / file.name).string(),
                       file.name.substr(0, file.name.size() - kLayerSuffix.size())});
-    // A name stands in a header field of each message that the layer lists: as usable_layers_in() has it.
-    if (layers.back().name.size() <= kMaxLayerNameBytes) continue;
-    throw BloomgateError(ErrorCode::bad_input,
-                         fmt::format("{} names the layer {}, and the name of a layer has at most {} characters before "
-                                     "{}; its publisher has to rename it and sign again",
-                                     manifest_path(folder), file.name, kMaxLayerNameBytes, kLayerSuffix),
-                         {.path = folder});
   }
   if (!layers.empty() && layers.size() <= kMostLayers) return layers;
   throw BloomgateError(ErrorCode::bad_input,
