@@ -152,8 +152,9 @@ TEST_CASE("whatever is learned and forgotten, in however many processes, the fol
     } else if (what == 3) {
       fixture.file().expire(fixture.today() - days(3), 5);
     } else if (what == 4) {
+      const std::vector<std::uint64_t> people = {pick(5)};
       fixture.file().forget_heard(
-          77, step, [&](const LearnedPair& pair) { return pair.user.size() % 7 == 0; }, fixture.today());
+          77, {1, step}, people, [&](const LearnedPair& pair) { return pair.user.size() % 7 == 0; }, fixture.today());
     } else {
       fixture.write("u" + std::to_string(pick(30)) + "@ours.example", "c" + std::to_string(pick(40)) + "@example.org");
     }

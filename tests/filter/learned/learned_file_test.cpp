@@ -234,7 +234,7 @@ TEST_CASE_METHOD(Fixture,
   SECTION("and no more than a number of them") {
     const auto most = static_cast<std::int64_t>(Forgets::kMost);
     run_sql(path(), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " + std::to_string(most) +
-                        ") INSERT INTO forgotten SELECT i, i, 1, 20780 FROM n;" +
+                        ") INSERT INTO forgotten SELECT i, i, 1, 20780, 0 FROM n;" +
                         "UPDATE state SET forgets = " + std::to_string(most));
     file.forget(canonicalize_line("a@example.org"), kMonday);
     CHECK(file.forgets().count() == most + 1);
@@ -375,7 +375,7 @@ TEST_CASE_METHOD(Fixture, "an error about a row that our code cannot have writte
     CHECK_THROWS_WITH(pairs_of_path(), Contains("too big"));  // before it takes memory
   }
   SECTION("a forget that is missing among others") {
-    run_sql(path(), "INSERT INTO forgotten VALUES (1, 5, 1, 20780), (3, 5, 1, 20780); UPDATE state SET forgets = 3");
+    run_sql(path(), "INSERT INTO forgotten VALUES (1, 5, 1, 20780, 0), (3, 5, 1, 20780, 0); UPDATE state SET forgets = 3");
     LearnedFile file(path(), LearnedFile::Access::write);
     CHECK(error_code_of([&] { file.forgets(); }) == ErrorCode::bad_input);
     const Contact contact = {.user = "ann@ours.example", .correspondent = "joe@example.org", .began = LearnedBegin{}};
