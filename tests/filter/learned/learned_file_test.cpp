@@ -375,7 +375,8 @@ TEST_CASE_METHOD(Fixture, "an error about a row that our code cannot have writte
     CHECK_THROWS_WITH(pairs_of_path(), Contains("too big"));  // before it takes memory
   }
   SECTION("a forget that is missing among others") {
-    run_sql(path(), "INSERT INTO forgotten VALUES (1, 5, 1, 20780, 0), (3, 5, 1, 20780, 0); UPDATE state SET forgets = 3");
+    run_sql(path(),
+            "INSERT INTO forgotten VALUES (1, 5, 1, 20780, 0), (3, 5, 1, 20780, 0); UPDATE state SET forgets = 3");
     LearnedFile file(path(), LearnedFile::Access::write);
     CHECK(error_code_of([&] { file.forgets(); }) == ErrorCode::bad_input);
     const Contact contact = {.user = "ann@ours.example", .correspondent = "joe@example.org", .began = LearnedBegin{}};
