@@ -56,7 +56,7 @@ std::string_view SecretFile::line() const noexcept {
 void SecretFile::require_private() const {
   if ((mode_ & S_IRWXO) == 0) return;
   throw BloomgateError(ErrorCode::not_permitted,
-                       "everybody on this machine may read or write " + kind_ + " " + path_ +
+                       "everybody on this machine may read or write " + path_ + ", the file of " + kind_ +
                            ": make another if somebody else could have, or else take that away (chmod o= " + path_ +
                            ")",
                        {.path = path_});

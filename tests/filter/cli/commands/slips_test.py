@@ -163,7 +163,7 @@ class OtherUserTest(ProgramTest):
         self.check(0, "sign", "--new-key", "key")
         os.chmod(self.folder / "key", 0o644)
         said = self.check(EX_NOPERM, "sign", "--key", "key", "filter")[1]
-        self.assertIn("chmod 600 key", said)
+        self.assertIn("chmod o= key", said)
 
 
 if __name__ == "__main__":
