@@ -72,6 +72,10 @@ class Fixture {
     job_ = std::make_unique<ShareJob>(std::move(request), watcher_, stop_);
   }
   void end() { job_.reset(); }
+  void share_into(const std::string& folder) {
+    ShareRequest request = {.file = path(), .folder = folder, .learn_key = test::learn_key(), .sign_key = signer_};
+    ShareJob(std::move(request), watcher_, stop_).share(now);
+  }
 
   ShareResult share() { return job_->share(now); }
   LearnedDay today() const { return std::chrono::floor<days>(now); }
@@ -248,6 +252,10 @@ TEST_CASE("which forgets of other hosts are applied is told to all") {
   fixture.share();
   CHECK(Reader(fixture.out()).applied == std::map<std::uint64_t, std::uint64_t>{{forgets_id(0x55, 3), 9}});
   CHECK(Reader(fixture.out()).people.empty());
+  // Also in a file that is whole.
+  fixture.begin(test::learn_key(2));
+  CHECK(fixture.share().is_whole);
+  CHECK(Reader(fixture.out()).applied.size() == 1);
 }
 
 TEST_CASE("where the folder is damaged, of another key or another database, it is made anew") {
@@ -310,6 +318,57 @@ TEST_CASE("files that are no longer named stay for a while, for those who have r
   fixture.share();
   CHECK(read_manifest(fixture.out())->manifest.files.size() == 1);
   CHECK(fixture.files_there() == 2);
+  // Later, also by a process that has just begun.
+  for (const auto& each : fs::directory_iterator(fixture.out())) {
+    fs::last_write_time(each.path(), fs::last_write_time(each.path()) - 2min);
+  }
+  fixture.begin();
+  fixture.share();
+  CHECK(fixture.files_there() == 1);
+  fixture.check_same();
+}
+
+TEST_CASE("a folder of layers is not taken for one of learned pairs") {
+  Fixture fixture;
+  fs::create_directory(fixture.in("layers"));
+  for (const char* const name : {"0001.bloom", "revoked"}) {
+    std::ofstream(fixture.in("layers") + "/" + name) << "x";
+    CHECK(test::error_code_of([&] { fixture.share_into(fixture.in("layers")); }) == ErrorCode::bad_argument);
+    fs::remove(fixture.in("layers") + "/" + name);
+  }
+  CHECK_NOTHROW(fixture.share_into(fixture.in("layers")));
+}
+
+TEST_CASE("another folder in the place of the one that was shared gets everything") {
+  Fixture fixture;
+  fixture.write("ann@ours.example", "joe@example.org");
+  fixture.share();
+  fs::rename(fixture.out(), fixture.in("away"));
+  CHECK(fixture.share().is_whole);
+  fixture.check_same();
+}
+
+TEST_CASE("a database that was put back and has come to the same numbers is known by what is in it") {
+  Fixture fixture;
+  fixture.write("ann@ours.example", "joe@example.org");
+  fixture.forget("abe@example.org");  // brings all into the file itself
+  fixture.share();
+  fs::copy(fixture.path(), fixture.in("copy.db"));
+  fixture.write("ann@ours.example", "lost@example.org");
+  fixture.forget("pat@example.org");
+  fixture.share();
+  fixture.end();
+  fs::rename(fixture.in("copy.db"), fixture.path());
+  for (const char* const end : {"-wal", "-shm"}) fs::remove(fixture.path() + end);
+  LearnedFile restored(fixture.path(), LearnedFile::Access::write);
+  restored.record(std::vector<LearnedFile::Contact>{{"ann@ours.example", "new@example.org"}}, fixture.today());
+  restored.forget(canonicalize_line("zoe@example.org"), fixture.today());
+  fixture.begin();
+  CHECK(fixture.share().is_whole);
+  CHECK_THAT(fixture.watcher().text, Contains("as if an older copy had been put back"));
+  const Reader reader(fixture.out());
+  CHECK(reader.pairs.contains(test::learn_key().hash_of_pair("ann@ours.example", "new@example.org")));
+  CHECK_FALSE(reader.pairs.contains(test::learn_key().hash_of_pair("ann@ours.example", "lost@example.org")));
 }
 
 TEST_CASE("without a database, sharing says so, and begins once it is there") {
