@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <utility>
 
 #include "filter/base/error.hpp"
@@ -21,6 +22,11 @@ using namespace std::chrono_literals;
 constexpr auto kRetryAfter = 5s;
 // `bloomgate share` signs anew each day.
 constexpr auto kSignedWithin = std::chrono::days(2);
+
+// The folder may not be there.
+std::string manifest_in(const std::string& folder) {
+  return (std::filesystem::path(folder) / kManifestName).string();
+}
 
 bool is_overdue(const Manifest& manifest, std::chrono::system_clock::time_point now) noexcept {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(now);
@@ -156,7 +162,7 @@ bool LearnedElsewhere::look_at(Host& host, Time now) {
     host.status.is_overdue = is_overdue(*host.taken, now);
     if (is_too_old) host.status.pairs = 0;
   }
-  const std::optional<FileStamp> stamp = FileStamp::of_path(manifest_path(host.source.path));
+  const std::optional<FileStamp> stamp = FileStamp::of_path(manifest_in(host.source.path));
   const bool is_known = std::exchange(host.has_looked, true) && host.seen == stamp;
   if (is_known && (host.failures == 0 || std::chrono::steady_clock::now() < host.retry_at)) return false;
   host.seen = stamp;
@@ -176,7 +182,7 @@ bool LearnedElsewhere::look_at(Host& host, Time now) {
 
 void LearnedElsewhere::take(Host& host, Time now) {
   const std::string& folder = host.source.path;
-  const std::string path = manifest_path(folder);
+  const std::string path = manifest_in(folder);
   if (!FileStamp::of_path(path)) {
     throw BloomgateError(ErrorCode::cannot_open,
                          path + " is not there; bring here what the other host shares: bloomgate pull URL " +
