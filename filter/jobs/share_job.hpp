@@ -4,7 +4,7 @@
 // Each run adds one file of what is new. A file that is not larger than all newer ones together is united with them, so
 // that there are few, and a pair is sent again only as often as the logarithm of their number. The first file is made
 // anew from the database when its turn comes, and on the next day where something was forgotten: then nothing of it is
-// left in the folder, but the hash of the person, for hosts that are away, until nobody can have such pairs any longer.
+// left in the folder, but the hash of the person, for hosts that are away, as long as these can have such pairs.
 //
 // What was shared is what the manifest names, and nothing else is remembered: a process that ends at any point is gone
 // on with by the next one. For one thread, and one process for a folder.
@@ -120,7 +120,7 @@ class ShareJob {
   bool has_read_folder_ = false;
   std::vector<Shared> files_;                // as the manifest names them
   std::optional<SignedManifest> published_;  // what is there
-  // Files that are no longer named, and since when: whoever has read the manifest before may still fetch them.
+  // Files that are no longer named, and since when: a reader of the manifest before may still fetch them.
   std::vector<std::pair<std::string, Clock::time_point>> dropped_;
 };
 

@@ -15,7 +15,7 @@ namespace bloomgate {
 namespace {
 
 constexpr std::string_view kComment =
-    "# Key of what is learned: whoever has it can find out from shared files who has written to whom.\n";
+    "# Key of what is learned: with it, shared files say whether a guessed user has written to a guessed person.\n";
 
 // Neither an address nor a domain begins with a NUL.
 constexpr char kPerson = '\0';

@@ -1,6 +1,6 @@
 // The key by which the hosts of one site hash what they have learned, before it leaves a host: SipHash-2-4 (Aumasson
 // and Bernstein, 2012) with a key of 128 bits. Who reads the hashes and does not have the key can neither find out whom
-// they mean nor whether somebody whom he guesses is among them. He sees how many there are, and which come again.
+// they mean nor whether a person whom he guesses is among them. He sees how many there are, and which come again.
 //
 // One look-up among 10^7 hashes finds a stranger by chance once in 1.8 * 10^12; nobody without the key can look for two
 // texts with one hash.

@@ -16,8 +16,8 @@ inline constexpr std::uint64_t kMostSharedFileBytes = std::uint64_t{1} << 28;
 // of them all as one may have.
 void require_shared(const Manifest& manifest, const std::string& path);
 
-// A number for a host, by the key with which it signs; and one for the forgets of its database. Nobody can make the
-// numbers of another host: they are parts of digests.
+// A number for a host, by the key with which it signs; and one for the forgets of its database. No host can make the
+// numbers of another one: they are parts of digests.
 std::uint64_t host_id(const PublicKey& key) noexcept;
 std::uint64_t forgets_id(std::uint64_t host, std::uint64_t source) noexcept;
 

@@ -1,7 +1,7 @@
 // What one other host has learned and shares (filter/share), in memory.
 //
 // Another host may still share pairs of a person who was forgotten, as it has not applied that yet, or is down. A
-// look-up knows the addresses in question, and so finds nobody who was forgotten meanwhile: see set_pending().
+// look-up knows the addresses in question, and so leaves out who was forgotten meanwhile: see set_pending().
 //
 // The host is trusted in whom its users have written to, and in nothing else: what it shares is bounded, and its hashes
 // are hashed again with a seed of this process, so that it cannot choose where they are in memory.

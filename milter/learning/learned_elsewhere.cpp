@@ -209,7 +209,7 @@ void LearnedElsewhere::take(Host& host, Time now) {
   }
   if (is_first || was_faulty) {
     log_->info("learning: {}: list {} of another host, with {} pairs{}", printable(folder), manifest.list, pairs,
-               was_faulty ? ", goes on again" : "");
+               was_faulty ? ", heard of again" : "");
   }
   // It is in use all the same where this cannot be kept.
   if (remembers_) remember_taken(host.source, usable.signed_by_trusted);

@@ -90,7 +90,7 @@ class Learner : public LearnedSenders {
   void learn(const Lesson& lesson, std::string_view login, const LearnedBegin& began, std::string_view queue_id = "-");
 
   // The user has got a message that was delivered since the pair is learned: it is kept from today on again, by this
-  // host, whoever has learned it. Throws std::bad_alloc.
+  // host, also where another one has learned it. Throws std::bad_alloc.
   void renew(std::string_view user, std::string_view sender);
 
   struct Status {
