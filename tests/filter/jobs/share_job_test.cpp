@@ -145,7 +145,7 @@ TEST_CASE("whatever is learned and forgotten, in however many processes, the fol
   std::minstd_rand random(1);
   const auto pick = [&](unsigned below) { return static_cast<unsigned>(random() % below); };
   std::size_t most_files = 0;
-  for (int step = 0; step < 400; ++step) {
+  for (int step = 0; step < 200; ++step) {
     const unsigned what = pick(20);
     if (what == 0) {
       fixture.forget("c" + std::to_string(pick(40)) + "@example.org");
@@ -186,7 +186,7 @@ TEST_CASE("there are few files, and a pair is written as often as the logarithm 
   fixture.share();
   std::uint64_t bytes = 0;
   std::size_t most_files = 0;
-  constexpr int kSteps = 500;
+  constexpr int kSteps = 200;
   for (int i = 0; i < kSteps; ++i) {
     fixture.write("ann@ours.example", "new" + std::to_string(i) + "@example.org");
     const ShareResult result = fixture.share();
@@ -195,7 +195,7 @@ TEST_CASE("there are few files, and a pair is written as often as the logarithm 
     most_files = std::max(most_files, result.manifest.manifest.files.size());
   }
   CHECK(most_files <= 12);
-  // Ten times at most, as 2^9 is more than 500; and the headers.
+  // Ten times at most, as 2^9 is more than 200; and the headers.
   CHECK(bytes < std::uint64_t{kSteps} * (10 * kSharedRecordBytes + 4 * kSharedHeaderBytes));
   fixture.check_same();
 }
