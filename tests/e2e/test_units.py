@@ -17,7 +17,7 @@ WORST_RATING = 1.5  # 0 is best, 10 is worst; most services of Debian are above 
 
 
 def test_every_unit_is_rated():
-    assert UNITS == ["bloomgate-milter", "bloomgate-update"]
+    assert UNITS == ["bloomgate-milter", "bloomgate-pull@", "bloomgate-share", "bloomgate-update"]
 
 
 @pytest.mark.parametrize("unit", UNITS)
