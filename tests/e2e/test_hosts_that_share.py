@@ -1,4 +1,5 @@
 """Users submit their mail at some hosts, and answers arrive at others: what one host learns and forgets, all of them know.
+How soon, tests/bench/hosts measures.
 
 Two submission hosts and three MX hosts, each with a private Postfix, a daemon of its own, `bloomgate share` beside a
 daemon that learns, and `bloomgate pull` for each host that it hears of.
@@ -8,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from functools import partial
 
 import pytest
@@ -17,8 +17,6 @@ from private_mail.filter import built
 from private_mail.processes import Program, accepts_connections, free_port, temporary_folder, wait_until
 from test_learning import ANN, BOB, OTHER_STRANGER, STRANGER, World
 
-# From the end of the user's message to the end of the answer.
-WITHIN_SECONDS = 10
 BLOOMGATE = built("filter/cli/bloomgate")
 
 
@@ -56,11 +54,9 @@ class SubmissionHost:
 
     def write(self, *arguments, **options):
         self.world.write(*arguments, **options)
-        return time.monotonic()
 
     def forget(self, person):
         self.world.bloomgate("forget", self.world.file, person)
-        return time.monotonic()
 
 
 class Site:
@@ -95,12 +91,10 @@ class Site:
     def hosts(self):
         return [*self.mx, *(host.world for host in self.submission)]
 
-    def await_answers(self, want, user=ANN, sender=STRANGER, since=None, hosts=None):
-        """Until the answer has that decision at all hosts, which must be within the time that is promised."""
+    def await_answers(self, want, user=ANN, sender=STRANGER, hosts=None):
+        """Until the answer has that decision at all hosts."""
         for host in hosts or self.hosts():
             wait_until(lambda host=host: host.answer(user, sender=sender) == want, f"{want} at a host")
-        if since is not None:
-            assert time.monotonic() - since < WITHIN_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -113,30 +107,35 @@ def site(start_shared_gateway):
             program.kill()
 
 
-def test_an_answer_is_delivered_at_every_host_within_ten_seconds(site):
+def test_an_answer_is_delivered_at_every_host(site):
     first, second = site.submission
     assert [host.answer(ANN) for host in site.hosts()] == ["check not-listed"] * 5
-    site.await_answers("deliver learned", since=first.write(ANN, STRANGER))
+    first.write(ANN, STRANGER)
+    site.await_answers("deliver learned")
     assert [host.answer(BOB) for host in site.mx] == ["check not-listed"] * 3
     assert [host.answer(ANN, signed=False) for host in site.mx] == ["check not-authenticated"] * 3
-    site.await_answers("deliver learned", user=BOB, since=second.write(BOB, STRANGER, login="bob"))
+    second.write(BOB, STRANGER, login="bob")
+    site.await_answers("deliver learned", user=BOB)
 
 
-def test_what_is_forgotten_at_one_host_is_forgotten_at_every_host_within_ten_seconds(site):
+def test_what_is_forgotten_at_one_host_is_forgotten_at_every_host(site):
     first, second = site.submission
     first.write(ANN, STRANGER)
-    since = second.write(ANN, STRANGER)
-    site.await_answers("deliver learned", since=since)
+    second.write(ANN, STRANGER)
+    site.await_answers("deliver learned")
     wait_until(lambda: (ANN, STRANGER) in second.world.known(), "the second host to learn it")
-    site.await_answers("check not-listed", since=first.forget(STRANGER))
+    first.forget(STRANGER)
+    site.await_answers("check not-listed")
     wait_until(lambda: (ANN, STRANGER) not in second.world.known(), "the second host to forget it")
     # Learned once more, it holds again.
-    site.await_answers("deliver learned", since=second.write(ANN, STRANGER))
+    second.write(ANN, STRANGER)
+    site.await_answers("deliver learned")
 
 
 def test_a_host_that_was_down_catches_up(site):
     first, second = site.submission
-    site.await_answers("deliver learned", since=first.write(ANN, STRANGER))
+    first.write(ANN, STRANGER)
+    site.await_answers("deliver learned")
     away = site.mx[2]
     away.gateway.daemon.kill()
     for name, (_, pull) in site.pulls.items():
