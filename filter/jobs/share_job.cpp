@@ -76,8 +76,15 @@ std::vector<std::uint64_t> learned_in(std::span<const SharedRecord> records) {
   return hashes;
 }
 
-void add_heard(const LearnedFile::HeardForgets& heard, std::vector<SharedRecord>& records) {
-  for (const auto& [host, each] : heard) {
+// Whom this host has forgotten, and which forgets of others it has applied.
+void add_forgets(const LearnedFile::News& news, const LearnKey& key, std::vector<SharedRecord>& records) {
+  for (const LearnedFile::OwnForget& each : news.forgets) {
+    records.push_back({.kind = SharedKind::person,
+                       .hash = key.hash_of_person(each.person),
+                       .second = static_cast<std::uint64_t>(each.number),
+                       .day = number_of(each.day)});
+  }
+  for (const auto& [host, each] : news.heard) {
     records.push_back({.kind = SharedKind::applied,
                        .hash = forgets_id(host, each.source),
                        .second = static_cast<std::uint64_t>(each.forgets),
@@ -288,13 +295,7 @@ ShareJob::Gathered ShareJob::gather_news(std::uint16_t today) {
                        .forgets = news.forgets.size()};
   if (news.changes.forgets != last.last_forget) {
     add_gone(gathered.records);
-    for (const LearnedFile::OwnForget& each : news.forgets) {
-      gathered.records.push_back({.kind = SharedKind::person,
-                                  .hash = request_.learn_key.hash_of_person(each.person),
-                                  .second = static_cast<std::uint64_t>(each.number),
-                                  .day = number_of(each.day)});
-    }
-    add_heard(news.heard, gathered.records);
+    add_forgets(news, request_.learn_key, gathered.records);
   }
   // After those that are gone: a pair may have been learned again.
   pairs.append_to(gathered.records);
@@ -363,13 +364,7 @@ ShareJob::Gathered ShareJob::gather_all(std::uint16_t today) {
                        .records = std::move(people),
                        .pairs = pairs.size(),
                        .forgets = news.forgets.size()};
-  for (const LearnedFile::OwnForget& each : news.forgets) {
-    gathered.records.push_back({.kind = SharedKind::person,
-                                .hash = request_.learn_key.hash_of_person(each.person),
-                                .second = static_cast<std::uint64_t>(each.number),
-                                .day = number_of(each.day)});
-  }
-  add_heard(news.heard, gathered.records);
+  add_forgets(news, request_.learn_key, gathered.records);
   pairs.append_to(gathered.records);
   return gathered;
 }

@@ -46,7 +46,7 @@ class Forgets {
 
   // Nobody was forgotten, ever.
   Forgets() noexcept = default;
-  // `count` times, and the last of them were these, in their order. Without `rehash` whoever was heard of may be
+  // `count` times, and the last of them were these, in their order. Without `rehash` a person that was heard of may be
   // anybody.
   Forgets(std::int64_t count, std::vector<Person> last, Rehash rehash = {}) noexcept;
 
