@@ -132,7 +132,7 @@ bool LearnedElsewhere::read_news(Time now) {
   for (const auto& host : *hosts()) {
     const std::string fault = host->status.fault;
     const bool was_overdue = host->status.is_overdue;
-    if (look_at(*host, now)) set_pending();
+    look_at(*host, now);
     has_changed = has_changed || host->status.fault != fault || host->status.is_overdue != was_overdue;
   }
   // Not before all were read: whom one has forgotten, another one may share.
@@ -146,11 +146,9 @@ void LearnedElsewhere::look_once(const ElsewhereRules& rules) {
   for (int look = 0; look < 2; ++look) read_news(std::chrono::system_clock::now());
 }
 
-// Returns whether something new was taken.
-bool LearnedElsewhere::look_at(Host& host, Time now) {
+void LearnedElsewhere::look_at(Host& host, Time now) {
   if (!key_fault_.empty()) {
-    note_fault(host, key_fault_);
-    return false;
+    return note_fault(host, key_fault_);
   }
   if (host.taken) {
     const bool is_too_old = std::chrono::floor<std::chrono::seconds>(now) > used_until(*host.taken, host.source);
@@ -164,20 +162,19 @@ bool LearnedElsewhere::look_at(Host& host, Time now) {
   }
   const std::optional<FileStamp> stamp = FileStamp::of_path(manifest_in(host.source.path));
   const bool is_known = std::exchange(host.has_looked, true) && host.seen == stamp;
-  if (is_known && (host.failures == 0 || std::chrono::steady_clock::now() < host.retry_at)) return false;
+  if (is_known && (host.failures == 0 || std::chrono::steady_clock::now() < host.retry_at)) return;
   host.seen = stamp;
   try {
     take(host, now);
     host.failures = 0;
   } catch (const std::exception& error) {
+    set_pending();  // it may have been taken in part
     // Just now the folder may be changing: the next look sees one state of it.
     if (++host.failures > 1) {
       note_fault(host, error.what());
       host.retry_at = std::chrono::steady_clock::now() + kRetryAfter;
     }
   }
-  // Also where it was taken in part.
-  return true;
 }
 
 void LearnedElsewhere::take(Host& host, Time now) {

@@ -86,7 +86,7 @@ class LearnedElsewhere {
   std::shared_ptr<const Hosts> hosts() const noexcept;
   bool read_key();
   void set_hosts(Hosts hosts);
-  bool look_at(Host& host, Time now);
+  void look_at(Host& host, Time now);
   void take(Host& host, Time now);
   void note_fault(Host& host, const std::string& fault);
   void set_pending();

@@ -5,8 +5,6 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <random>
 #include <set>
 #include <sstream>
@@ -15,11 +13,13 @@
 
 #include "milter/learning/learner.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/comes_true.hpp"
 #include "tests/support/shared_learning.hpp"
 
 namespace bloomgate {
 namespace {
 
+using test::comes_true;
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
@@ -356,15 +356,6 @@ TEST_CASE("a host that is named no longer is known no longer") {
   ear->set_rules(ear.rules);
   CHECK_FALSE(ear.knows(kAnn, kJoe));
   CHECK(ear.knows(kAnn, kZoe));
-}
-
-// Waits for what the learner's thread brings about.
-bool comes_true(const std::function<bool()>& condition) {
-  for (int i = 0; i < 6'000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(5ms);
-  }
-  return false;
 }
 
 TEST_CASE("a learner knows what others have learned, forgets with them, and keeps what its own users are answered") {

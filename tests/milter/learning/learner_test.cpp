@@ -15,11 +15,13 @@
 
 #include "tests/support/at_once.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/comes_true.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
 namespace {
 
+using test::comes_true;
 using namespace std::chrono_literals;
 using std::chrono::days;
 
@@ -27,15 +29,6 @@ constexpr LearnedDay kMonday{days(20'780)};
 const std::string kAnn = "ann@ours.example";
 const std::string kBob = "bob@ours.example";
 const std::string kJoe = "joe@example.org";
-
-// Waits for what the learner's thread brings about; half a minute is for a busy machine with a sanitizer.
-bool comes_true(const std::function<bool()>& condition) {
-  for (int i = 0; i < 6'000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(5ms);
-  }
-  return false;
-}
 
 class Fixture {
  public:
