@@ -70,13 +70,15 @@ std::optional<LearnedElsewhere::Day> LearnedElsewhere::find(std::string_view use
                                                             std::string_view correspondent) const noexcept {
   std::optional<Day> last;
   if (!is_ready_) return last;
-  for (const auto& host : *hosts()) last = std::max(last, host->pairs.find(user, correspondent));
+  const auto all = hosts();
+  for (const auto& host : *all) last = std::max(last, host->pairs.find(user, correspondent));
   return last;
 }
 
 std::optional<LearnedElsewhere::Day> LearnedElsewhere::find_domain(std::string_view domain) const noexcept {
   std::optional<Day> last;
-  for (const auto& host : *hosts()) last = std::max(last, host->pairs.find_domain(domain));
+  const auto all = hosts();
+  for (const auto& host : *all) last = std::max(last, host->pairs.find_domain(domain));
   return last;
 }
 
@@ -129,7 +131,8 @@ bool LearnedElsewhere::read_news(Time now) {
   if (rules_.hosts.empty()) return false;
   if (!key_fault_.empty() && read_key()) set_rules(ElsewhereRules(rules_));
   bool has_changed = false;
-  for (const auto& host : *hosts()) {
+  const auto all = hosts();
+  for (const auto& host : *all) {
     const std::string fault = host->status.fault;
     const bool was_overdue = host->status.is_overdue;
     look_at(*host, now);
@@ -263,19 +266,20 @@ std::uint64_t LearnedElsewhere::forgets_of(const Host& host) noexcept {
 bool LearnedElsewhere::forget_in(LearnedFile& file, LearnedDay today) const {
   const LearnedFile::HeardForgets heard = file.heard_forgets();
   bool has_forgotten = false;
-  for (const auto& host : *hosts()) {
-    const auto& all = host->pairs.people();
-    if (host->pairs.source() == 0 || all.empty() || forgets_of(*host) == shared_as_) continue;
+  const auto all = hosts();
+  for (const auto& host : *all) {
+    const auto& forgotten = host->pairs.people();
+    if (host->pairs.source() == 0 || forgotten.empty() || forgets_of(*host) == shared_as_) continue;
     const auto found = heard.find(host->pairs.host());
     const bool is_same = found != heard.end() && found->second.source == host->pairs.source();
     std::vector<std::uint64_t> people;
-    for (auto each = all.upper_bound(is_same ? found->second.forgets : 0); each != all.end(); ++each) {
+    for (auto each = forgotten.upper_bound(is_same ? found->second.forgets : 0); each != forgotten.end(); ++each) {
       people.push_back(each->second);
     }
     if (people.empty()) continue;
     const ForgottenPeople set(people.begin(), people.end());
     const std::uint64_t gone = file.forget_heard(
-        host->pairs.host(), {host->pairs.source(), all.rbegin()->first}, people,
+        host->pairs.host(), {host->pairs.source(), forgotten.rbegin()->first}, people,
         [&](const LearnedPair& pair) { return name_either(set, *key_, pair.user, pair.correspondent); }, today);
     log_->info("learning: {} people were forgotten at the host of {}: {} pairs are forgotten here, too", people.size(),
                printable(host->source.path), gone);

@@ -83,6 +83,7 @@ class LearnedElsewhere {
   struct Host;
   using Hosts = std::vector<std::shared_ptr<Host>>;
 
+  // Give it a name before a loop over it: set_rules() may put others in their place meanwhile.
   std::shared_ptr<const Hosts> hosts() const noexcept;
   bool read_key();
   void set_hosts(Hosts hosts);
