@@ -70,8 +70,8 @@ struct Reading {
 SeenFields seen_in(std::span<const std::string_view> header) {
   SeenFields seen;
   for (const std::string_view field : header) {
-    const auto [name, value] = split_field(field);
-    seen.add(name, value);
+    // With the white space behind it, which makes it an odd one.
+    seen.add(field.substr(0, field.find(':')), split_field(field).value);
   }
   return seen;
 }
