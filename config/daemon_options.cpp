@@ -147,6 +147,19 @@ void require_learn_key(const DaemonOptions& options, const std::string& config_p
                      "in what they share without it");
 }
 
+// Every process of the machine reaches an address of TCP.
+void require_lookup_token(const DaemonOptions& options, const std::string& config_path) {
+  if (options.lookup_messages == 0) return;
+  if (!options.lookup_socket) {
+    throw config_error({config_path}, "lookup-messages", "expected in lookup-socket where programs ask, got none");
+  }
+  if (options.lookup_socket->family == SocketAddress::Family::unix_path || !options.lookup_token.empty()) return;
+  throw config_error(
+      {config_path}, "lookup-messages",
+      "expected a file in lookup-token, since lookup-socket is an address of TCP, got none: name one, or "
+      "use a unix socket, whose mode says who may ask");
+}
+
 // If two servers had one address, the second one would get no request.
 void require_different_addresses(const DaemonOptions& options, const std::string& config_path) {
   const auto refuse = [&](const char* option, const char* other) {
@@ -250,6 +263,8 @@ DaemonOptions merged(const Merger& merger) {
   merger.set("lookup-socket", lookup_socket);
   options.lookup_socket = lookup_socket.socket;
   merger.set("lookup-learned-over-tcp", options.lookup_learned_over_tcp);
+  merger.set("lookup-messages", options.lookup_messages);
+  merger.set("lookup-token", options.lookup_token);
   return options;
 }
 
@@ -405,8 +420,8 @@ void read_options(const GivenOptions& command_line, DaemonCommand& command) {
   for (const GivenOptions* const source : {&file, &command_line}) {
     for (const auto& [name, values] : *source) command.given.insert(name);
   }
-  for (const auto require :
-       {require_own_domains, require_exempt_networks, require_learn_key, require_different_addresses}) {
+  for (const auto require : {require_own_domains, require_exempt_networks, require_learn_key, require_lookup_token,
+                             require_different_addresses}) {
     faults.collect([&] { require(command.options, command.config_path); });
   }
   faults.throw_if_any();

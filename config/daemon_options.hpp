@@ -116,6 +116,8 @@ struct DaemonOptions {
   std::optional<SocketAddress> metrics;        // where the figures and the status page are shown; nothing: nowhere
   std::optional<SocketAddress> lookup_socket;  // where other programs ask for senders; nothing: nowhere
   bool lookup_learned_over_tcp;
+  std::size_t lookup_messages;  // 0: none is decided there
+  std::string lookup_token;     // a path; empty: none is asked for
 };
 template <>
 inline constexpr auto kWordsOf<DaemonOptions::VerifyDkim> =

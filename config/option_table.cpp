@@ -110,6 +110,8 @@ constexpr std::array kOptions = {
                "where the figures of the status page's charts are kept", true},
     OptionSpec{"lookup-socket", "HOST:PORT|PATH", "", "where other programs ask whether a sender is listed", true},
     OptionSpec{"lookup-learned-over-tcp", "yes|no", "no", "answer for what was learned at a TCP address, too", true},
+    OptionSpec{"lookup-messages", "NUMBER", "0", "how many whole messages are decided there at once", true},
+    OptionSpec{"lookup-token", "FILE", "", "the token that a program shows before a message of its is decided", true},
     OptionSpec{"config", "FILE", BLOOMGATE_CONFIG_FOLDER "/bloomgate-milter.conf", "the configuration file", false},
     OptionSpec{"check-config", "", "", "check the configuration and the whitelist's header, then exit", false},
     OptionSpec{"explain", "", "", "explain the decision on one message, step by step, then exit", false},

@@ -13,6 +13,8 @@ std::vector<std::string_view> changed_restart_options(const DaemonOptions& in_us
   if (!(in_use.metrics == wanted.metrics)) names.emplace_back("metrics");
   if (in_use.history_file != wanted.history_file) names.emplace_back("history-file");
   if (!(in_use.lookup_socket == wanted.lookup_socket)) names.emplace_back("lookup-socket");
+  if (in_use.lookup_messages != wanted.lookup_messages) names.emplace_back("lookup-messages");
+  if (in_use.lookup_token != wanted.lookup_token) names.emplace_back("lookup-token");
   return names;
 }
 

@@ -24,6 +24,10 @@ void require_random_numbers() {
   if (sodium_init() < 0) throw BloomgateError(ErrorCode::library_failed, "libsodium has no random numbers");
 }
 
+bool are_equal_secrets(std::string_view one, std::string_view other) noexcept {
+  return one.size() == other.size() && sodium_memcmp(one.data(), other.data(), one.size()) == 0;
+}
+
 SecretText::~SecretText() {
   sodium_memzero(text_.data(), text_.size());
 }

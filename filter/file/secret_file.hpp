@@ -12,6 +12,9 @@ namespace bloomgate {
 // Throws BloomgateError{library_failed} where the system has no random numbers.
 void require_random_numbers();
 
+// In a time that does not depend on where they differ; it may on their lengths.
+bool are_equal_secrets(std::string_view one, std::string_view other) noexcept;
+
 // Wiped at the end.
 class SecretText {
  public:

@@ -20,6 +20,7 @@
 #include "milter/lists/loaded_lists.hpp"
 #include "milter/lists/published_lists.hpp"
 #include "milter/lists/whitelist_files.hpp"
+#include "milter/lookup/bearer_token.hpp"
 #include "milter/lookup/learned_answers.hpp"
 #include "milter/serving/local_socket.hpp"
 
@@ -98,6 +99,9 @@ std::vector<ConfigError> faults_of_places(const DaemonCommand& command) {
   look_at("socket", [&] { require_place_for_socket(options.socket, options.socket_group); });
   look_at("lookup-socket", [&] {
     if (options.lookup_socket) require_place_for_socket(*options.lookup_socket, options.socket_group);
+  });
+  look_at("lookup-token", [&] {
+    if (!options.lookup_token.empty()) BearerToken::read_from(options.lookup_token);
   });
   look_at("metrics", [&] {
     if (options.metrics) require_place_for_socket(*options.metrics, {});

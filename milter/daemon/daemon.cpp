@@ -210,7 +210,7 @@ std::unique_ptr<SenderLookups> Daemon::begin_to_answer() {
   if (!started_with_.lookup_socket) return nullptr;
   learned_look_ups_.set_options(started_with_);
   try {
-    return std::make_unique<SenderLookups>(started_with_, judge_, learned_look_ups_, log_);
+    return std::make_unique<SenderLookups>(started_with_, judge_, learned_look_ups_, parts_, log_);
   } catch (const BloomgateError& error) {
     log_->error("lookup-socket: no look-up is answered: {}; mail is served all the same", printable(error.what()));
     return nullptr;

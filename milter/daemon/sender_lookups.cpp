@@ -1,6 +1,11 @@
 #include "milter/daemon/sender_lookups.hpp"
 
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <utility>
 
 #include "filter/base/printable.hpp"
@@ -17,6 +22,25 @@ SenderStanding standing_of(const Decision& decision) noexcept {
   return decision.reason == Reason::revoked ? SenderStanding::revoked : SenderStanding::neither;
 }
 
+// Look-ups are answered without it.
+std::unique_ptr<MessageAnswers> answers_for_messages(const DaemonOptions& options, const PartsSlot& parts,
+                                                     const std::shared_ptr<spdlog::logger>& log) {
+  if (options.lookup_messages == 0) return nullptr;
+  try {
+    std::optional<BearerToken> token;
+    if (!options.lookup_token.empty()) token = BearerToken::read_from(options.lookup_token);
+    return std::make_unique<MessageAnswers>(parts, options.lookup_messages, std::move(token), log);
+  } catch (const BloomgateError& error) {
+    log->error("lookup-messages: no message is decided at lookup-socket: {}", printable(error.what()));
+    return nullptr;
+  }
+}
+
+std::function<HttpAdmission(const HttpRequest&)> admission(MessageAnswers* messages) {
+  if (messages == nullptr) return nullptr;
+  return [messages](const HttpRequest& request) { return messages->admit(request); };
+}
+
 }  // namespace
 
 void LearnedLookUps::set_options(const DaemonOptions& options) {
@@ -28,21 +52,29 @@ void LearnedLookUps::set_options(const DaemonOptions& options) {
 }
 
 SenderLookups::SenderLookups(const DaemonOptions& options, const Judge& judge, const LearnedLookUps& learned,
-                             const std::shared_ptr<spdlog::logger>& log)
+                             const PartsSlot& parts, const std::shared_ptr<spdlog::logger>& log)
     : socket_(*options.lookup_socket, options.socket_mode, options.socket_group),
+      messages_(answers_for_messages(options, parts, log)),
       server_(socket_.descriptor(),
               {.answer =
                    [&judge, &learned](const SenderQuestion& question, auto deadline) {
                      return standing_of(judge.look_up(question.sender, question.recipient, deadline, learned.rule()));
                    },
-               .on_fault = [log](const std::string& what) { log_error(*log, "lookup-socket: " + printable(what)); }}) {
+               .on_fault = [log](const std::string& what) { log_error(*log, "lookup-socket: " + printable(what)); },
+               .admit_message = admission(messages_.get())}) {
   const std::string address = printable(to_string(*options.lookup_socket));
-  log->info("look-ups of senders at {}", address);
+  log->info("look-ups of senders at {}{}", address,
+            messages_ ? fmt::format(", and up to {} messages at once", options.lookup_messages) : "");
   if (is_local_socket(socket_.descriptor())) return;
   log->warn(
       "lookup-socket: {} can be reached from other machines: who reaches it may ask for any address whether it is "
       "listed, so let a firewall say who may, or use 127.0.0.1",
       address);
+}
+
+// The server's thread takes the last answers.
+SenderLookups::~SenderLookups() {
+  if (messages_) messages_->stop();
 }
 
 }  // namespace bloomgate

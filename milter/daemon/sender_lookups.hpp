@@ -8,6 +8,7 @@
 #include <string>
 
 #include "config/daemon_options.hpp"
+#include "milter/daemon/message_answers.hpp"
 #include "milter/glue/listening_socket.hpp"
 #include "milter/judge/judge.hpp"
 #include "milter/lookup/lookup_server.hpp"
@@ -37,11 +38,15 @@ class SenderLookups {
  public:
   // Answers until the end of the object; the references must outlive it. Throws what ListeningSocket and LookupServer
   // throw.
-  SenderLookups(const DaemonOptions& options, const Judge& judge, const LearnedLookUps& learned,
+  SenderLookups(const DaemonOptions& options, const Judge& judge, const LearnedLookUps& learned, const PartsSlot& parts,
                 const std::shared_ptr<spdlog::logger>& log);
+  ~SenderLookups();
+  SenderLookups(const SenderLookups&) = delete;
+  SenderLookups& operator=(const SenderLookups&) = delete;
 
  private:
   ListeningSocket socket_;
+  const std::unique_ptr<MessageAnswers> messages_;  // null: no message is decided here
   LookupServer server_;
 };
 

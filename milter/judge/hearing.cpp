@@ -20,7 +20,7 @@ void Hearing::end_of_header(std::string_view mta_name) {
   is_drawn_ = goes_on && is_drawn();
   // A checker needs the text even if a signature may still make the message one that is delivered.
   message_.end_header(goes_on && (is_drawn_ || DeepCheck::is_for(judgement_->decision)));
-  if (goes_on) lesson_.begin(parts_.judge->lesson_of(*judgement_), message_.content_type());
+  if (goes_on && parts_.learns) lesson_.begin(parts_.judge->lesson_of(*judgement_), message_.content_type());
 }
 
 bool Hearing::add_body(std::string_view bytes) noexcept {
@@ -50,7 +50,7 @@ Answer Hearing::end_of_message(const EndOfMessage& end) {
   }
   const SpamAction action = deep_outcome_.action;
   const bool is_bad = is_asked && deep_outcome_.verdict != DeepVerdict::ham;
-  if (!is_bad && !message_.failed()) {
+  if (parts_.learns && !is_bad && !message_.failed()) {
     parts_.judge->learn_from(message_, *judgement_, lesson_.take(), began_, end.queue_id);
   }
   if (is_refusal(action)) return Refusal{.for_good = action == SpamAction::reject, .reply = deep_outcome_.reply};

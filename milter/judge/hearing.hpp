@@ -40,6 +40,7 @@ struct HearingParts {
   CheckMark check_mark = CheckMark::plain;
   std::string host_name = {};      // put into the header field; empty: the mail server's macro j
   std::string fallback_host = {};  // if neither gives one
+  bool learns = true;              // from these messages, where something is learned
   // Called by a thread that is about to wait for a checker or a name server; may be empty, must not throw.
   std::function<void()> before_waiting = nullptr;
 
@@ -70,6 +71,12 @@ class Hearing {
   // The answer where the other one could not be made: the message is not checked, so its deeper check has failed.
   Answer answer_after_exception() const noexcept;
 
+  // How the message is decided; once it is, until it is forgotten.
+  const Judgement& judgement() const noexcept { return *judgement_; }
+
+  // The name that our header field carries, where the mail server gives itself that one.
+  std::string_view host(std::string_view mta_name) const noexcept;
+
   // The message is over, or was given up. One that was delivered may go to the sampler now.
   void forget_message() noexcept;
 
@@ -83,7 +90,6 @@ class Hearing {
   std::function<void(bool is_spam)> opinion(std::string_view queue_id) const;
   Edits edits(std::string_view mta_name, bool exempt);
   std::optional<Refusal> refusal_for_forged_fields(bool exempt) const noexcept;
-  std::string_view host(std::string_view mta_name) const noexcept;
 
   const HearingParts& parts_;
   MessageRecorder& message_;

@@ -194,6 +194,15 @@ void Judge::judge_again(Judgement& made, Signatures signatures) const {
   report_damage(lists->parts());
 }
 
+Trace Judge::steps_of(const Judgement& made) const {
+  const std::shared_ptr<const LoadedLists> lists = slot_.get();
+  Trace steps;
+  const Decision again = decide(made.facts, all_of(*lists), made.rules->policy, &steps);
+  const bool is_same = again.verdict == made.decision.verdict && again.reason == made.decision.reason;
+  if (!is_same || again.question) steps.lose();
+  return steps;
+}
+
 void Judge::report_damage(const ListParts& parts) const {
   for (const NamedFilter& each : parts.whitelists) {
     if (!each.filter) continue;

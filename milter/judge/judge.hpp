@@ -16,6 +16,7 @@
 #include "milter/lists/loaded_lists.hpp"
 #include "milter/message/message_recorder.hpp"
 #include "milter/policy/decide.hpp"
+#include "milter/policy/trace.hpp"
 #include "milter/record/record.hpp"
 
 namespace bloomgate {
@@ -98,6 +99,10 @@ class Judge {
 
   // Decides it again, with the signatures that its decision needed. Throws as judge().
   void judge_again(Judgement& made, Signatures signatures) const;
+
+  // The steps of that decision, by the lists in use now. Where these decide it otherwise, since there are others by
+  // now, they are not complete. Throws std::bad_alloc.
+  Trace steps_of(const Judgement& made) const;
 
   // What a message notes when it begins, for learn_from().
   LearnedBegin begin_message() const noexcept { return is_learning() ? learner_->begin_message() : LearnedBegin(); }

@@ -10,22 +10,6 @@ namespace {
 
 using LookUp = std::function<SenderStanding(const SenderQuestion&)>;
 
-std::optional<std::string> unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    char byte = text[at];
-    if (byte == '%') {
-      const int escaped = ascii::hex_byte(text.substr(at + 1));
-      if (escaped < 0) return {};
-      byte = static_cast<char>(escaped);
-      at += 2;
-    }
-    if (ascii::is_control(byte)) return {};
-    plain += byte;
-  }
-  return plain;
-}
-
 void append_word(std::string& words, SenderStanding standing) {
   const std::string_view name = standing_name(standing);
   words.append(name.empty() ? "neither" : name).append("\n");
@@ -56,6 +40,26 @@ HttpAnswer answer_lines(std::string_view lines, const LookUp& look_up) {
 
 }  // namespace
 
+std::optional<std::string> unescaped(std::string_view text) {
+  std::string plain;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    char byte = text[at];
+    if (byte == '%') {
+      const int escaped = ascii::hex_byte(text.substr(at + 1));
+      if (escaped < 0) return {};
+      byte = static_cast<char>(escaped);
+      at += 2;
+    }
+    if (ascii::is_control(byte)) return {};
+    plain += byte;
+  }
+  return plain;
+}
+
+bool asks_for_message(const HttpRequest& request) noexcept {
+  return request.target.substr(0, request.target.find('?')) == "/message";
+}
+
 std::optional<NamedSender> named_sender(std::string_view query) {
   std::optional<std::string> address;
   std::optional<std::string> recipient;
@@ -76,8 +80,12 @@ HttpAnswer answer_over_http(const HttpRequest& request, const LookUp& look_up) {
   std::string_view query = request.target;
   const std::string_view path = next_part(query, '?');
   const bool is_one = path == "/sender";
+  if (asks_for_message(request)) return http_refusal(405, "/message is for POST");
   if (!is_one && path != "/senders") {
-    return http_refusal(404, "there is /sender?address=joe@example.org, and /senders for a POST of many");
+    return http_refusal(
+        404,
+        "there is /sender?address=joe@example.org, /senders for a POST of many, and /message for one of "
+        "a whole message");
   }
   if (is_one == request.posted.has_value()) {
     return http_refusal(

@@ -2,6 +2,7 @@
 //
 //   GET /sender?address=joe@example.org[&recipient=ann@ours.example]   -> `listed`, `revoked` or `neither`
 //   POST /senders, one address or `SENDER > RECIPIENT` a line          -> one such word a line, in the same order
+//   POST /message, a whole message                                     -> its decision (posted_message.hpp)
 //
 // In a query, `%` begins a byte in hexadecimal digits, and `+` is a plus, since addresses have it. Pure but for the
 // look-up itself; safe from any thread. The bytes may be hostile.
@@ -27,11 +28,18 @@ struct NamedSender {
   std::string recipient = {};  // empty: none was named
 };
 
+// The bytes that a part of a query stands for; nothing where an escape is broken, or one of them is a control byte.
+// Throws std::bad_alloc.
+std::optional<std::string> unescaped(std::string_view text);
+
 // Of a query, without its `?`. Nothing where `address` is missing, a name is unknown or there twice, or a value has a
 // broken escape or a control byte: a recipient that is not understood must not be left out. Throws std::bad_alloc.
 std::optional<NamedSender> named_sender(std::string_view query);
 
-// Throws std::bad_alloc, and what `look_up` does.
+// Whether it is one for /message.
+bool asks_for_message(const HttpRequest& request) noexcept;
+
+// Of all others. Throws std::bad_alloc, and what `look_up` does.
 HttpAnswer answer_over_http(const HttpRequest& request,
                             const std::function<SenderStanding(const SenderQuestion&)>& look_up);
 

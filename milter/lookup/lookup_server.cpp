@@ -136,6 +136,7 @@ LookupServer::LookupServer(int descriptor, Handlers handlers, LookupLimits limit
                     .answer = limits.answer,
                     .idle = limits.idle}),
       http_handlers_({.answer = [this](const HttpRequest& request) { return answer(request); },
+                      .admit = [this](const HttpRequest& request) { return admit(request); },
                       .on_fault = [this](const std::string& what) { socket_.report(what); }}),
       is_local_(is_local_socket(descriptor)),
       socket_(descriptor, "for look-ups",
@@ -148,6 +149,13 @@ LookupServer::LookupServer(int descriptor, Handlers handlers, LookupLimits limit
 void LookupServer::take(ClientStream stream) {
   if (by_silence_.size() >= limits_.connections) by_silence_.front()->hang_up();
   std::make_shared<Client>(*this, std::move(stream))->read();
+}
+
+HttpAdmission LookupServer::admit(const HttpRequest& request) const {
+  if (auto refusal = foreign_host_refusal(request, is_local_)) return {.refusal = *std::move(refusal)};
+  if (!asks_for_message(request)) return {.body_bytes = kMaxPostedBytes, .request = limits_.request};
+  if (handlers_.admit_message) return handlers_.admit_message(request);
+  return {.refusal = http_refusal(404, "no messages are decided here; lookup-messages says how many are at once")};
 }
 
 HttpAnswer LookupServer::answer(const HttpRequest& request) const {

@@ -38,6 +38,8 @@ class LookupServer {
     std::function<SenderStanding(const SenderQuestion&, std::chrono::steady_clock::time_point)> answer;
     // Called by the server's thread with what went wrong, on one line; must not throw.
     std::function<void(const std::string&)> on_fault = nullptr;
+    // Called by the server's thread for a POST of a whole message, /message; null: no message is decided here.
+    std::function<HttpAdmission(const HttpRequest&)> admit_message = nullptr;
   };
 
   // Serves the socket that listens on `descriptor`, which is duplicated. Throws BloomgateError{no_system_resource}.
@@ -51,6 +53,7 @@ class LookupServer {
   class Client;
 
   void take(ClientStream stream);
+  HttpAdmission admit(const HttpRequest& request) const;
   HttpAnswer answer(const HttpRequest& request) const;
   SenderStanding standing_of(const SenderQuestion& question, std::chrono::steady_clock::time_point wait_until) const;
   std::chrono::steady_clock::time_point wait_until() const {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
 
 namespace bloomgate {
@@ -98,8 +97,8 @@ std::string explanation_text(const Trace& trace, const Decision& decision, std::
   return why.empty() ? text : text.append("why: ").append(why).append("\n");
 }
 
-std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
-                             std::string_view why) {
+Json explanation(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
+                 std::string_view why) {
   Json steps = Json::array();
   for (const TraceStep& step : trace.steps()) {
     steps.push_back({{"step", step.name},
@@ -110,7 +109,7 @@ std::string explanation_json(const Trace& trace, const Decision& decision, std::
                      {"proof", step.proof}});
   }
   const bool has_fault = decision.sender_fault != RejectReason::none;
-  const Json json = {
+  return {
       {"decision", verdict_name(decision.verdict)},
       {"reason", reason_name(decision.reason)},
       {"identity", identity_kind_name(decision.identity)},
@@ -129,7 +128,11 @@ std::string explanation_json(const Trace& trace, const Decision& decision, std::
       {"complete", trace.is_complete()},
       {"steps", steps},
   };
-  return json.dump(-1) + '\n';
+}
+
+std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
+                             std::string_view why) {
+  return explanation(trace, decision, host, check_mark, why).dump(-1) + '\n';
 }
 
 }  // namespace bloomgate

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "filter/base/json.hpp"
 #include "milter/policy/decision.hpp"
 #include "milter/policy/header_field.hpp"
 #include "milter/policy/trace.hpp"
@@ -36,7 +38,7 @@ namespace bloomgate {
 std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
                              std::string_view why = {});
 
-// The same as one JSON object on one line:
+// The same as a JSON object, and that on one line:
 //
 //     {"decision": "deliver", "reason": "listed", "identity": "envelope", "authentication": "dkim",
 //      "whitelist": "customers", "entry": "", "child_signer": "", "child_of": "", "hint": "", "why": "Delivered,
@@ -44,6 +46,8 @@ std::string explanation_text(const Trace& trace, const Decision& decision, std::
 //      "envelope-sender", "subject": "…", "key": "…", "outcome": "address", "entry": "", "proof": ""}, …]}
 //
 // `mark` is null if the message gets none; `complete` is false if steps are missing for lack of memory.
+Json explanation(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
+                 std::string_view why = {});
 std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
                              std::string_view why = {});
 

@@ -42,6 +42,12 @@ class Trace {
     }
   }
 
+  // Its steps are not known.
+  void lose() noexcept {
+    steps_.clear();
+    is_complete_ = false;
+  }
+
   const std::vector<TraceStep>& steps() const noexcept { return steps_; }
   bool is_complete() const noexcept { return is_complete_; }
 

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include "milter/serving/local_socket.hpp"
@@ -26,6 +28,9 @@ constexpr const char* kFieldsOfAll =
     "X-Content-Type-Options: nosniff\r\n"
     "Referrer-Policy: no-referrer\r\n";
 
+constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr std::chrono::milliseconds kUntilThereIsMemory{10};
+
 bool is_read(http::verb method) {
   return method == http::verb::get || method == http::verb::head;
 }
@@ -38,6 +43,13 @@ std::string_view view(boost::beast::string_view text) {
 
 struct HttpConnection::Request {
   http::request_parser<http::string_body> parser;
+  HttpAdmission admission;
+};
+
+// What the other thread has of it: the connection must end in the thread of its loop.
+struct HttpConnection::Later {
+  std::shared_ptr<HttpConnection> connection;
+  HttpAnswer answer;
 };
 
 HttpAnswer http_refusal(unsigned status, std::string why) {
@@ -96,7 +108,7 @@ void HttpConnection::parse() {
   if (!parser.is_header_done()) return read();
   if (!parser.eager()) return take_header();
   if (!parser.is_done()) return read();
-  send(answer_of(true));
+  answer_post();
 }
 
 void HttpConnection::take_header() {
@@ -115,24 +127,89 @@ void HttpConnection::take_header() {
   if (parser.chunked() || !parser.content_length()) {
     return send(http_refusal(411, "the length of a body must be in the header, as Content-Length"));
   }
-  if (*parser.content_length() > limits_.body_bytes) {
-    return send(http_refusal(413, "a body has at most " + std::to_string(limits_.body_bytes) + " bytes here"));
+  if (!handlers_.admit) return take_body(limits_.body_bytes);
+  HttpAdmission& admission = request_->admission;
+  try {
+    admission = handlers_.admit(asked());
+  } catch (const std::exception& error) {
+    admission.refusal = failed(error);
+  }
+  if (admission.refusal) {
+    has_unread_body_ = true;
+    return send(*admission.refusal);
+  }
+  stream_.expire_after(admission.request);
+  take_body(admission.body_bytes);
+}
+
+void HttpConnection::take_body(std::size_t most_bytes) {
+  auto& parser = request_->parser;
+  if (*parser.content_length() > most_bytes) {
+    has_unread_body_ = true;
+    return send(http_refusal(413, "a body has at most " + std::to_string(most_bytes) + " bytes here"));
   }
   parser.eager(true);
-  if (parser.is_done()) return send(answer_of(true));  // an empty body
-  parse();
+  if (parser.is_done()) return answer_post();  // an empty body
+  const bool waits = held_ == 0 && boost::beast::iequals(parser.get()[http::field::expect], "100-continue");
+  if (!waits) return parse();
+  stream_.write(kGoOn, [self = shared_from_this()] { self->read(); });
+}
+
+void HttpConnection::answer_post() {
+  if (request_->admission.answer_later) return answer_later();
+  send(answer_of(true));
+}
+
+// The client has no deadline meanwhile: it waits for us.
+void HttpConnection::answer_later() {
+  const auto later = std::make_shared<Later>(Later{.connection = shared_from_this(), .answer = {}});
+  stream_.expire_never();
+  try {
+    request_->admission.answer_later(std::move(request_->parser.get().body()), [later](HttpAnswer answer) {
+      later->answer = std::move(answer);
+      give(later);
+    });
+  } catch (const std::exception& error) {
+    later->connection.reset();
+    send(failed(error));
+  }
+}
+
+// In the other thread. Where there is no memory, it waits for some: nobody else can let the connection go.
+void HttpConnection::give(const std::shared_ptr<Later>& later) noexcept {
+  ClientStream& stream = later->connection->stream_;
+  for (;;) {
+    try {
+      return stream.post([later] {
+        const std::shared_ptr<HttpConnection> connection = std::move(later->connection);
+        connection->send(later->answer);
+      });
+    } catch (const std::exception&) {
+      std::this_thread::sleep_for(kUntilThereIsMemory);
+    }
+  }
+}
+
+HttpRequest HttpConnection::asked() const {
+  const auto& request = request_->parser.get();
+  return {.target = view(request.target()),
+          .host = view(request[http::field::host]),
+          .authorization = view(request[http::field::authorization])};
 }
 
 HttpAnswer HttpConnection::answer_of(bool is_post) const {
-  const auto& request = request_->parser.get();
-  HttpRequest asked = {.target = view(request.target()), .host = view(request[http::field::host])};
-  if (is_post) asked.posted = request.body();
+  HttpRequest request = asked();
+  if (is_post) request.posted = request_->parser.get().body();
   try {
-    return handlers_.answer(asked);
+    return handlers_.answer(request);
   } catch (const std::exception& error) {
-    handlers_.on_fault(std::string("a page could not be made: ") + error.what());
-    return http_refusal(500, "the page could not be made; the daemon's log says why");
+    return failed(error);
   }
+}
+
+HttpAnswer HttpConnection::failed(const std::exception& error) const {
+  handlers_.on_fault(std::string("a page could not be made: ") + error.what());
+  return http_refusal(500, "the page could not be made; the daemon's log says why");
 }
 
 // A body that was not read, or whose end is not certain, must not be taken for the next request: so a connection ends
@@ -154,6 +231,8 @@ void HttpConnection::send(const HttpAnswer& answer, bool with_body) {
                         view(http::obsolete_reason(http::int_to_status(answer.status))), answer.content_type,
                         kFieldsOfAll, answer.body.size());
   if (!goes_on_) answer_ += "Connection: close\r\n";
+  if (status_ == 401) answer_ += "WWW-Authenticate: Bearer\r\n";
+  if (status_ == 503) answer_ += "Retry-After: 1\r\n";
   if (status_ == 405) answer_ += limits_.body_bytes == 0 ? "Allow: GET, HEAD\r\n" : "Allow: GET, HEAD, POST\r\n";
   answer_ += "\r\n";
   if (with_body) answer_ += answer.body;
@@ -174,7 +253,7 @@ void HttpConnection::sent() {
 void HttpConnection::end() {
   stream_.end_writing();
   const bool is_last_of_many = limits_.requests > 1 && requests_ == limits_.requests;
-  if (is_last_of_many || status_ == 413) drain();
+  if (is_last_of_many || has_unread_body_) drain();
 }
 
 // Closed on unread bytes, the kernel would reset the connection, and a client that still sends its body,

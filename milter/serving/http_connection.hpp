@@ -5,13 +5,15 @@
 // come, and header and body have a limit. GET, HEAD and, where bodies are allowed, POST are answered. A body must have
 // its length in the header: one in chunks is refused. Another request may follow only where it is certain that the one
 // before has been read to its last byte; behind any other the connection ends. Requests that come at once are answered
-// one at a time, and other connections have their turn between them.
+// one at a time, and other connections have their turn between them. An answer that takes long is made in another
+// thread (HttpAdmission); the client may be told to send its body before (RFC 9110 section 10.1.1).
 //
 // Boost.Beast reads the requests. prometheus-cpp's own server (civetweb) has no unix sockets, and no page beside the
 // metrics.
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,8 +29,10 @@ namespace bloomgate {
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   struct Handlers {
-    // If it throws, the answer is status 500.
+    // If it throws, the answer is status 500; so with the next one.
     std::function<HttpAnswer(const HttpRequest&)> answer;
+    // Called for each POST that has told its length, before its body comes. Null: a body has HttpLimits::body_bytes.
+    std::function<HttpAdmission(const HttpRequest&)> admit = nullptr;
     // Called with what went wrong, on one line; must not throw.
     std::function<void(const std::string&)> on_fault;
   };
@@ -48,11 +52,18 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
  private:
   struct Request;
+  struct Later;
 
   void read();
   void parse();
   void take_header();
+  void take_body(std::size_t most_bytes);
+  void answer_post();
+  void answer_later();
+  static void give(const std::shared_ptr<Later>& later) noexcept;
+  HttpRequest asked() const;
   HttpAnswer answer_of(bool is_post) const;
+  HttpAnswer failed(const std::exception& error) const;
   bool may_go_on() const;
   void send(const HttpAnswer& answer, bool with_body = true);
   void sent();
@@ -71,6 +82,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::string answer_;                // that is being taken
   bool goes_on_ = false;              // behind that answer
   unsigned status_ = 0;               // of that answer
+  bool has_unread_body_ = false;      // behind that answer
 };
 
 }  // namespace bloomgate

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,8 +14,9 @@
 namespace bloomgate {
 
 struct HttpRequest {
-  std::string_view target;     // as it came: "/metrics"; any bytes but control bytes
-  std::string_view host = {};  // of the field Host, with its port if it has one; empty: there was none
+  std::string_view target;              // as it came: "/metrics"; any bytes but control bytes
+  std::string_view host = {};           // of the field Host, with its port if it has one; empty: there was none
+  std::string_view authorization = {};  // of the field Authorization; empty: there was none
   std::optional<std::string_view> posted = std::nullopt;  // the body of a POST, which may be any bytes
 };
 
@@ -37,6 +40,20 @@ HttpAnswer http_refusal(unsigned status, std::string why);
 // The refusal of a request that a name from elsewhere has brought to a socket that only this machine reaches; see
 // names_this_machine(). Nothing: the request may be answered.
 std::optional<HttpAnswer> foreign_host_refusal(const HttpRequest& request, bool is_local);
+
+// Takes the answer that another thread has made; from any thread, once, while the server is there.
+using HttpReply = std::function<void(HttpAnswer)>;
+
+// What becomes of a POST whose header has come, before its body does.
+struct HttpAdmission {
+  std::optional<HttpAnswer> refusal = {};   // nothing: the body may come
+  std::size_t body_bytes = 0;               // at most
+  std::chrono::milliseconds request{5000};  // until its last byte has come
+  std::shared_ptr<void> place = {};         // let go once the answer is taken, or the client is gone
+  // Has the answer made in another thread, and returns at once. If it throws, the reply is not called. Null: it is
+  // answered as other requests are.
+  std::function<void(std::string body, HttpReply reply)> answer_later = {};
+};
 
 struct HttpLimits {
   std::size_t connections = 16;

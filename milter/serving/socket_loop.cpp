@@ -9,6 +9,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <cerrno>
@@ -83,6 +84,10 @@ void ClientStream::write(std::string_view text, std::function<void()> done) {
                     [done = std::move(done)](const Fault& fault, std::size_t) {
                       if (!fault) done();
                     });
+}
+
+void ClientStream::post(std::function<void()> work) {
+  asio::post(socket_->stream.get_executor(), std::move(work));
 }
 
 void ClientStream::end_writing() noexcept {

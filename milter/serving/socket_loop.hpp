@@ -38,6 +38,9 @@ class ClientStream {
   void read_some(std::span<char> room, std::function<void(std::size_t)> done);
   // All of `text`, which must stay until then.
   void write(std::string_view text, std::function<void()> done);
+  // Has the loop's thread do that; from any thread, while the loop is there. What is not done by its end is destroyed
+  // then. Throws std::bad_alloc.
+  void post(std::function<void()> work);
   // The client sees the end of what was written, and may still write itself.
   void end_writing() noexcept;
   // At once, in the middle of what is under way.

@@ -112,6 +112,8 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
       "log-level = debug\n"
       "lookup-socket = /run/bloomgate/lookup.sock\n"
       "lookup-learned-over-tcp = yes\n"
+      "lookup-messages = 8\n"
+      "lookup-token = /etc/bloomgate/token\n"
       "metrics = 127.0.0.1:9812");  // and no line end
   const DaemonOptions options = config.read().options;
   CHECK(to_string(options.socket) == "inet:8891@127.0.0.1");
@@ -180,6 +182,8 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(options.metrics == parse_socket_address("inet:9812@127.0.0.1"));
   CHECK(options.lookup_socket == parse_socket_address("unix:/run/bloomgate/lookup.sock"));
   CHECK(options.lookup_learned_over_tcp);
+  CHECK(options.lookup_messages == 8);
+  CHECK(options.lookup_token == "/etc/bloomgate/token");
 }
 
 TEST_CASE("the command line goes before the file, option by option") {

@@ -1,11 +1,12 @@
-// What a client asks of the socket for look-ups by HTTP, as a query and as a body: whatever the bytes are, a sender who
-// is looked up has no control byte of a query, and a body has a word for each line.
+// What a client asks of the socket for look-ups by HTTP, as a query, as a body and as a message: whatever the bytes
+// are, a sender who is looked up has no control byte of a query, and a body has a word for each line.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
 
 #include "filter/base/ascii.hpp"
 #include "milter/lookup/http_lookup.hpp"
+#include "milter/lookup/posted_message.hpp"
 #include "tests/fuzz/require.hpp"
 
 namespace {
@@ -38,5 +39,24 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(many.status == 200 || (many.status == 413 && asked == 0));
   if (many.status == 200) require(many.body.size() == asked * 8);
   require(asked <= kMaxPostedLines);
+
+  if (const auto envelope = posted_envelope(text)) {
+    require(envelope->from.starts_with('<') && envelope->from.ends_with('>') && is_printable(envelope->from));
+    require(envelope->to.size() <= kMaxPostedRecipients);
+    require(is_printable(envelope->helo) && is_printable(envelope->login) && is_printable(envelope->queue_id));
+  }
+  // Header and body are the text, but for line ends.
+  const PostedText message = split_posted(text);
+  if (!message.fault.empty()) {
+    require(message.fields.empty() && message.body.empty());
+  } else {
+    require(text.ends_with(message.body));
+    std::size_t bytes = message.body.size();
+    for (const HeaderField& field : message.fields) {
+      require(!field.name.empty() && starts_field(field.name + ':'));
+      bytes += field.name.size() + 1 + field.value.size();
+    }
+    require(bytes <= size);
+  }
   return 0;
 }

@@ -17,7 +17,7 @@ TEST_CASE_METHOD(Parts, "a question at the socket for look-ups is answered from 
   options.lookup_socket = parse_socket_address("unix:" + path);
   options.socket_mode = 0600;
   const LearnedLookUps learned(options, log.logger());
-  const SenderLookups lookups(options, judge, learned, log.logger());
+  const SenderLookups lookups(options, judge, learned, served, log.logger());
   CHECK_THAT(log.text(), Contains("look-ups of senders at unix:" + path));
 
   const FileDescriptor client = connect_to(path);

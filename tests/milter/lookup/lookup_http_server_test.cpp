@@ -124,7 +124,7 @@ TEST_CASE_METHOD(Server,
              {post("eve@example.org\njoe@example.org"), "\r\n\r\nrevoked\nlisted\n"},
              {"HEAD /sender?address=eve@example.org HTTP/1.1\r\n\r\n", "\r\n\r\n"},
              {get("/sender?address=eve@example.org"), "\r\n\r\nrevoked\n"},
-             {get("/nothing"), "for a POST of many\n"},
+             {get("/nothing"), "one of a whole message\n"},
              {"BREW /sender HTTP/1.1\r\nContent-Length: 0\r\n\r\n", "are answered here\n"},
              {post(""), "Content-Length: 0\r\n\r\n"},
          }) {
