@@ -129,7 +129,7 @@ TEST_CASE("a crash of the child fails its own messages only, and the child is st
 
 TEST_CASE("a child that hangs is killed after its time, and started again") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
-  WithChild verifier(1s);
+  WithChild verifier(3s);
   const pid_t stopped = (*verifier).child();
   REQUIRE(kill(stopped, SIGSTOP) == 0);
   CHECK(outcome(*verifier, message.header, message.body) == "verifier-timeout");

@@ -14,7 +14,7 @@ namespace {
 using Clock = StoreReaders::Clock;
 
 // The end of a test that fails, and no time that a test that passes takes.
-constexpr std::chrono::seconds kLong{10};
+constexpr std::chrono::seconds kLong{60};
 
 // A store on a disk that does not answer before it is told to. A reader may outlive the test, so this is shared.
 struct SlowDisk {

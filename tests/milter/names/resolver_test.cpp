@@ -61,7 +61,7 @@ class Asking {
   }
   bool is_failing() const { return !failing().empty() && failing().back(); }
   bool wait_until_failing(bool wanted) const {
-    for (int i = 0; i < 1500 && is_failing() != wanted; ++i) std::this_thread::sleep_for(10ms);
+    for (int i = 0; i < 6000 && is_failing() != wanted; ++i) std::this_thread::sleep_for(10ms);
     return is_failing() == wanted;
   }
 
