@@ -35,6 +35,7 @@ struct ChoiceNames {
   std::string memory = "the working memory";
   std::string scratch = "the choice of a scratch folder";
   std::string local_lists = "lists of its own";
+  std::string run = "name of the run";
   std::string list_name = "the name of the list";
 };
 

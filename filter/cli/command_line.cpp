@@ -156,6 +156,7 @@ void use_names_of_options() {
                     .memory = "--memory",
                     .scratch = "--scratch",
                     .local_lists = "--local-lists",
+                    .run = "--run",
                     .list_name = "--list-name"});
 }
 

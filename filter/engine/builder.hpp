@@ -139,6 +139,8 @@ class FilterBuilder {
       for (const KeyHash hash : hashes) hashes_->add(hash);
       addresses_ += hashes.size();
     }
+    // So many of these had come again.
+    void note_repeated(std::uint64_t addresses) noexcept { addresses_ += addresses; }
     void add_stored_domains(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) domain_hashes_->add(hash);
       domains_ += hashes.size();

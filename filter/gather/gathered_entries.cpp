@@ -24,6 +24,12 @@ GatheredEntries::GatheredEntries(const StoreShape& shape, unsigned threads, std:
   }
 }
 
+std::uint64_t GatheredEntries::added() const noexcept {
+  std::uint64_t added = 0;
+  for (const Lane& lane : lanes_) added += lane.added();
+  return added;
+}
+
 KindsHeld GatheredEntries::kinds() const noexcept {
   KindsHeld kinds;
   for (const Lane& lane : lanes_) kinds += lane.kinds();

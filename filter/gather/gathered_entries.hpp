@@ -42,11 +42,13 @@ class GatheredEntries {
       if (sender_domains_ != nullptr) sender_domains_->add(domain);
       addresses_->add(hash(key));
       ++kinds_.pairs_in_bits;
+      ++added_;
     }
     // The key of an address, and its domain, or of a domain entry.
     void add_address(std::string_view key, std::string_view domain) {
       if (sender_domains_ != nullptr) sender_domains_->add(domain);
       addresses_->add(hash(key));
+      ++added_;
     }
     void add_domain(std::string_view key) { domains_->add(hash(key)); }
     // What of the stored hashes are pairs.
@@ -54,7 +56,10 @@ class GatheredEntries {
     // Hashes of addresses, of domain entries, or of the addresses' domains, that a store of the same shape has kept.
     void add_stored(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) addresses_->add(hash);
+      added_ += hashes.size();
     }
+    // So many of these had come again.
+    void note_repeated(std::uint64_t addresses) noexcept { added_ += addresses; }
     void add_stored_domains(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) domains_->add(hash);
     }
@@ -69,6 +74,7 @@ class GatheredEntries {
     }
 
     const KindsHeld& kinds() const noexcept { return kinds_; }
+    std::uint64_t added() const noexcept { return added_; }
 
    private:
     KeyHash hash(std::string_view key) const noexcept { return hash_key(key, shape_.seed, shape_.hash_family); }
@@ -78,6 +84,7 @@ class GatheredEntries {
     GatheredDomains::Lane* sender_domains_;
     StoreShape shape_;
     KindsHeld kinds_ = {};
+    std::uint64_t added_ = 0;  // addresses and pairs of addresses
   };
 
   // With `sender_domains` the domains of the addresses are gathered, too. Throws BloomgateError{out_of_memory}.
@@ -98,8 +105,9 @@ class GatheredEntries {
   // Hashes of sender domains from elsewhere, with room made where there is none. Throws as flush().
   void add_stored_sender_domains(std::span<const KeyHash> hashes);
 
-  // Of all lanes, duplicates counted.
+  // Of all lanes, duplicates counted: what there is, and how many addresses, pairs of them included.
   KindsHeld kinds() const noexcept;
+  std::uint64_t added() const noexcept;
 
   const GatheredHashes& addresses() const noexcept { return addresses_; }
   const GatheredHashes& domains() const noexcept { return domains_; }

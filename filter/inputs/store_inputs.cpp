@@ -1,6 +1,8 @@
 #include "filter/inputs/store_inputs.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <unordered_set>
 #include <utility>
 
@@ -99,6 +101,66 @@ std::uint64_t add_domains(const StoreFile& store, Builder& builder, const Except
   return excepted;
 }
 
+// The parts that belong together.
+class WholeRuns {
+ public:
+  void add(const StoreFile& store) {
+    const StorePart& part = store.header().part;
+    if (!part.is_one()) return;
+    Parts& parts = runs_[{part.run, part.parts}];
+    const auto [at, is_new] = parts.emplace(part.index, store.path());
+    if (is_new) return;
+    throw BloomgateError(ErrorCode::bad_argument,
+                         at->second + " and " + store.path() + " are both part " + std::to_string(part.index) + " of " +
+                             std::to_string(part.parts) + "; name one of them",
+                         {.path = store.path()});
+  }
+
+  void require_whole() const {
+    if (runs_.size() > 1) throw of_several_runs();
+    for (const auto& [run, parts] : runs_) {
+      if (parts.size() < run.second) throw missing(parts, run.second);
+    }
+  }
+
+ private:
+  using Run = std::pair<std::uint64_t, std::uint32_t>;  // and in how many parts it was read
+  using Parts = std::map<std::uint32_t, std::string>;   // index, path
+
+  BloomgateError of_several_runs() const {
+    const std::string& a = runs_.begin()->second.begin()->second;
+    const std::string& b = runs_.rbegin()->second.begin()->second;
+    return {
+        ErrorCode::bad_argument,
+        a + " and " + b +
+            " are parts of different lists or of different runs: all jobs must see the same lists, and be given the "
+            "same " +
+            choice_names().run + " and options; make all parts anew, or leave out those of the other run",
+        {.path = b}};
+  }
+
+  static BloomgateError missing(const Parts& parts, std::uint32_t count) {
+    constexpr std::size_t kMostNamed = 10;
+    std::string names;
+    std::size_t named = 0;
+    for (std::uint32_t index = 0; index < count && named < kMostNamed; ++index) {
+      if (parts.contains(index)) continue;
+      names += (named == 0 ? "" : ", ") + std::to_string(index);
+      ++named;
+    }
+    const std::size_t missing = count - parts.size();
+    const std::string& path = parts.begin()->second;
+    return {ErrorCode::bad_argument,
+            path + " is one of " + std::to_string(count) + " parts, and " +
+                (missing == 1 ? "part " + names + " is"
+                              : "parts " + names + (missing > named ? " and others are" : " are")) +
+                " missing; name all of them once each has been made",
+            {.path = path}};
+  }
+
+  std::map<Run, Parts> runs_;
+};
+
 template <typename Builder>
 void add_sender_domains(const StoreFile& store, Builder& builder) {
   if (!builder.gathers_sender_domains()) return;
@@ -126,13 +188,16 @@ void require_one_shape(const StoreFile& a, const StoreFile& b) {
 }
 
 StoreInputs::StoreInputs(std::vector<std::string>& files) {
-  std::erase_if(files, [this](const std::string& file) {
+  WholeRuns runs;
+  std::erase_if(files, [this, &runs](const std::string& file) {
     if (!is_store(file)) return false;
     stores_.push_back(std::make_unique<StoreFile>(file));
     require_one_shape(*stores_.front(), *stores_.back());
     total_bytes_ += stores_.back()->file_bytes();
+    runs.add(*stores_.back());
     return true;
   });
+  runs.require_whole();
 }
 
 bool StoreInputs::know_sender_domains() const noexcept {
@@ -141,7 +206,7 @@ bool StoreInputs::know_sender_domains() const noexcept {
 
 std::uint64_t StoreInputs::addresses() const noexcept {
   std::uint64_t sum = 0;
-  for (const auto& store : stores_) sum += store->header().addresses;
+  for (const auto& store : stores_) sum += store->header().addresses + store->header().part.repeated;
   return sum;
 }
 
@@ -156,6 +221,7 @@ std::uint64_t StoreInputs::add_to(Builder& builder, unsigned threads, const Exce
     excepted += add_domains(*store, builder, hashes);
     add_sender_domains(*store, builder);
     builder.lane(0).note_stored_kinds(store->header().kinds);
+    builder.lane(0).note_repeated(store->header().part.repeated);
     store->require_unchanged();
   }
   return excepted;

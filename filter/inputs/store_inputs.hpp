@@ -22,7 +22,8 @@ class StoreInputs {
   StoreInputs() = default;
 
   // Opens the stores among `files`, and takes them out of there. Throws what StoreFile throws, and
-  // BloomgateError{bad_argument} unless all stores make hashes in one way: the same seed, family and profile.
+  // BloomgateError{bad_argument} unless all stores make hashes in one way: the same seed, family and profile; and where
+  // one is a part, and not each of its parts is there once.
   explicit StoreInputs(std::vector<std::string>& files);
 
   bool empty() const noexcept { return stores_.empty(); }

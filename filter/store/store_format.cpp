@@ -18,7 +18,11 @@ constexpr Field kLowBitsField = {"low_bits", 24};
 constexpr std::size_t kFirstReserved = 28;  // up to the seed
 constexpr Field kIdentityField = {"identity", 56};
 constexpr std::size_t kSecondReserved = 64;  // up to chunk_bytes
-constexpr std::size_t kThirdReserved = 80;   // up to the section table
+constexpr Field kPartIndexField = {"part_index", 80};
+constexpr Field kPartsField = {"parts", 84};
+constexpr Field kRunField = {"run", 88};
+constexpr Field kRepeatedField = {"repeated", 96};
+constexpr std::size_t kThirdReserved = 104;  // up to the section table
 
 constexpr SectionKind kStoreKinds[] = {SectionKind::pages, SectionKind::index, SectionKind::stored_domains,
                                        SectionKind::stored_sender_domains};
@@ -29,6 +33,27 @@ std::uint64_t identity_of(ConstHeaderBytes bytes) noexcept {
   std::ranges::copy(bytes, copy.begin());
   put(copy, kIdentityField, std::uint64_t{0});
   return std::max<std::uint64_t>(1, checksum(std::span(copy).first<kHeaderChecksumField.offset>()));
+}
+
+StorePart read_part(ConstHeaderBytes bytes, const std::string& path) {
+  const StorePart part = {.index = get<std::uint32_t>(bytes, kPartIndexField),
+                          .parts = get<std::uint32_t>(bytes, kPartsField),
+                          .run = get<std::uint64_t>(bytes, kRunField),
+                          .repeated = get<std::uint64_t>(bytes, kRepeatedField)};
+  if (part.parts > StorePart::kMost) {
+    reject_field(ErrorCode::bad_header_field, path, kPartsField, "at most " + std::to_string(StorePart::kMost),
+                 std::to_string(part.parts));
+  }
+  const std::uint32_t last = part.is_one() ? part.parts - 1 : 0;
+  if (part.index > last) {
+    reject_field(ErrorCode::bad_header_field, path, kPartIndexField, "at most " + std::to_string(last),
+                 std::to_string(part.index));
+  }
+  if (!part.is_one()) {
+    expect_equal(bytes, kRunField, std::uint64_t{0}, ErrorCode::bad_header_field, path);
+    expect_equal(bytes, kRepeatedField, std::uint64_t{0}, ErrorCode::bad_header_field, path);
+  }
+  return part;
 }
 
 void check_sections(const SectionReader& reader, const DecodedStoreHeader& decoded) {
@@ -82,6 +107,10 @@ std::uint64_t encode_store_header(const StoreHeader& header, const Sections& sec
   put(out, kPageBytesField, static_cast<std::uint32_t>(kStorePageBytes));
   put(out, kLowBitsField, std::uint32_t{header.low_bits});
   put_kinds(out, header.kinds);
+  put(out, kPartIndexField, header.part.index);
+  put(out, kPartsField, header.part.parts);
+  put(out, kRunField, header.part.run);
+  put(out, kRepeatedField, header.part.repeated);
   const std::uint64_t identity = identity_of(out);
   put(out, kIdentityField, identity);
   put_checksum(out);
@@ -120,6 +149,7 @@ DecodedStoreHeader decode_store_header(std::span<const std::byte, kHeaderBytes> 
   header.domains = items(SectionKind::stored_domains);
   header.sender_domains = items(SectionKind::stored_sender_domains);
   header.kinds = read_kinds(bytes, header.addresses, header.domains, path);
+  header.part = read_part(bytes, path);
   decoded.identity = get<std::uint64_t>(bytes, kIdentityField);
   expect_equal(bytes, kIdentityField, identity_of(bytes), ErrorCode::bad_header_field, path);
   return decoded;

@@ -30,6 +30,19 @@ struct StoreShape {
   friend bool operator==(const StoreShape&, const StoreShape&) = default;
 };
 
+// Which part of a list a store has, of as many that jobs have read each for itself; 0 parts: it has all.
+struct StorePart {
+  static constexpr std::uint32_t kMost = 1 << 20;
+
+  std::uint32_t index = 0;  // from 0 on
+  std::uint32_t parts = 0;
+  std::uint64_t run = 0;       // the same for all parts that belong together, and most likely for no others
+  std::uint64_t repeated = 0;  // addresses that came again: a filter counts each time
+
+  bool is_one() const noexcept { return parts != 0; }
+  friend bool operator==(const StorePart&, const StorePart&) = default;
+};
+
 struct StoreHeader {
   StoreShape shape;
   unsigned low_bits = 0;        // of a coded hash, see store_page.hpp
@@ -40,6 +53,7 @@ struct StoreHeader {
   // The domains of the senders of all addresses, and maybe of some that are no longer there. 0: the store does not have
   // them, or has no addresses.
   std::uint64_t sender_domains = 0;
+  StorePart part = {};
 
   // Whether a filter that is made from the store can have them. Each pair has something in common with its neighbours,
   // so a store of pairs has them if it was made to.

@@ -58,6 +58,9 @@ class StoreWriter {
   // Of all that is added, what are pairs. Before complete().
   void set_kinds(const KindsHeld& kinds) noexcept { header_.kinds = kinds; }
 
+  // If it is a part. Before complete().
+  void set_part(const StorePart& part) noexcept { header_.part = part; }
+
   // Completes the file, reads it back and checks it. Returns its identity. Throws as NewFile::complete().
   std::uint64_t complete();
 

@@ -17,13 +17,13 @@ namespace {
 
 namespace po = boost::program_options;
 
+}  // namespace
+
 TagSeparators parse_separators(const std::string& text) {
   if (const std::optional<TagSeparators> separators = TagSeparators::parse(text)) return *separators;
   throw UsageError("--tag-separators takes characters out of " + std::string(TagSeparators::kCharacters) + ", not '" +
                    text + "'");
 }
-
-}  // namespace
 
 unsigned checked_keep(unsigned keep) {
   if (keep <= kMostGenerations) return keep;

@@ -17,6 +17,9 @@ namespace bloomgate::cli {
 // The argument, if it is a number of generations. Throws UsageError that names the option --keep.
 unsigned checked_keep(unsigned keep);
 
+// Throws UsageError that names the option --tag-separators.
+TagSeparators parse_separators(const std::string& text);
+
 // What every command takes that makes a filter of lists, stored in here by the parser. Each command declares it in
 // words of its own.
 struct FilterOptions {

@@ -24,6 +24,7 @@ int run_query(const Arguments& arguments);
 int run_remove(const Arguments& arguments);
 int run_report(const Arguments& arguments);
 int run_rollback(const Arguments& arguments);
+int run_part(const Arguments& arguments);
 int run_share(const Arguments& arguments);
 int run_sign(const Arguments& arguments);
 int run_size(const Arguments& arguments);

@@ -243,6 +243,9 @@ void print_info(const StoreFile& store, ShownInfo shown) {
   if (header.addresses != 0) std::cout << ", " << format_decimal(bytes_per_entry(store), 2) << " bytes per address";
   std::cout << "\nhash             " << hash_family_name(header.shape.hash_family) << ", seed "
             << format_seed(header.shape.seed) << "\nlocal parts      " << profile_text(header.shape.profile);
+  if (header.part.is_one()) {
+    std::cout << "\npart             " << header.part.index << " of " << header.part.parts << ", counted from 0";
+  }
   for (const Section& section : store.sections()) std::cout << "\nsection          " << section_text(section);
   std::cout << "\naddresses        " << format_count(header.addresses) << "\ndomain entries   "
             << format_count(header.domains);
@@ -276,6 +279,8 @@ void print_info_json(const StoreFile& store, ShownInfo shown) {
       {"pairs", pairs_json(header.kinds)},
       {"signers", header.kinds.signers},
       {"sender_domains", header.sender_domains},
+      {"part", header.part.is_one() ? Json(header.part.index) : Json(nullptr)},
+      {"parts", header.part.parts},
       {"identity", identity_text(store.identity())},
       {"written", format_time(describe(store.path()).written)},
   };

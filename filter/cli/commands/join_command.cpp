@@ -13,6 +13,7 @@
 #include "filter/engine/join_parts.hpp"
 #include "filter/engine/part_file.hpp"
 #include "filter/file/output_check.hpp"
+#include "filter/store/store_file.hpp"
 
 namespace bloomgate::cli {
 
@@ -50,6 +51,9 @@ int run_join(const Arguments& arguments) {
        .examples = "  bloomgate join --output whitelist.bloom parts/*.part\n"});
   if (!values) return EX_OK;
   if (parts.empty()) throw UsageError("name the parts");
+  if (is_store(parts.front())) {
+    throw UsageError(parts.front() + " is a store; 'bloomgate build' makes a filter of the parts of 'bloomgate part'");
+  }
   require_can_write(output, 0);
   limits.require(entries_of(parts), output);
   const FilterHeader header = join_parts(parts, output, default_threads(), stop_flag());

@@ -29,6 +29,10 @@ constexpr std::size_t kSeed = 40;
 constexpr std::size_t kKeyFormPlace = 51;
 constexpr std::size_t kIdentity = 56;
 constexpr std::size_t kChunkBytes = 72;
+constexpr std::size_t kPartIndex = 80;
+constexpr std::size_t kParts = 84;
+constexpr std::size_t kRun = 88;
+constexpr std::size_t kRepeated = 96;
 constexpr std::size_t kSectionCount = 76;
 constexpr std::size_t kSectionTable = 128;
 constexpr std::size_t kHeaderChecksum = kHeaderBytes - 8;
@@ -87,6 +91,8 @@ TEST_CASE("a store's header is read as it was written, and its identity depends 
        .pages = 1,
        .addresses = 1},
       {.shape = {}, .low_bits = 0, .domains = 1},
+      {.shape = {}, .low_bits = 0, .domains = 1, .part = {.index = 0, .parts = 1, .run = 7, .repeated = 8}},
+      {.shape = {}, .low_bits = 0, .domains = 1, .part = {.index = 6, .parts = 7, .run = 0}},
       {.shape = {}, .low_bits = 1, .pages = 2, .addresses = 2 * kMostHashesOfStorePage, .domains = 1'000'000},
   };
   std::vector<std::uint64_t> identities;
@@ -127,10 +133,17 @@ TEST_CASE("an invalid field of a store's header is refused by its place, even wi
   CHECK(refused_with(kLowBits, std::uint32_t{63}) == std::nullopt);
   CHECK(refused_with(kLowBits, std::uint32_t{64}) == bad_at(kLowBits));
   CHECK(refused_with(kSectionCount, std::uint32_t{17}) == bad_at(kSectionCount));
-  for (const std::size_t reserved : {28U, 39U, 64U, 71U, 80U, 127U}) {
+  for (const std::size_t reserved : {28U, 39U, 64U, 71U, 104U, 127U}) {
     INFO("reserved byte " << reserved);
     CHECK(refused_with(reserved, std::uint8_t{1}).has_value());
   }
+  // A part has a number below that of the parts; what has all is none.
+  CHECK(refused_with(kPartIndex, std::uint32_t{1}) == bad_at(kPartIndex));
+  CHECK(refused_with(kParts, std::uint32_t{1}) == std::nullopt);
+  CHECK(refused_with(kParts, StorePart::kMost) == std::nullopt);
+  CHECK(refused_with(kParts, StorePart::kMost + 1) == bad_at(kParts));
+  CHECK(refused_with(kRun, std::uint64_t{1}) == bad_at(kRun));
+  CHECK(refused_with(kRepeated, std::uint64_t{1}) == bad_at(kRepeated));
   CHECK(refused_with(kSeed, std::uint64_t{43}) == std::nullopt);
   Bytes bytes = good;
   seal(bytes, 12345);

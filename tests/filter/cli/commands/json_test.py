@@ -36,6 +36,7 @@ COMMANDS = (
     ("rollback", ["kept"], ["kept", "--to", "9"], EX_NOINPUT, "cannot_open"),
     ("merge", ["-o", "out", "filter", "filter2"], ["-o", "out", "filter", "broken"], EX_DATAERR, "bad_body_checksum"),
     ("intersect", ["-o", "out", "filter", "filter2"], ["-o", "out", "filter", "none"], EX_NOINPUT, "cannot_open"),
+    ("part", ["--of", "2", "--index", "1", "--store-seed", "7", "-o", "out.store", "list"], ["--of", "2", "--index", "1", "--store-seed", "7", "-o", "out", "none"], EX_NOINPUT, "cannot_open"),
     ("join", ["-o", "joined", "part"], ["-o", "out", "list"], EX_DATAERR, "bad_magic"),
     ("compare", ["filter", "filter2"], ["filter", "none"], EX_NOINPUT, "cannot_open"),
     ("size", ["--entries", "1e6"], ["--entries", "many"], EX_USAGE, "usage"),

@@ -1,0 +1,142 @@
+// `bloomgate part`: one of many jobs reads its share of lists, and makes a store of it.
+#include <sysexits.h>
+
+#include <csignal>
+#include <iostream>
+#include <limits>
+
+#include "filter/base/json.hpp"
+#include "filter/base/number_text.hpp"
+#include "filter/cli/commands/build_options.hpp"
+#include "filter/cli/commands/commands.hpp"
+#include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/job_progress.hpp"
+#include "filter/cli/list_options.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/cli/stop_signal.hpp"
+#include "filter/ingest/dated_lists.hpp"
+#include "filter/jobs/part_job.hpp"
+
+namespace bloomgate::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr HelpText kPartHelp = {
+    .synopsis = "bloomgate part --of N --index I --store-seed SEED --output FILE [OPTION...] INPUT...",
+    .purpose =
+        "Reads part I of N of the lists, counted from 0, and writes it as a store: one job of many, on machines that\n"
+        "know nothing of each other. 'bloomgate build' makes the filter of all parts, which are its inputs, and "
+        "refuses\n"
+        "where one is missing, or there twice, or of another run. All jobs see the same lists, or with --local-lists\n"
+        "each its own. The same job makes the same bytes again.",
+    .examples =
+        "  bloomgate part --of 64 --index $JOB_COMPLETION_INDEX --store-seed 20261129 --run 2026-11-29 \\\n"
+        "    --output /parts/$JOB_COMPLETION_INDEX.store /lists\n"
+        "  bloomgate build --output whitelist.bloom --layout ribbon /parts\n"};
+
+struct PartCommand {
+  PartRequest request;
+  std::string parts;
+  std::string index;
+  std::string store_seed;
+  std::string memory;
+  std::string scratch;
+  std::string tag_separators;
+  std::string newest;
+  bool no_sender_domains = false;
+  ShapeOptions shape;
+  bool quiet = false;
+  bool json = false;
+};
+
+std::uint32_t parse_number(const std::string& text, const char* option) {
+  const std::uint64_t number = parse_seed(text, option);
+  if (number <= std::numeric_limits<std::uint32_t>::max()) return static_cast<std::uint32_t>(number);
+  throw UsageError(std::string(option) + " takes a smaller number than " + text);
+}
+
+Json json_of(const PartResult& result) {
+  const StoreHeader& header = result.header;
+  return {{"store", result.output},          {"part", header.part.index},
+          {"parts", header.part.parts},      {"addresses", header.addresses},
+          {"domains", header.domains},       {"sender_domains", header.sender_domains},
+          {"rejected", result.rejected},     {"excepted", result.excepted},
+          {"file_bytes", result.file_bytes}, {"spilled_bytes", result.spilled_bytes},
+          {"seconds", result.seconds}};
+}
+
+}  // namespace
+
+int run_part(const Arguments& arguments) {
+  PartCommand command;
+  PartRequest& request = command.request;
+  BuildOptions& options = request.options;
+  po::options_description visible("options");
+  visible.add_options()  //
+      ("output,o", po::value(&request.output)->required()->value_name("FILE"),
+       "where to put the store; an old file is replaced once the new one is complete")                        //
+      ("of", po::value(&command.parts)->required()->value_name("N"), "in how many parts the lists are read")  //
+      ("index", po::value(&command.index)->required()->value_name("I"), "the part to make: 0 to N - 1")       //
+      ("store-seed", po::value(&command.store_seed)->required()->value_name("SEED"),
+       "seed of the hashes in the store, the same for all parts; show it to nobody")  //
+      ("run", po::value(&request.run)->value_name("NAME"),
+       "name of the run, the same for all parts; those of another run cannot be mixed in by mistake")  //
+      ("local-lists", po::bool_switch(&request.has_local_lists),
+       "the lists are those of this job alone, and are read whole")  //
+      ("threads", po::value(&options.threads)->value_name("N"),
+       "use N threads (default: one for each processor)")  //
+      ("memory", po::value(&command.memory)->value_name("M"),
+       "working memory (default: 256M, or a quarter of the free memory if that is less)")  //
+      ("scratch", po::value(&command.scratch)->value_name("FOLDER"),
+       "where to put what does not fit into memory (default: the folder of the store)")  //
+      ("keep-case", po::bool_switch(&options.profile.keep_local_part_case),
+       "treat Joe@example.org and joe@example.org as two addresses, as for build")  //
+      ("tag-separators", po::value(&command.tag_separators)->value_name("CHARACTERS"),
+       "treat joe+tag@example.org as joe@example.org, as for build")  //
+      ("format", po::value(&request.format)->default_value("text")->value_name("FORMAT"),
+       "how the lists are written, as for build")  //
+      ("newest", po::value(&command.newest)->value_name("AGE"),
+       "take dated lists of the last AGE only, as for build")  //
+      ("except", po::value(&request.exceptions)->composing()->value_name("LIST"),
+       "leave out the entries of LIST, a text list, and addresses in its domains; may be given several times")  //
+      ("no-sender-domains", po::bool_switch(&command.no_sender_domains),
+       "leave out the domains of all addresses, which a filter of the parts then cannot have")                  //
+      ("reject-file", po::value(&request.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
+      ("strict", po::bool_switch(&request.is_strict), "fail if any line is rejected")                           //
+      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown");
+  add_json(command.json, visible);
+  add_allow_rejects(request.limits, visible);
+  add_broad_files(request.broad_files, visible);
+  command.shape.add_hash_to(visible);
+  const auto values = parse_command_line(arguments, visible, &request.inputs, kPartHelp);
+  if (!values) return EX_OK;
+  if (request.inputs.empty()) throw UsageError("name at least one list, or - for standard input");
+  request.parts = parse_number(command.parts, "--of");
+  request.index = parse_number(command.index, "--index");
+  request.store_seed = parse_seed(command.store_seed, "--store-seed");
+  if (!is_given(*values, "threads")) options.threads = default_threads();
+  checked_threads(options.threads);
+  if (!command.memory.empty()) request.memory_bytes = parse_bytes(command.memory, "--memory");
+  if (is_given(*values, "scratch")) request.scratch_folder = command.scratch;
+  if (is_given(*values, "tag-separators")) options.profile.tag_separators = parse_separators(command.tag_separators);
+  if (is_given(*values, "newest")) request.newest = parse_age(command.newest, "--newest");
+  options.hash_family = command.shape.chosen_hash_family();
+  options.sender_domains = !command.no_sender_domains;
+  // The work goes on if nobody reads the progress or the report.
+  std::signal(SIGPIPE, SIG_IGN);
+  JobProgress progress(command.quiet);
+  const PartResult result = make_part(std::move(request), progress, stop_flag());
+  if (command.json) {
+    print_report(json_of(result));
+    return EX_OK;
+  }
+  const StorePart& part = result.header.part;
+  std::cout << "made      " << result.output << ", part " << part.index << " of " << part.parts << "\naddresses "
+            << format_count(result.header.addresses) << "\ndomains   " << format_count(result.header.domains)
+            << "\nrejected  " << format_count(result.rejected) << " lines\nsize      "
+            << format_bytes(result.file_bytes) << '\n';
+  return EX_OK;
+}
+
+}  // namespace bloomgate::cli

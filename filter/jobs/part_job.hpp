@@ -1,0 +1,51 @@
+// One part of a list, read by one of many jobs that know nothing of each other: the job's share of the lists becomes a
+// store, and `bloomgate build` makes a filter of all parts, of any kind and layout. Jobs need the same lists, or each
+// its own, and nowhere to meet but a place where the parts are collected.
+//
+// The bytes of a part depend on its lists, options and number alone, so a job that is run again makes the same.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "filter/ingest/broad_domains.hpp"
+#include "filter/jobs/filter_request.hpp"
+#include "filter/jobs/job_observer.hpp"
+#include "filter/store/store_format.hpp"
+
+namespace bloomgate {
+
+// `options` says how keys and hashes are made, the number of threads, and whether there are sender domains; what it
+// says of filters is not asked.
+struct PartRequest : FilterRequest {
+  std::vector<std::string> inputs;  // lists, and folders of lists
+  std::vector<std::string> exceptions = {};
+  std::optional<std::chrono::days> newest = {};
+  std::string reject_file = {};  // empty: none
+  std::uint32_t index = 0;       // from 0 on
+  std::uint32_t parts = 1;
+  bool has_local_lists = false;  // they are read whole; else this job's share of them
+  std::string run = {};          // what all jobs were told, and those of another day were not; may be empty
+  std::uint64_t store_seed = 0;  // the same in all jobs
+};
+
+struct PartResult {
+  std::string output;
+  StoreHeader header;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t rejected = 0;  // lines
+  std::uint64_t excepted = 0;
+  std::uint64_t spilled_bytes = 0;
+  double seconds = 0;
+};
+
+// Reads the lists, and puts the store at `output`, whole or not at all. Throws UsageError where the output would
+// overwrite a list or the numbers are none; BloomgateError as build_from_lists(), but for what is said of filters: a
+// part without an entry is one.
+PartResult make_part(PartRequest request, JobObserver& observer, const std::atomic<bool>& stop);
+
+}  // namespace bloomgate
