@@ -59,7 +59,10 @@ std::vector<HeaderField> read_message_header(std::istream& stream, std::string* 
     const std::string_view line = take_text_line(rest);
     if (line.empty()) break;
     if (is_folded_line(line) && !fields.empty()) {
-      fields.back().value.append("\n").append(line);
+      std::string& value = fields.back().value;
+      // A CR that ended no line must not look as if it did.
+      if (value.ends_with('\r')) value += '\r';
+      value.append("\n").append(line);
       continue;
     }
     if (!starts_field(line)) break;

@@ -155,7 +155,7 @@ int Daemon::serve() {
   brake_.start();
   begin_to_serve();
   const auto shown = begin_to_show();
-  const auto answered = begin_to_answer();
+  auto answered = begin_to_answer();
   const MilterServer server(parts_, std::move(socket), watch_, [this](bool all_was_well) {
     libmilter_failed_ = !all_was_well;
     wakeup_.post(Wakeup::kMilterEnded);
@@ -165,6 +165,8 @@ int Daemon::serve() {
   const bool told_to_stop = supervisor_.run();
 
   log_->info("stopping");
+  // While mail is still served: a message that was posted is decided before.
+  answered.reset();
   if (told_to_stop) say_farewell();
   if (served_->sampler) served_->sampler->stop();
   learner_.stop();

@@ -2,10 +2,12 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 #include <variant>
 
+#include "filter/base/ascii.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/line_ends.hpp"
@@ -19,6 +21,8 @@
 namespace bloomgate {
 namespace {
 
+constexpr std::chrono::milliseconds kUntilTaken{500};
+constexpr std::chrono::minutes kBetweenRefusals{1};
 constexpr std::size_t kBodyPiece = std::size_t{1} << 16;
 
 class InProgress {
@@ -70,6 +74,7 @@ HttpAnswer explained(const Hearing& hearing, const ConnectionParts& parts, const
   // What is only observed must not be acted on.
   if (parts.mode == Mode::observe) {
     json["observed"] = verdict_name(made.decision.verdict);
+    json["why"] = "Checked, because the mode is observe. In the mode enforce: " + why_sentence(known);
     json["decision"] = verdict_name(Verdict::check);
     json["mark"] = Json();
   }
@@ -80,7 +85,11 @@ HttpAnswer explained(const Hearing& hearing, const ConnectionParts& parts, const
 
 HttpAnswer decide_posted(const ConnectionParts& parts, const PostedEnvelope& envelope, std::string_view text) {
   const PostedText message = split_posted(text);
-  if (!message.fault.empty()) return http_refusal(400, "the message is not decided: " + std::string(message.fault));
+  if (!message.fault.empty()) {
+    parts.log->warn("queue_id={} sender={} posted, and not decided: {}", logged_queue_id(envelope.queue_id),
+                    printable_word(envelope.from, 320), message.fault);
+    return http_refusal(400, "the message is not decided: " + std::string(message.fault));
+  }
   ConnectionParts own = parts;
   own.deep_check = nullptr;
   own.sampler = nullptr;
@@ -126,6 +135,27 @@ void MessageAnswers::stop() noexcept {
   has_task_.notify_all();
   for (std::thread& each : threads_) each.join();
   threads_.clear();
+  places_.wait_until_free();
+}
+
+std::shared_ptr<void> MessageAnswers::Places::take(std::size_t most) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (taken_ == most) return nullptr;
+    ++taken_;
+  }
+  // Also where there is no memory for it, the place is given back.
+  return {this, [](Places* places) {
+            const std::lock_guard lock(places->mutex_);
+            --places->taken_;
+            places->is_free_.notify_all();
+          }};
+}
+
+// A client that is slow, or has not sent its message yet, is not waited for.
+void MessageAnswers::Places::wait_until_free() noexcept {
+  std::unique_lock lock(mutex_);
+  is_free_.wait_for(lock, kUntilTaken, [this] { return taken_ == 0; });
 }
 
 // What was pushed before the end is done.
@@ -151,30 +181,48 @@ void MessageAnswers::push(Task task) {
   has_task_.notify_one();
 }
 
+// Who asks is told, and now and then the log: a program that is always refused has all its mail checked.
+HttpAdmission MessageAnswers::refuse(unsigned status, std::string why) {
+  ++refusals_;
+  const auto now = std::chrono::steady_clock::now();
+  if (told_refusal_ == std::chrono::steady_clock::time_point() || now - told_refusal_ >= kBetweenRefusals) {
+    log_->warn("lookup-messages: {} messages that were posted were not decided, the last with status {}: {}", refusals_,
+               status, printable(why));
+    refusals_ = 0;
+    told_refusal_ = now;
+  }
+  return {.refusal = http_refusal(status, std::move(why))};
+}
+
 HttpAdmission MessageAnswers::admit(const HttpRequest& request) {
-  if (token_ && !token_->is_shown_by(request.authorization)) {
-    return {.refusal = http_refusal(401, "show the token of lookup-token: 'Authorization: Bearer TOKEN'")};
+  if (token_) {
+    const auto is_authorization = [](const auto& field) {
+      return ascii::equal_ignoring_case(field.first, "Authorization");
+    };
+    const auto shown = std::ranges::find_if(request.fields, is_authorization);
+    if (shown == request.fields.end() || !token_->is_shown_by(shown->second)) {
+      return refuse(401, "show the token of lookup-token: 'Authorization: Bearer TOKEN'");
+    }
   }
-  std::string_view query = request.target;
-  next_part(query, '?');
-  std::optional<PostedEnvelope> envelope = posted_envelope(query);
-  if (!envelope) return {.refusal = http_refusal(400, std::string(kPostedQuery))};
-  // This member and the copies of those that are under way.
-  if (static_cast<std::size_t>(places_.use_count()) > at_once_) {
-    return {.refusal = http_refusal(503, "too many messages at once; lookup-messages says how many are decided")};
-  }
+  std::string fault;
+  if (request.target != "/message")
+    return refuse(400, "/message has no query: the envelope is in fields of the request");
+  std::optional<PostedEnvelope> envelope = posted_envelope(request.fields, fault);
+  if (!envelope) return refuse(400, std::move(fault));
+  std::shared_ptr<void> place = places_.take(at_once_);
+  if (!place) return refuse(503, "too many messages at once; lookup-messages says how many are decided");
   constexpr std::chrono::seconds kToSendIt{30};
   return {.body_bytes = kMaxPostedMessageBytes,
           .request = kToSendIt,
-          .place = places_,
+          .place = std::move(place),
           .answer_later = [this, envelope = *std::move(envelope)](std::string body, HttpReply reply) {
             push([this, envelope, body = std::move(body), reply = std::move(reply)] {
-              HttpAnswer answer;
+              // There may be no memory for more.
+              HttpAnswer answer = {.status = 500, .content_type = std::string(), .body = std::string()};
               try {
                 answer = decide_posted(*parts_.get(), envelope, body);
               } catch (...) {
                 log_exception(*log_, "at a message that was posted");
-                answer = {.status = 500};
               }
               reply(std::move(answer));
             });

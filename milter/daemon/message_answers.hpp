@@ -10,8 +10,10 @@
 
 #include <spdlog/fwd.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -44,12 +46,27 @@ class MessageAnswers {
   // For LookupServer. One thread at a time.
   HttpAdmission admit(const HttpRequest& request);
 
-  // Waits for those that have come, and takes no others. Before the end of the server that the answers go to.
+  // Takes no others, and waits for those that are being decided, and a while for their answers to be taken. Before the
+  // end of the server that takes them.
   void stop() noexcept;
 
  private:
   using Task = std::function<void()>;
 
+  // Of messages, from their header to their answer.
+  class Places {
+   public:
+    // Null: there is none left.
+    std::shared_ptr<void> take(std::size_t most);
+    void wait_until_free() noexcept;
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable is_free_;
+    std::size_t taken_ = 0;
+  };
+
+  HttpAdmission refuse(unsigned status, std::string why);
   void work() noexcept;
   void push(Task task);
 
@@ -57,7 +74,9 @@ class MessageAnswers {
   const std::size_t at_once_;
   const std::optional<BearerToken> token_;
   const std::shared_ptr<spdlog::logger> log_;
-  const std::shared_ptr<void> places_ = std::make_shared<int>();  // each message has a copy
+  Places places_;
+  std::chrono::steady_clock::time_point told_refusal_ = {};  // when the log was last told of one
+  std::uint64_t refusals_ = 0;                               // since then
 
   std::mutex mutex_;
   std::condition_variable has_task_;

@@ -10,6 +10,22 @@ namespace {
 
 using LookUp = std::function<SenderStanding(const SenderQuestion&)>;
 
+std::optional<std::string> unescaped(std::string_view text) {
+  std::string plain;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    char byte = text[at];
+    if (byte == '%') {
+      const int escaped = ascii::hex_byte(text.substr(at + 1));
+      if (escaped < 0) return {};
+      byte = static_cast<char>(escaped);
+      at += 2;
+    }
+    if (ascii::is_control(byte)) return {};
+    plain += byte;
+  }
+  return plain;
+}
+
 void append_word(std::string& words, SenderStanding standing) {
   const std::string_view name = standing_name(standing);
   words.append(name.empty() ? "neither" : name).append("\n");
@@ -39,22 +55,6 @@ HttpAnswer answer_lines(std::string_view lines, const LookUp& look_up) {
 }
 
 }  // namespace
-
-std::optional<std::string> unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    char byte = text[at];
-    if (byte == '%') {
-      const int escaped = ascii::hex_byte(text.substr(at + 1));
-      if (escaped < 0) return {};
-      byte = static_cast<char>(escaped);
-      at += 2;
-    }
-    if (ascii::is_control(byte)) return {};
-    plain += byte;
-  }
-  return plain;
-}
 
 bool asks_for_message(const HttpRequest& request) noexcept {
   return request.target.substr(0, request.target.find('?')) == "/message";

@@ -28,10 +28,6 @@ struct NamedSender {
   std::string recipient = {};  // empty: none was named
 };
 
-// The bytes that a part of a query stands for; nothing where an escape is broken, or one of them is a control byte.
-// Throws std::bad_alloc.
-std::optional<std::string> unescaped(std::string_view text);
-
 // Of a query, without its `?`. Nothing where `address` is missing, a name is unknown or there twice, or a value has a
 // broken escape or a control byte: a recipient that is not understood must not be left out. Throws std::bad_alloc.
 std::optional<NamedSender> named_sender(std::string_view query);

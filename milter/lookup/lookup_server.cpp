@@ -1,5 +1,6 @@
 #include "milter/lookup/lookup_server.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
@@ -19,6 +20,8 @@ namespace {
 
 constexpr std::string_view kMap = "senders";
 constexpr std::string_view kNotFound = "NOTFOUND ";
+// Of a request by HTTP. A message has some hundred recipients in it.
+constexpr std::size_t kMaxLookupHeaderBytes = std::size_t{32} << 10;
 
 }  // namespace
 
@@ -40,6 +43,11 @@ class LookupServer::Client : public std::enable_shared_from_this<Client> {
     if (held_ == 0) stream_.expire_never();
     stream_.read_some(std::span(buffer_).subspan(held_),
                       [self = shared_from_this()](std::size_t count) { self->take(count); });
+  }
+
+  bool has_place() const noexcept {
+    const auto http = http_.lock();
+    return http && http->has_place();
   }
 
   void hang_up() {
@@ -130,7 +138,8 @@ class LookupServer::Client : public std::enable_shared_from_this<Client> {
 LookupServer::LookupServer(int descriptor, Handlers handlers, LookupLimits limits)
     : handlers_(std::move(handlers)),
       limits_(limits),
-      http_limits_({.body_bytes = kMaxPostedBytes,
+      http_limits_({.header_bytes = kMaxLookupHeaderBytes,
+                    .body_bytes = kMaxPostedBytes,
                     .requests = limits.requests,
                     .request = limits.request,
                     .answer = limits.answer,
@@ -147,7 +156,10 @@ LookupServer::LookupServer(int descriptor, Handlers handlers, LookupLimits limit
 }
 
 void LookupServer::take(ClientStream stream) {
-  if (by_silence_.size() >= limits_.connections) by_silence_.front()->hang_up();
+  if (by_silence_.size() >= limits_.connections) {
+    const auto idle = std::ranges::find_if(by_silence_, [](const Client* client) { return !client->has_place(); });
+    if (idle != by_silence_.end()) (*idle)->hang_up();
+  }
   std::make_shared<Client>(*this, std::move(stream))->read();
 }
 

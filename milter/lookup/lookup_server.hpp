@@ -6,7 +6,7 @@
 // A client may be hostile or slow, and the others must not wait for it: a request has a size and a deadline, however
 // slowly its bytes come, and so has the taking of the answers. A client that breaks the protocol is told so, and hung
 // up on. Where there are too many clients, the one that has been silent longest has to go: Postfix opens its connection
-// again, and a flood of idle clients shuts nobody out.
+// again, and a flood of idle clients shuts nobody out. One whose message is being decided stays.
 #pragma once
 
 #include <chrono>

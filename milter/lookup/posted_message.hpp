@@ -1,26 +1,36 @@
-// A whole message, for a program that is no mail server of ours and has no milter:
+// A whole message, for a program that has one and no milter: `POST /message`, whose body is the message, as it was sent
+// but without the dots that SMTP doubles.
 //
-//   POST /message?from=joe@example.org&to=ann@ours.example     its body is the message, as it is on the wire or in a
-//   file
+// The envelope and the client are in fields of the request, and not in its query: a stranger chooses the text of an
+// address, and where a program forgot to escape it, could write a query of his own. A field ends where its line does,
+// and no address has a line end.
 //
-// In the query are the envelope and the client, by the names of the options of --explain: `from`, which must be there
-// (empty, or `<>`: the null sender), `to` for each recipient, `client`, `helo`, `auth-login`, `daemon-name`,
-// `mta-name`; and `queue-id` for the log. Pure; safe from any thread. The bytes may be hostile.
+//   Envelope-From   the sender; empty, or `<>`: the null sender. It has to be there
+//   Envelope-To     a recipient, as often as there are some; none: they are not known
+//   Client, Helo, Auth-Login, Daemon-Name, Mta-Name    what a mail server would tell, as the options of --explain
+//   Queue-Id        by which the message is in the log
+//
+// Pure; safe from any thread. The bytes may be hostile.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/ip_network.hpp"
 #include "filter/mail/mail_header.hpp"
+#include "milter/serving/http_messages.hpp"
 
 namespace bloomgate {
 
 inline constexpr std::size_t kMaxPostedMessageBytes = std::size_t{32} << 20;
 inline constexpr std::size_t kMaxPostedRecipients = 1000;
+// Of a message's header: more of it than a mail server lets through, and less than would fill memory.
+inline constexpr std::size_t kMaxPostedHeaderBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxPostedFields = 5000;
 
 struct PostedEnvelope {
   std::string from = {};             // a path as a mail server gives it, in angle brackets
@@ -33,16 +43,11 @@ struct PostedEnvelope {
   std::string queue_id = {};
 };
 
-// Of a query, without its `?`. Nothing where `from` is missing, a name is unknown or there twice (but `to`), or a value
-// is none. Throws std::bad_alloc.
-std::optional<PostedEnvelope> posted_envelope(std::string_view query);
+// Of the fields of a request. If a field is missing, there twice or has no such value, nothing, and `fault` says which
+// one, in words for a person. Throws std::bad_alloc.
+std::optional<PostedEnvelope> posted_envelope(const HttpFields& fields, std::string& fault);
 
-// The same, in words for a person who wrote another query.
-inline constexpr std::string_view kPostedQuery =
-    "expected /message?from=joe@example.org&to=ann@ours.example, and as needed client=192.0.2.1, helo=, auth-login=, "
-    "daemon-name=, mta-name=, queue-id=";
-
-// The header of a message that is the text, and where its body begins. Its views are of the text.
+// The header of a message that is the text, and where its body begins. The view is of the text.
 struct PostedText {
   std::vector<HeaderField> fields = {};
   std::string_view body = {};

@@ -73,6 +73,10 @@ HttpConnection::HttpConnection(ClientStream stream, const HttpLimits& limits, co
 
 HttpConnection::~HttpConnection() = default;
 
+bool HttpConnection::has_place() const noexcept {
+  return request_ && request_->admission.place != nullptr;
+}
+
 void HttpConnection::begin() {
   ++requests_;
   if (on_request_) on_request_();
@@ -130,7 +134,11 @@ void HttpConnection::take_header() {
   if (!handlers_.admit) return take_body(limits_.body_bytes);
   HttpAdmission& admission = request_->admission;
   try {
-    admission = handlers_.admit(asked());
+    HttpRequest request = asked();
+    for (const auto& field : parser.get()) {
+      request.fields.emplace_back(view(field.name_string()), view(field.value()));
+    }
+    admission = handlers_.admit(request);
   } catch (const std::exception& error) {
     admission.refusal = failed(error);
   }
@@ -192,9 +200,7 @@ void HttpConnection::give(const std::shared_ptr<Later>& later) noexcept {
 
 HttpRequest HttpConnection::asked() const {
   const auto& request = request_->parser.get();
-  return {.target = view(request.target()),
-          .host = view(request[http::field::host]),
-          .authorization = view(request[http::field::authorization])};
+  return {.target = view(request.target()), .host = view(request[http::field::host])};
 }
 
 HttpAnswer HttpConnection::answer_of(bool is_post) const {
@@ -241,7 +247,10 @@ void HttpConnection::send(const HttpAnswer& answer, bool with_body) {
 }
 
 void HttpConnection::sent() {
-  if (!goes_on_) return end();
+  if (!goes_on_) {
+    request_.reset();
+    return end();
+  }
   // Nothing of a large one is kept while the client is silent.
   answer_ = std::string();
   request_.reset();

@@ -47,6 +47,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpConnection& operator=(const HttpConnection&) = delete;
 
   void begin();
+  // Whether a request of it was admitted and has a place, and its answer is not taken yet.
+  bool has_place() const noexcept;
   // Ends it at once.
   void hang_up() { stream_.hang_up(); }
 

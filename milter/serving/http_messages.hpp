@@ -10,13 +10,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace bloomgate {
 
+// Names and values of the fields of a request, in their order.
+using HttpFields = std::vector<std::pair<std::string_view, std::string_view>>;
+
 struct HttpRequest {
-  std::string_view target;              // as it came: "/metrics"; any bytes but control bytes
-  std::string_view host = {};           // of the field Host, with its port if it has one; empty: there was none
-  std::string_view authorization = {};  // of the field Authorization; empty: there was none
+  std::string_view target;     // as it came: "/metrics"; any bytes but control bytes
+  std::string_view host = {};  // of the field Host, with its port if it has one; empty: there was none
+  HttpFields fields = {};      // of a POST, until it is admitted
   std::optional<std::string_view> posted = std::nullopt;  // the body of a POST, which may be any bytes
 };
 

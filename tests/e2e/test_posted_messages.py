@@ -8,7 +8,6 @@ import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from urllib.parse import quote, urlencode
 
 import pytest
 from dkim_cases import CASES
@@ -66,22 +65,25 @@ class World:
                     "dmarc-fail-veto": "yes", "lookup-socket": self.path, "lookup-messages": "4", **settings}
         self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(self.whitelist, settings=settings)))
 
-    def post(self, raw, *pairs, sender=STRANGER):
+    def post(self, raw, *fields, sender=STRANGER):
         """The status, and the answer: JSON if it is that."""
         connection = http.client.HTTPConnection("localhost", timeout=PATIENCE_SECONDS)
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.settimeout(PATIENCE_SECONDS)
         connection.sock.connect(str(self.path))
         try:
-            connection.request("POST", "/message?" + urlencode([("from", sender), *pairs], quote_via=quote), body=raw)
+            connection.putrequest("POST", "/message")
+            for name, value in [("Envelope-From", sender), *fields, ("Content-Length", str(len(raw)))]:
+                connection.putheader(name, value.encode())
+            connection.endheaders(raw)
             answer = connection.getresponse()
             text = answer.read().decode()
         finally:
             connection.close()
         return answer.status, json.loads(text) if answer.status == 200 else text
 
-    def is_delivered(self, raw, *pairs, sender=STRANGER):
-        status, said = self.post(raw, *pairs, sender=sender)
+    def is_delivered(self, raw, *fields, sender=STRANGER):
+        status, said = self.post(raw, *fields, sender=sender)
         return status == 200 and said["decision"] == "deliver"
 
 
@@ -113,29 +115,40 @@ def test_no_published_way_to_hide_a_mailbox_is_delivered(world):
     assert all_delivered(world, {**messages, "genuine": (RSA.sign(GENUINE), STRANGER)}) == {"genuine"}
 
 
+def test_no_text_between_the_signed_fields_is_delivered(world):
+    """Signed fields first, then what some programs take for the end of the header, and text of the attacker's."""
+    signature, separator, fields = RSA.sign(GENUINE).partition(b"From: ")
+    for hidden in (b"X-A: b\r\r\n Pay here.", b"X-A: b\r\rPay here.", b"X-Bloomgate: b\rReply-To: x@attacker.example",
+                   b"X-A: b\r\n\r\r\n Pay here.", b"X-A: b\0Reply-To: x@attacker.example", b"X-A: b\n\nPay here."):
+        header, _, body = (separator + fields).partition(b"\r\n\r\n")
+        raw = header + b"\r\n" + hidden + b"\r\n" + signature + b"\r\n" + body
+        assert not world.is_delivered(raw), hidden
+    assert world.is_delivered(header + b"\r\nX-A: b\r\n" + signature + b"\r\n" + body)
+
+
 def test_a_message_says_why_and_for_whom(world):
     raw = RSA.sign(content("zoe@example.org"))
-    status, said = world.post(raw, ("to", "ann@ours.example"), ("queue-id", "4XyZ1"), ("mta-name", "mx.ours.example"))
+    status, said = world.post(raw, ("Envelope-To", "ann@ours.example"), ("Queue-Id", "4XyZ1"), ("Mta-Name", "mx.ours.example"))
     assert status == 200 and said["decision"] == "deliver" and said["complete"], said
     assert said["mark"].startswith("deliver; reason=listed-for-recipients; host=mx.example.net;"), said["mark"]
     assert said["why"].startswith("Delivered, because zoe@example.org"), said["why"]
     assert {step["step"] for step in said["steps"]} >= {"envelope-sender", "header-from", "whitelist"}
     # For another recipient she is not listed; and so where no recipient is known.
-    assert not world.is_delivered(raw, ("to", "tom@ours.example"))
-    assert not world.is_delivered(raw, ("to", "ann@ours.example"), ("to", "tom@ours.example"))
+    assert not world.is_delivered(raw, ("Envelope-To", "tom@ours.example"))
+    assert not world.is_delivered(raw, ("Envelope-To", "ann@ours.example"), ("Envelope-To", "tom@ours.example"))
     assert not world.is_delivered(raw)
-    assert "queue_id=4XyZ1 " in world.daemon.log()
+    world.daemon.logged("queue_id=4XyZ1 ")
 
 
 def test_results_that_a_message_claims_count_for_a_name_that_the_program_gives_and_only_where_no_signature_is_verified(world):
     results = b"Authentication-Results: mx.ours.example; dkim=pass header.d=example.org; dmarc=pass header.from=example.org\r\n"
-    assert not world.is_delivered(results + GENUINE, ("mta-name", "mx.ours.example"))
+    assert not world.is_delivered(results + GENUINE, ("Mta-Name", "mx.ours.example"))
     with ExitStack() as stack:
         believing = World(stack, **{"verify-dkim": "no"})
         signed = results + RSA.sign(GENUINE)
         assert not believing.is_delivered(signed)
-        assert not believing.is_delivered(signed, ("mta-name", "other.example"))
-        assert believing.is_delivered(signed, ("mta-name", "mx.ours.example"))
+        assert not believing.is_delivered(signed, ("Mta-Name", "other.example"))
+        assert believing.is_delivered(signed, ("Mta-Name", "mx.ours.example"))
 
 
 def test_messages_that_come_at_once_wait_or_are_told_to_come_again(world):
@@ -173,9 +186,9 @@ def test_over_tcp_a_token_is_needed(world):
         (folder / "message").write_bytes(RSA.sign(GENUINE))
 
         def status_of(*options):
-            url = f"http://127.0.0.1:{port}/message?from={LISTED}"
+            url = f"http://127.0.0.1:{port}/message"
             return subprocess.check_output(["curl", "-sS", "-o", folder / "answer", "-w", "%{http_code}", *options,
-                                            "--data-binary", f"@{folder / 'message'}", url], text=True)  # fmt: skip
+                                            "-H", f"Envelope-From: {LISTED}", "--data-binary", f"@{folder / 'message'}", url], text=True)  # fmt: skip
 
         assert status_of() == "401"
         assert status_of("-H", "Authorization: Bearer " + "t" * 39) == "401"

@@ -40,10 +40,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (many.status == 200) require(many.body.size() == asked * 8);
   require(asked <= kMaxPostedLines);
 
-  if (const auto envelope = posted_envelope(text)) {
+  HttpFields fields;
+  for (std::string_view rest = text; !rest.empty() && fields.size() < 2000;) {
+    std::string_view value = next_part(rest, '\n');
+    const std::string_view name = next_part(value, ':');
+    fields.emplace_back(name, value);
+  }
+  std::string fault;
+  if (const auto envelope = posted_envelope(fields, fault)) {
     require(envelope->from.starts_with('<') && envelope->from.ends_with('>') && is_printable(envelope->from));
     require(envelope->to.size() <= kMaxPostedRecipients);
     require(is_printable(envelope->helo) && is_printable(envelope->login) && is_printable(envelope->queue_id));
+  } else {
+    require(!fault.empty());
   }
   // Header and body are the text, but for line ends.
   const PostedText message = split_posted(text);

@@ -97,7 +97,7 @@ TEST_CASE_METHOD(Server, "requests by HTTP that cannot be answered are refused")
       {get("/sender?address=%"), "400"},
       {get("/sender?address=a\x01"), "400"},
       {get(std::string_view("/sender?address=a\0b", 19)), "400"},
-      {get(std::string(9000, 'x')), "431"},
+      {get(std::string(40'000, 'x')), "431"},
       {"DELETE /sender HTTP/1.1\r\n\r\n", "405"},
       {"POST /senders HTTP/1.1\r\n\r\n", "411"},
       {"POST /senders HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", "411"},
