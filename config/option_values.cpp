@@ -120,7 +120,7 @@ constexpr NumberLimits kNumberLimits[] = {
     {"deep-check-connections", 1, 10'000}, {"learn-max-recipients", 1, 1'000},
     {"learn-rate", 1, 1'000'000},          {"learn-exempt-rate", 1, 1'000'000},
     {"burst-limit", 0, 1'000'000},         {"lookup-messages", 0, 64},
-    {"burst-recipients", 1, 1'000'000},    {"reload", 2, 1 << 22},  // process IDs of Linux
+    {"burst-recipients", 1, 1'000'000},    {"reload", 1, 1 << 22},  // process IDs: a container has 1
 };
 constexpr std::size_t kMaxSeconds = 3600;
 constexpr std::size_t kMaxDays = 36'500;

@@ -508,7 +508,7 @@ TEST_CASE("an invalid command line is refused") {
   const Case cases[] = {
       {"unknown option", {"--white-list", "x"}, "", "--white-list"},
       {"an abbreviation", {"--sock", "unix:/x"}, "", "--sock"},
-      {"a process that no daemon can be", {"--reload", "1"}, "reload", "a number from 2 to"},
+      {"a process that cannot be", {"--reload", "0"}, "reload", "a number from 1 to"},
       {"a process without a number", {"--reload", "all"}, "reload", "a number"},
       {"a short option", {"-c", "x"}, "", "-c"},
       {"a missing value", {"--mode"}, "", "mode"},
