@@ -9,6 +9,7 @@ back to Postfix goes to a third sink, the mailbox.
 """
 
 import re
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,6 +47,7 @@ class GatewayConfig:
     network: PrivateNetwork = None  # that the daemon is in
     main_cf: str = ""  # further lines, after the shipped ones
     sasl: str = ""  # see PostfixConfig
+    daemon: Callable = Daemon  # or another that is made of a folder and a DaemonConfig
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class Gateway:
             required = {"authentication": "required", "dmarc-fail-veto": "yes",
                         "verify-dkim": "no"} if self.config.milters else {}
             settings = {**required, **self.config.settings}
-            self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(
+            self.daemon = stack.enter_context(self.config.daemon(self.folder / "daemon", DaemonConfig(
                 self.config.whitelist, self.config.inet, settings=settings, network=self.config.network)))
             self.milters = [stack.enter_context(milter.part(self.folder / milter.name))
                             for milter in self.config.milters]
