@@ -56,7 +56,7 @@ class MessageAnswers {
   // Of messages, from their header to their answer.
   class Places {
    public:
-    // Null: there is none left.
+    // Null: all are taken.
     std::shared_ptr<void> take(std::size_t most);
     void wait_until_free() noexcept;
 

@@ -8,7 +8,7 @@
 namespace bloomgate {
 namespace {
 
-// A path is longest as RFC 5321 allows it; more is none.
+// More than RFC 5321 allows.
 constexpr std::size_t kMaxPathBytes = 512;
 constexpr std::size_t kMaxValueBytes = 1024;
 

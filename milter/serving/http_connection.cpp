@@ -183,7 +183,7 @@ void HttpConnection::answer_later() {
   }
 }
 
-// In the other thread. Where there is no memory, it waits for some: nobody else can let the connection go.
+// In the other thread. Where there is no memory, it waits for some: the connection must not end here.
 void HttpConnection::give(const std::shared_ptr<Later>& later) noexcept {
   ClientStream& stream = later->connection->stream_;
   for (;;) {

@@ -27,7 +27,7 @@ SPOOFED_FROM = {
     "a From field behind a space before its colon": f"{X}\r\nFrom : {LISTED}",
     "a From field that begins with a space": f"{X}\r\n From: {LISTED}",
     "a From field in capitals": f"{X}\r\nFROM: {LISTED}",
-    "a From field behind a line that is none": f"{X}\r\nnot a field\r\nFrom: {LISTED}",
+    "a From field behind a line that is no field": f"{X}\r\nnot a field\r\nFrom: {LISTED}",
     "a folded From field": f"\r\n {LISTED},\r\n {X}",
     "two mailboxes, the listed one first": f"{LISTED}, {X}",
     "two mailboxes, the listed one last": f"{X}, {LISTED}",

@@ -79,7 +79,7 @@ int run_part(const Arguments& arguments) {
       ("of", po::value(&command.parts)->required()->value_name("N"), "in how many parts the lists are read")  //
       ("index", po::value(&command.index)->required()->value_name("I"), "the part to make: 0 to N - 1")       //
       ("store-seed", po::value(&command.store_seed)->required()->value_name("SEED"),
-       "seed of the hashes in the store, the same for all parts; show it to nobody")  //
+       "seed of the hashes in the store, the same for all parts; keep it secret")  //
       ("run", po::value(&request.run)->value_name("NAME"),
        "name of the run, the same for all parts; those of another run cannot be mixed in by mistake")  //
       ("local-lists", po::bool_switch(&request.has_local_lists),
@@ -123,7 +123,7 @@ int run_part(const Arguments& arguments) {
   if (is_given(*values, "newest")) request.newest = parse_age(command.newest, "--newest");
   options.hash_family = command.shape.chosen_hash_family();
   options.sender_domains = !command.no_sender_domains;
-  // The work goes on if nobody reads the progress or the report.
+  // The work continues where the reader of the progress or the report is gone.
   std::signal(SIGPIPE, SIG_IGN);
   JobProgress progress(command.quiet);
   const PartResult result = make_part(std::move(request), progress, stop_flag());

@@ -137,7 +137,7 @@ TEST_CASE("an invalid field of a store's header is refused by its place, even wi
     INFO("reserved byte " << reserved);
     CHECK(refused_with(reserved, std::uint8_t{1}).has_value());
   }
-  // A part has a number below that of the parts; what has all is none.
+  // A part has a number below that of the parts; a store of all entries has no number.
   CHECK(refused_with(kPartIndex, std::uint32_t{1}) == bad_at(kPartIndex));
   CHECK(refused_with(kParts, std::uint32_t{1}) == std::nullopt);
   CHECK(refused_with(kParts, StorePart::kMost) == std::nullopt);

@@ -200,7 +200,7 @@ TEST_CASE_METHOD(Server, "a client whose message is awaited keeps its place amon
   CHECK_THAT(receive_all(busy), StartsWith("HTTP/1.1 200"));
 }
 
-TEST_CASE_METHOD(Server, "a connection goes on behind the decision of a message") {
+TEST_CASE_METHOD(Server, "a connection takes another request behind the decision of a message") {
   const FileDescriptor client = connect();
   send_text(client, post(kJoe, kMessage) + post(kPam, kMessage));
   shutdown(client.get(), SHUT_WR);

@@ -26,7 +26,7 @@ class PartTest(ProgramTest):
         # Many addresses are in two parts, and a compressed list cannot be cut.
         self.write("lists/b.txt", users(range(1000, 6000)) + ENTRIES[:2000])
         self.compress("lists/b.txt")
-        self.write("lists/empty.txt", "# nobody\n")
+        self.write("lists/empty.txt", "# no entry\n")
         self.write("strangers", STRANGERS)
 
     def compress(self, name):
@@ -62,7 +62,7 @@ class PartTest(ProgramTest):
             self.assertEqual(self.content("whole.store"), self.content("joined.store"), layout)
         self.check(0, "verify", "joined", "--against", "lists/a.txt", "--quiet")
 
-    def test_a_part_is_the_same_whoever_makes_it_again_and_however(self):
+    def test_a_part_that_is_made_again_is_the_same(self):
         self.part(1, "once", "lists")
         self.part(1, "again", "lists", "--threads", "1", "--memory", "4M")
         shutil.move(self.folder / "lists", self.folder / "elsewhere")
@@ -93,7 +93,7 @@ class PartTest(ProgramTest):
         self.part(2, "of-six", "lists", "--run", "monday", of=6)
         self.part(2, "other-seed", "lists", "--run", "monday", seed="8")
         self.part(2, "no-domains", "lists", "--run", "monday", "--no-sender-domains")
-        self.write("lists/empty.txt", "# nobody at all\n")
+        self.write("lists/empty.txt", "# no entry at all\n")
         self.part(2, "grown", "lists", "--run", "monday")
         for other in ("tuesday", "of-six", "grown", "no-domains"):
             err = self.refusal(*parts[:2], other, *parts[3:])
