@@ -7,7 +7,6 @@ import subprocess
 import time
 from collections import Counter
 
-import private_mail.gateway
 import pytest
 from accessibility import faults_of
 from browser import Browser
@@ -64,12 +63,10 @@ class LoggingDaemon(Daemon):
 def log(request, start_shared_gateway):
     """A log, of as many decisions as messages were sent."""
     settings = {"log-target": request.param, "deep-check": f"spamd:inet:{free_port()}@127.0.0.1"}  # where nobody listens
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "syslog":
-            if not may_unshare():
-                pytest.skip("a mount namespace cannot be made here")
-            patch.setattr(private_mail.gateway, "Daemon", LoggingDaemon)
-        gateway = start_shared_gateway(settings=settings, removes_forged_marks=False)
+    if request.param == "syslog" and not may_unshare():
+        pytest.skip("a mount namespace cannot be made here")
+    gateway = start_shared_gateway(settings=settings, removes_forged_marks=False,
+                                   daemon=LoggingDaemon if request.param == "syslog" else Daemon)
     gateway.send(*MESSAGES)
     wait_until(lambda: gateway.daemon.log().count("queue_id=") >= len(MESSAGES), "the daemon to log each message")
     daemon = gateway.daemon

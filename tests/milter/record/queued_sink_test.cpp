@@ -67,7 +67,8 @@ class Paper final : public spdlog::sinks::sink {
 };
 
 struct Log {
-  explicit Log(QueuedSink::Limits limits = {.flush_patience = std::chrono::minutes(1)}) : queue(std::make_shared<QueuedSink>(paper, limits)) {}
+  explicit Log(QueuedSink::Limits limits = {.flush_patience = std::chrono::minutes(1)})
+      : queue(std::make_shared<QueuedSink>(paper, limits)) {}
 
   std::shared_ptr<Paper> paper = std::make_shared<Paper>();
   std::shared_ptr<QueuedSink> queue;
