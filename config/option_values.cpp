@@ -116,11 +116,16 @@ struct NumberLimits {
   std::size_t least, most;
 };
 constexpr NumberLimits kNumberLimits[] = {
-    {"max-connections", 1, 100'000},       {"connection-timeout", 1, 7'200},  // libmilter's own is 7,210 s
-    {"deep-check-connections", 1, 10'000}, {"learn-max-recipients", 1, 1'000},
-    {"learn-rate", 1, 1'000'000},          {"learn-exempt-rate", 1, 1'000'000},
-    {"burst-limit", 0, 1'000'000},         {"lookup-messages", 0, 64},
-    {"burst-recipients", 1, 1'000'000},    {"reload", 1, 1 << 22},  // process IDs: a container has 1
+    {"max-connections", 1, 100'000},   //
+    {"connection-timeout", 1, 7'200},  // libmilter's own is 7,210 s
+    {"deep-check-connections", 1, 10'000},
+    {"learn-max-recipients", 1, 1'000},
+    {"learn-rate", 1, 1'000'000},
+    {"learn-exempt-rate", 1, 1'000'000},
+    {"burst-limit", 0, 1'000'000},
+    {"burst-recipients", 1, 1'000'000},
+    {"lookup-messages", 0, 64},  // each has a thread
+    {"reload", 1, 1 << 22},      // process IDs: a container has 1
 };
 constexpr std::size_t kMaxSeconds = 3600;
 constexpr std::size_t kMaxDays = 36'500;

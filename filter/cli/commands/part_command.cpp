@@ -26,10 +26,9 @@ constexpr HelpText kPartHelp = {
     .synopsis = "bloomgate part --of N --index I --store-seed SEED --output FILE [OPTION...] INPUT...",
     .purpose =
         "Reads part I of N of the lists, counted from 0, and writes it as a store: one job of many, on machines that\n"
-        "know nothing of each other. 'bloomgate build' makes the filter of all parts, which are its inputs, and "
-        "refuses\n"
-        "where one is missing, or there twice, or of another run. All jobs see the same lists, or with --local-lists\n"
-        "each its own. The same job makes the same bytes again.",
+        "know nothing of each other. 'bloomgate build' makes the filter of all parts, which are its inputs, and\n"
+        "refuses where one is missing, or there twice, or of another run. All jobs see the same lists, or with\n"
+        "--local-lists each its own. The same job makes the same bytes again.",
     .examples =
         "  bloomgate part --of 64 --index $JOB_COMPLETION_INDEX --store-seed 20261129 --run 2026-11-29 \\\n"
         "    --output /parts/$JOB_COMPLETION_INDEX.store /lists\n"

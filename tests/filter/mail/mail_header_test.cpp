@@ -83,6 +83,11 @@ TEST_CASE("the body starts after the header") {
   CHECK(body == "Hello.\r\n\r\nBye.\r\n");
 }
 
+TEST_CASE("a CR before a line end does not become a part of it") {
+  CHECK(fields_of("X: b\r\r\n Pay here.\r\n\r\n") == Fields{{"X", " b\r\r\n Pay here."}});
+  CHECK(fields_of("X: b\r\n Pay here.\r\n\r\n") == Fields{{"X", " b\n Pay here."}});
+}
+
 TEST_CASE("a header without an end is read up to a limit") {
   const Fields fields = fields_of("To: c\nX: " + std::string(2 * kMaxMessageHeaderBytes, 'x') + "\nY: z\n");
   REQUIRE(fields.size() == 2);
