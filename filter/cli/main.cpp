@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -14,7 +13,8 @@
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/failure.hpp"
-#include "filter/system/bus_fault.hpp"
+#include "filter/cli/other_program.hpp"
+#include "filter/cli/run_command.hpp"
 
 namespace {
 
@@ -24,7 +24,7 @@ using namespace bloomgate::cli;
 struct Command {
   std::string_view name;
   std::string_view summary;
-  int (*run)(const Arguments&);
+  int (*run)(const Arguments&);  // null: the command is a program of its own
 };
 
 constexpr std::array kCommands = {
@@ -43,7 +43,7 @@ constexpr std::array kCommands = {
     Command{"verify", "check a filter file, and that it holds the lists it was built from", run_verify},
     Command{"sign", "make keys, and sign filters with them", run_sign},
     Command{"share", "show other hosts what the daemon has learned, as hashes", run_share},
-    Command{"pull", "bring a folder up to what is published", run_pull},
+    Command{"pull", "bring a folder up to what is published", nullptr},
     Command{"rollback", "put an earlier filter back, or earlier layers, that --keep has kept", run_rollback},
     Command{"merge", "combine filters: listed by any of them", run_merge},
     Command{"intersect", "combine filters: listed by all of them", run_intersect},
@@ -63,34 +63,19 @@ void print_help(std::ostream& out) {
          "The manual is bloomgate(1).\n";
 }
 
-// A sentence for a person on standard error, and for a script that asked for JSON an object on standard output.
-int report(const Failure& failure, std::string_view who, std::string_view advice, const Arguments& arguments) {
-  std::cerr << who << ": " << failure.what;
-  // In the same line: the last line that a program has written is what others show of it.
-  if (failure.kind == FailureKind::usage) std::cerr << advice;
-  std::cerr << '\n';
-  if (asks_for_json(arguments)) std::cout << json_of(failure).dump(-1) << '\n';
-  return failure.status;
-}
-
 int run(const Command& command, const Arguments& arguments) {
-  const std::string who = "bloomgate " + std::string(command.name);
-  try {
-    const int status = command.run(arguments);
-    std::cout.flush();
-    if (std::cout) return status;
-    std::cerr << who << ": cannot write to standard output\n";
-    return EX_IOERR;
-  } catch (...) {
-    return report(current_failure(), who, "; '" + who + " --help' shows what it takes", arguments);
-  }
+  if (command.run != nullptr) return run_command(command.name, command.run, arguments);
+  const auto become = [&](const Arguments& words) -> int { become_program(command.name, words); };
+  return run_command(command.name, become, arguments);
 }
 
 // A line `command`, its name and its purpose between tabs, and then its options.
 int list_all_options() {
   for (const Command& command : kCommands) {
     std::cout << "command\t" << command.name << '\t' << command.summary << '\n';
-    if (const int status = run(command, {kListOptions}); status != EX_OK) return status;
+    const Arguments lists = {kListOptions};
+    const int status = command.run == nullptr ? call_program(command.name, lists) : run(command, lists);
+    if (status != EX_OK) return status;
   }
   return EX_OK;
 }
@@ -102,7 +87,8 @@ int refuse_command(std::string_view name, const Arguments& arguments) {
   const std::string_view word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
   std::string what = "there is no command '" + printable(name) + "'" + nearest_word_hint(word, names);
   if (name.starts_with('-')) what += "; a command is a word without dashes, before all options";
-  return report(usage_failure(std::move(what)), "bloomgate", "; 'bloomgate --help' lists the commands", arguments);
+  return tell_failure(usage_failure(std::move(what)), "bloomgate", "; 'bloomgate --help' lists the commands",
+                      arguments);
 }
 
 }  // namespace
@@ -127,9 +113,6 @@ int main(int argc, char** argv) {
   if (command == kCommands.end()) {
     return refuse_command(name, arguments);
   }
-  install_bus_fault_handler();
-  use_names_of_options();
-  // A file that grows past `ulimit -f` is a write that fails, and is reported as one.
-  std::signal(SIGXFSZ, SIG_IGN);
+  prepare_for_commands();
   return run(*command, {arguments.begin() + 1, arguments.end()});
 }

@@ -19,7 +19,6 @@ int run_intersect(const Arguments& arguments);
 int run_join(const Arguments& arguments);
 int run_learned(const Arguments& arguments);
 int run_merge(const Arguments& arguments);
-int run_pull(const Arguments& arguments);
 int run_query(const Arguments& arguments);
 int run_remove(const Arguments& arguments);
 int run_report(const Arguments& arguments);

@@ -1,4 +1,6 @@
 // `bloomgate pull`: brings a folder of layers up to what is published at a URL.
+#include "filter/cli/pull/pull_command.hpp"
+
 #include <sysexits.h>
 
 #include <chrono>
@@ -7,7 +9,7 @@
 #include <utility>
 
 #include "filter/base/json.hpp"
-#include "filter/cli/commands/commands.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/cli/commands/manifest_text.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/job_progress.hpp"
@@ -27,11 +29,11 @@ const HelpText kPullHelp = {
     .synopsis = "bloomgate pull URL FOLDER --trusted-key KEY [OPTION...]",
     .purpose =
         "Brings a folder up to what is published at a URL: the layers that another machine has made and signed\n"
-        "('append', 'fold' or 'sign', with a key), or what it has learned ('share'). Any web server can show it. The "
-        "manifest is fetched first, then\n"
-        "the files that are missing, from where the last run was cut off. Each is checked before it is put in\n"
-        "place. A daemon whose whitelist is the folder takes it in at once. An older state, another list, or\n"
-        "anything that no trusted key has signed is refused, and the folder stays as it is.",
+        "('append', 'fold' or 'sign', with a key), or what it has learned ('share'). Any web server can show it. The\n"
+        "manifest is fetched first, then the files that are missing, from where the last run was cut off. Each is\n"
+        "checked before it is put in place. A daemon whose whitelist is the folder takes it in at once. An older "
+        "state,\n"
+        "another list, or anything that no trusted key has signed is refused, and the folder stays as it is.",
     .examples =
         "  bloomgate pull https://lists.example.org/customers/ /var/lib/bloomgate/layers --trusted-key \"$KEY\"\n"
         "  bloomgate pull https://lists.example.org/customers/ layers --trusted-key \"$KEY\" --watch 2\n"};
