@@ -48,7 +48,6 @@ constexpr std::array kCommands = {
     Command{"merge", "combine filters: listed by any of them", run_merge},
     Command{"intersect", "combine filters: listed by all of them", run_intersect},
     Command{"part", "read one part of lists, as one of many jobs, into a store", run_part},
-    Command{"join", "put the parts of a filter together", run_join},
     Command{"compare", "estimate what two filters have in common", run_compare},
     Command{"size", "calculate size, hashes and false-positive rate", run_size},
 };

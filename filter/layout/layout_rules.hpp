@@ -89,8 +89,6 @@ class LayoutRules {
   virtual std::string_view why_not_asked() const noexcept { return {}; }
   // Whether a builder makes the array block by block, out of all the entries of each.
   bool is_made_by_blocks() const noexcept { return needs_whole_blocks() || has_counters(); }
-  // Whether parts of the array can be made apart, each out of its own hashes, and put together.
-  bool is_made_of_parts() const noexcept { return value_is_hash() && !is_made_by_blocks(); }
   // Why no store can go with it, behind the layout's name; empty: one can.
   virtual std::string_view why_no_store() const noexcept;
   bool can_have_store() const noexcept { return why_no_store().empty(); }

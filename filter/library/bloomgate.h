@@ -12,9 +12,8 @@
  * its results go, but where it says so. bloomgate_last_error() has the sentence for a person: what was expected, what
  * was found, where, and what to do. A text that is no address is not an error: it is an answer.
  *
- * Threads. Do not cancel one (pthread_cancel) in a call. A bloomgate_filter, and a bloomgate_shape that nobody sets,
- * may be used by any number of threads at once. Nobody may use a filter while or after it is closed. Each thread has a
- * last error of its own.
+ * Threads. Do not cancel one (pthread_cancel) in a call. A bloomgate_filter may be
+ * used by any number of threads at once, but not while or after it is closed. Each thread has a last error of its own.
  *
  * Files that change. A filter is replaced by renaming another over it, as `bloomgate build` does; who has the old one
  * open keeps it, whole. Nobody may write to a file in place. If somebody does, each look-up after the write fails with
@@ -45,8 +44,6 @@ extern "C" {
 
 /* A filter file that is open. */
 typedef struct bloomgate_filter bloomgate_filter;
-/* What makes keys and hashes of addresses: seed, hash family, layout, size, and how addresses are spelled. */
-typedef struct bloomgate_shape bloomgate_shape;
 
 /* What a function returns. The names are those of tests/bad/expected.tsv. */
 enum {
@@ -156,7 +153,7 @@ BLOOMGATE_API void bloomgate_close(bloomgate_filter* filter);
  * CHANGED_WHILE_OPEN. */
 BLOOMGATE_API int bloomgate_check(const bloomgate_filter* filter);
 
-/* What bloomgate_number() tells. Of HASHES to KEEPS_CASE a shape tells, too. */
+/* What bloomgate_number() tells. */
 enum {
   BLOOMGATE_FILE_BYTES = 1,
   BLOOMGATE_EXPECTED_ENTRIES = 2, /* that it was sized for */
@@ -237,90 +234,20 @@ BLOOMGATE_API int bloomgate_look_up_fixed(const bloomgate_filter* filter, const 
 
 /* ---- Keys and hashes ---- */
 
-/* That of a filter; it lives as long as the filter. */
-BLOOMGATE_API const bloomgate_shape* bloomgate_shape_of(const bloomgate_filter* filter);
-
-/* One without a file, as `bloomgate build --expected-entries ENTRIES --seed SEED` has it; to be freed. Fails:
- * BAD_ARGUMENT (0 entries), SIZE_OVERFLOW, OUT_OF_MEMORY. */
-BLOOMGATE_API int bloomgate_shape_new(uint64_t expected_entries, uint64_t seed, bloomgate_shape** shape);
-BLOOMGATE_API void bloomgate_shape_free(bloomgate_shape* shape);
-
-/* Settings of one's own shape, by the option of `bloomgate build` without its dashes: "layout" ("page" or "line"),
- * "bits-per-entry", "hashes", "block-bytes", "hash", "keep-case" ("yes" or "no"),
- * "tag-separators". The value is text, in plain decimal digits where it is a number. Fails: BAD_ARGUMENT, also where
- * the setting does not go with those made before, and leaves the shape as it was. */
-BLOOMGATE_API int bloomgate_shape_set(bloomgate_shape* shape, const char* option, size_t option_bytes,
-                                      const char* value, size_t value_bytes);
-
-/* Fails: BAD_ARGUMENT (no such number, or one of files alone). */
-BLOOMGATE_API int bloomgate_shape_number(const bloomgate_shape* shape, int which, uint64_t* number);
-
 /* The canonical key of an address as a mail server has it, and of an entry as it stands in a list: what is hashed.
  * Writes the key to `key`, which has room for `room` bytes (BLOOMGATE_MAX_KEY_BYTES are enough), without a NUL; of a
  * pair the two keys with a line feed between. `kind` says what it is; of what is no key `key_bytes` is 0, and `reason`,
  * unless it is null, a word that says why: "missing-at-sign". Fails: BAD_ARGUMENT if there is no room, with `key_bytes`
  * as many as are needed. */
-BLOOMGATE_API int bloomgate_canonicalize_address(const bloomgate_shape* shape, const char* text, size_t bytes,
+BLOOMGATE_API int bloomgate_canonicalize_address(const bloomgate_filter* filter, const char* text, size_t bytes,
                                                  char* key, size_t room, size_t* key_bytes, int* kind,
                                                  const char** reason);
-BLOOMGATE_API int bloomgate_canonicalize_entry(const bloomgate_shape* shape, const char* text, size_t bytes, char* key,
+BLOOMGATE_API int bloomgate_canonicalize_entry(const bloomgate_filter* filter, const char* text, size_t bytes, char* key,
                                                size_t room, size_t* key_bytes, int* kind, const char** reason);
 
 /* The hash by which the bits of a canonical key are found, of an address or a pair of them: in the layouts page, line,
  * ribbon and counting. Fails: UNSUPPORTED_LAYOUT in the others. */
-BLOOMGATE_API int bloomgate_hash_key(const bloomgate_shape* shape, const char* key, size_t bytes, uint64_t* hash);
-
-/* The same for a column of entries as they stand in a list (bloomgate_look_up_column64 says how it lies in memory),
- * which it makes canonical before: `kinds` has what each is, and `hashes` the hash of those that are addresses or pairs
- * of them, and 0 of others. Fails: BAD_ARGUMENT, UNSUPPORTED_LAYOUT. */
-BLOOMGATE_API int bloomgate_hash_column64(const bloomgate_shape* shape, const char* data, size_t data_bytes,
-                                          const int64_t* offsets, size_t count, uint64_t* hashes, uint8_t* kinds);
-
-/* ---- Building by parts ----
- *
- * Several machines, or the tasks of a data lake, make one filter of the layout page or line, of addresses alone: each
- * has a range of its blocks, the bits of a hash are all in one block, and `bloomgate join` or bloomgate_join() puts the
- * parts together. The result is byte for byte what one `bloomgate build` makes of all addresses, with the same seed and
- * options, `--expected-entries` and `--no-sender-domains`, in whatever order they come. So it does not have the
- * domains of its senders, and an address at any domain may be listed by chance.
- *
- * So: one shape for all (entries, seed, settings); from addresses to hashes with bloomgate_hash_column64(); from hashes
- * to parts with bloomgate_parts_of_hashes(); each part's hashes into one bloomgate_part; then join. An address that
- * comes twice counts twice, as in a build. */
-
-/* A range of blocks under construction. For one thread at a time. */
-typedef struct bloomgate_part bloomgate_part;
-
-/* The blocks of part number `part`, from 0 on, of `parts` parts that are as even as can be. Fails: BAD_ARGUMENT (no
- * such part, or more parts than blocks), UNSUPPORTED_LAYOUT. */
-BLOOMGATE_API int bloomgate_blocks_of_part(const bloomgate_shape* shape, uint64_t part, uint64_t parts,
-                                           uint64_t* first_block, uint64_t* block_count);
-
-/* For each hash the number of the part that it goes into. Fails: the same. */
-BLOOMGATE_API int bloomgate_parts_of_hashes(const bloomgate_shape* shape, uint64_t parts, const uint64_t* hashes,
-                                            size_t count, uint64_t* part_numbers);
-
-/* A part with these blocks, to be freed; it takes as much memory as they have, and up to 64 MiB more while many hashes
- * are added. The shape may be freed before. Fails: BAD_ARGUMENT, UNSUPPORTED_LAYOUT, OUT_OF_MEMORY. */
-BLOOMGATE_API int bloomgate_part_new(const bloomgate_shape* shape, uint64_t first_block, uint64_t block_count,
-                                     bloomgate_part** part);
-BLOOMGATE_API void bloomgate_part_free(bloomgate_part* part);
-
-/* Sets the bits of these hashes. Fails: BAD_ARGUMENT, if one belongs to another part, and then adds none;
- * OUT_OF_MEMORY. */
-BLOOMGATE_API int bloomgate_part_add(bloomgate_part* part, const uint64_t* hashes, size_t count);
-
-/* The bits of the blocks, as they will be in the filter's file; they live as long as the part, and change with it. */
-BLOOMGATE_API int bloomgate_part_bytes(const bloomgate_part* part, const void** bytes, size_t* byte_count);
-
-/* Writes the part to a file of its own, whole or not at all: under another name first, read back and renamed. Fails:
- * CANNOT_WRITE, CANNOT_READ, NOT_A_REGULAR_FILE, BAD_BODY_CHECKSUM (the disk does not give back what was written). */
-BLOOMGATE_API int bloomgate_part_write(const bloomgate_part* part, const char* path, size_t path_bytes);
-
-/* Puts parts together, in any order, to a filter at `path`, as `bloomgate join` does: whole or not at all. Fails:
- * BAD_INPUT if they are of different filters, or a block is in two of them or in none; the codes 1 to 19. */
-BLOOMGATE_API int bloomgate_join(const char* const* part_paths, const size_t* part_path_bytes, size_t count,
-                                 const char* path, size_t path_bytes);
+BLOOMGATE_API int bloomgate_hash_key(const bloomgate_filter* filter, const char* key, size_t bytes, uint64_t* hash);
 
 #ifdef __cplusplus
 }

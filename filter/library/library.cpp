@@ -87,8 +87,6 @@ int bloomgate_open(const char* path, size_t path_bytes, unsigned flags, bloomgat
     if ((flags & ~kFlags) != 0) refuse("bloomgate_open() knows no flags " + std::to_string(flags & ~kFlags));
     auto made = std::make_unique<bloomgate_filter>(bloomgate::library::path_at(path, path_bytes, "path"));
     const bloomgate::FilterHeader& header = made->file.header();
-    made->shape.shape = header.shape;
-    made->shape.expected_entries = header.expected_entries;
     made->identity = bloomgate::fingerprint_of(made->file);
     made->tag_separators = header.shape.profile.tag_separators.text();
     if ((flags & BLOOMGATE_VERIFY) != 0) made->file.verify_body();
@@ -138,10 +136,23 @@ int bloomgate_number(const bloomgate_filter* filter, int which, uint64_t* number
       case BLOOMGATE_SENDER_DOMAINS:
         *number = header.sender_domains.value_or(0);
         return;
+      case BLOOMGATE_HASHES:
+        *number = header.shape.hashes;
+        return;
+      case BLOOMGATE_BLOCK_BYTES:
+        *number = header.shape.block_bytes;
+        return;
+      case BLOOMGATE_BLOCK_COUNT:
+        *number = header.shape.block_count;
+        return;
+      case BLOOMGATE_SEED:
+        *number = header.shape.seed;
+        return;
+      case BLOOMGATE_KEEPS_CASE:
+        *number = header.shape.profile.keep_local_part_case ? 1 : 0;
+        return;
       default:
-        if (const int error = bloomgate_shape_number(&filter->shape, which, number); error != BLOOMGATE_OK) {
-          refuse("there is no number " + std::to_string(which) + " of a filter");
-        }
+        refuse("there is no number " + std::to_string(which) + " of a filter");
     }
   });
 }
@@ -149,7 +160,7 @@ int bloomgate_number(const bloomgate_filter* filter, int which, uint64_t* number
 const char* bloomgate_text(const bloomgate_filter* filter, int which) {
   if (filter == nullptr) return nullptr;
   // Names are literals, which end with a NUL.
-  const bloomgate::FilterShape& shape = filter->shape.shape;
+  const bloomgate::FilterShape& shape = filter->file.header().shape;
   switch (which) {
     case BLOOMGATE_LAYOUT:
       return bloomgate::layout_rules(shape.layout).name().data();
@@ -166,8 +177,4 @@ const char* bloomgate_text(const bloomgate_filter* filter, int which) {
 
 double bloomgate_expected_rate(const bloomgate_filter* filter) {
   return filter == nullptr ? 1 : bloomgate::expected_fpr_of(filter->file.header());
-}
-
-const bloomgate_shape* bloomgate_shape_of(const bloomgate_filter* filter) {
-  return filter == nullptr ? nullptr : &filter->shape;
 }

@@ -3,12 +3,15 @@
 #include <algorithm>
 
 #include "filter/base/error.hpp"
+#include "filter/base/even_share.hpp"
 #include "filter/file/sections.hpp"
+#include "filter/layout/layout.hpp"
 
 namespace bloomgate::mpi {
 
 bool SharedArray::suits(Layout layout) noexcept {
-  return is_made_of_parts(layout) || layout == Layout::ribbon;
+  const LayoutRules& rules = layout_rules(layout);
+  return rules.value_is_hash() && !rules.has_counters();
 }
 
 SharedArray::SharedArray(const FilterShape& shape, unsigned ranks) {
@@ -24,7 +27,7 @@ SharedArray::SharedArray(const FilterShape& shape, unsigned ranks) {
   const std::uint64_t chunks = (shape.block_count - 1) / blocks_of_chunk + 1;
   const auto owners = static_cast<unsigned>(std::min<std::uint64_t>(ranks, chunks));
   for (unsigned rank = 0; rank < owners; ++rank) {
-    const std::uint64_t block = blocks_of_part(chunks, rank, owners).first * blocks_of_chunk;
+    const std::uint64_t block = begin_of_share(chunks, rank, owners) * blocks_of_chunk;
     first_blocks_.push_back(block);
     // The least hash of which the product with the number of blocks has this number in its upper half.
     first_hashes_.push_back(

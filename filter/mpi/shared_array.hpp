@@ -8,11 +8,18 @@
 #include <limits>
 #include <vector>
 
-#include "filter/engine/filter_part.hpp"
 #include "filter/hash/hash_range.hpp"
 #include "filter/layout/filter_shape.hpp"
 
 namespace bloomgate::mpi {
+
+// Blocks of a filter, from `first` on.
+struct BlockRange {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+
+  std::uint64_t end() const noexcept { return first + count; }
+};
 
 class SharedArray {
  public:

@@ -1,13 +1,14 @@
 """The Python module: what it answers, and a filter that several worker processes build by parts."""
 
 import os
-import re
+import signal
 import subprocess
 import sys
-import types
+from pathlib import Path
 
 import pytest
 from private_mail.filter import REPOSITORY, build_folder, built
+from private_mail.processes import wait_until
 
 np = pytest.importorskip("numpy")
 
@@ -21,19 +22,18 @@ def bloomgate():
     import ctypes
 
     ctypes.CDLL(str(built("filter/library/libbloomgate.so.1")), mode=ctypes.RTLD_GLOBAL)
-    sys.path.insert(0, str(MODULE))
-    import bloomgate
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(MODULE)
+        patch.setenv("PATH", environment()["PATH"])
+        import bloomgate
 
-    yield bloomgate
-    sys.path.remove(str(MODULE))
+        yield bloomgate
 
 
-def build(folder, name, text, *options, parts_alike=True):
-    """`parts_alike`: as a filter is that was made from parts, which do not have the domains of their senders."""
+def build(folder, name, text, *options):
     (folder / f"{name}.txt").write_text(text, encoding="utf-8")
     output = folder / f"{name}.bloom"
-    done = subprocess.run([built("filter/cli/bloomgate"), "build", folder / f"{name}.txt", "--output", output, "--quiet",
-                           *["--no-sender-domains"] * parts_alike, *options],
+    done = subprocess.run([built("filter/cli/bloomgate"), "build", folder / f"{name}.txt", "--output", output, "--quiet", *options],
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return output
@@ -54,12 +54,12 @@ ASKED = [*addresses(900, 200), "x@partner.example", "anna@bücher.example", "non
 
 def test_no_address_at_a_domain_without_an_entry_is_listed_by_chance(bloomgate, tmp_path):
     strangers = np.array([f"user{i}@elsewhere.example".encode() for i in range(10_000)])
-    for parts_alike in True, False:
+    for options in ["--no-sender-domains"], []:
         path = build(tmp_path, "list", "\n".join(addresses(0, 1000)), "--bits-per-entry", "2", "--hashes", "1", "--seed", "1",
-                     "--expected-entries", "1000", parts_alike=parts_alike)
+                     "--expected-entries", "1000", *options)
         filter = bloomgate.Filter(path)
-        assert filter.sender_domains == (0 if parts_alike else 1)
-        assert (filter.listed(strangers).sum() > 100) == parts_alike
+        assert filter.sender_domains == (0 if options else 1)
+        assert (filter.listed(strangers).sum() > 100) == bool(options)
         assert filter.listed(np.array(addresses(0, 1000))).all()
 
 
@@ -110,131 +110,178 @@ def test_invalid_arguments_and_files_are_refused(bloomgate, filter_file, tmp_pat
         for wrong in ((b"joe", np.array([0.0, 3.0])), (b"joe", np.zeros(0, np.int32)), np.zeros((2, 2), "S5")):
             with pytest.raises(ValueError):
                 filter.look_up_column(wrong)
-    with pytest.raises(bloomgate.Error, match="layout"):
-        bloomgate.Shape(10, 1, layout="ribbon")
-    for column in (["joe@example.org", "@example.org"], ["a@b.example > c@d.example"]):
-        with pytest.raises(ValueError, match="not an address"):
-            bloomgate.Shape(10, 1).hashes(column)
-    with pytest.raises(ValueError):
-        bloomgate.Shape(-1, 1)
 
 
-def by_parts(bloomgate, shape, pieces, parts, folder):
-    """What each task does, one after the other."""
-    own = [[] for _ in range(parts)]
-    for piece in pieces:
-        numbers, hashes = shape.partition(piece, parts)
-        for part in range(parts):
-            own[part].append(hashes[numbers == part])
-    return [shape.write_part(part, parts, own[part], folder / f"{part}.part") for part in range(parts)]
+SEED = 20261129
+KINDS = [*addresses(0, ENTRIES), "Joe+News@Example.org", "anna@bücher.example", "user1@example.org", "nonsense", "# comment", "",
+         "@partner.example", "@.wide.example", "list:news.example.org", "joe@far.example > ann@ours.example",
+         "@pair.example > ann@ours.example", "billing@bank.example signed-by esp.example"]
 
 
-@pytest.mark.parametrize("settings", [{}, {"layout": "line", "bits_per_entry": 12}, {"tag_separators": "+", "keep_case": True}])
-def test_parts_are_joined_to_the_file_of_one_build(bloomgate, tmp_path, settings):
-    lines = [*addresses(0, ENTRIES - 3), "Joe+News@Example.org", "anna@bücher.example", "user1@example.org", "nonsense", "# comment"]
-    options = [word for name, value in settings.items()
-               for word in ([f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)]))]
-    expected = build(tmp_path, "built", "\n".join(lines) + "\n", "--seed", "42", "--expected-entries", str(ENTRIES), *options)
-    shape = bloomgate.Shape(ENTRIES, 42, **settings)
-    paths = by_parts(bloomgate, shape, [np.array(lines[i::3]) for i in range(3)], 4, tmp_path)
-    bloomgate.join(paths[::-1], tmp_path / "joined.bloom")
-    assert (tmp_path / "joined.bloom").read_bytes() == expected.read_bytes()
-    done = subprocess.run([built("filter/cli/bloomgate"), "join", *paths, "--output", tmp_path / "by-command.bloom"],
-                          capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert f"addresses {ENTRIES:,} " in done.stdout
-    assert (tmp_path / "by-command.bloom").read_bytes() == expected.read_bytes()
+def columns_of(texts):
+    """The same texts in each form that a column has."""
+    data = [text.encode() for text in texts]
+    packed = (b"".join(data), np.cumsum([0, *map(len, data)]).astype(np.int32))
+    half = len(texts) // 2
+    return {"list": texts, "array": np.array(texts), "bytes": np.array(data), "packed": packed, "texts": iter(texts),
+            "columns": iter([np.array(texts[:half]), packed[:1] + (packed[1][half:],)])}
 
 
-def test_parts_that_would_take_the_place_of_a_filter_twice_as_large_are_refused(bloomgate, tmp_path):
-    old = build(tmp_path, "old", "\n".join(addresses(0, ENTRIES)) + "\n")
-    before = old.read_bytes()
-    paths = by_parts(bloomgate, bloomgate.Shape(ENTRIES, 42), [np.array(addresses(0, ENTRIES // 3))], 2, tmp_path)
-    command = [built("filter/cli/bloomgate"), "join", *paths, "--output", old]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, "--allow-shrink" in done.stderr, old.read_bytes() == before) == (65, True, True), done.stderr
-    assert subprocess.run([*command, "--allow-shrink"]).returncode == 0
-    assert old.read_bytes() != before
+@pytest.mark.parametrize("settings", [{}, {"layout": "line", "tag_separators": "+", "keep_case": True},
+                                      {"layout": "ribbon", "no_sender_domains": True}])
+def test_entries_of_every_kind_that_tasks_have_written_are_the_file_of_one_build(bloomgate, tmp_path, settings):
+    profile = {name: value for name, value in settings.items() if name != "layout"}
+    rest = {name: value for name, value in settings.items() if name in ("layout", "no_sender_domains")}
+    shape = {"seed": 42, "expected_entries": ENTRIES, "store": tmp_path / "store", "store_seed": SEED, **rest}
+    (tmp_path / "whole.txt").write_text("\n".join(KINDS), encoding="utf-8")
+    bloomgate.build([tmp_path / "whole.txt"], tmp_path / "whole.bloom", **{**profile, **shape})
+    store = (tmp_path / "store").read_bytes()
+    pieces = [KINDS[i::6] for i in range(6)]
+    parts = [bloomgate.write_part(columns_of(piece)[form], tmp_path / f"{i}.store", index=i, parts=6, store_seed=SEED, **profile)
+             for i, (piece, form) in enumerate(zip(pieces, columns_of([])))]
+    assert [(part.index, part.parts, part.path) for part in parts] == [(i, 6, str(tmp_path / f"{i}.store")) for i in range(6)]
+    assert sum(part.rejected for part in parts) == 1
+    report = bloomgate.build([part.path for part in parts][::-1], tmp_path / "parts.bloom", **shape)
+    assert report["domain_entries"] == 5
+    assert (tmp_path / "parts.bloom").read_bytes() == (tmp_path / "whole.bloom").read_bytes()
+    assert (tmp_path / "store").read_bytes() == store
 
 
-def test_dask_workers_build_the_file_of_one_machine(bloomgate, tmp_path):
+def test_no_text_of_a_column_becomes_two_entries(bloomgate, tmp_path):
+    part = bloomgate.write_part(["joe@example.org\neve@evil.example", "ann@example.org"], tmp_path / "part", index=0, parts=1,
+                                store_seed=SEED, allow_rejects=True)
+    assert (part.addresses, part.rejected) == (1, 1)
+
+
+def test_a_part_that_is_missing_or_there_twice_is_refused(bloomgate, tmp_path):
+    paths = [bloomgate.write_part(addresses(10 * i, 10), tmp_path / f"{i}.store", index=i, parts=3, store_seed=SEED, run="today").path
+             for i in range(3)]
+    other = bloomgate.write_part(addresses(0, 10), tmp_path / "other.store", index=0, parts=3, store_seed=SEED, run="yesterday").path
+    for wrong, words in ((paths[:2], "missing|lacks|2"), ([*paths, paths[0]], "both part 0"), ([other, *paths[1:]], "run")):
+        with pytest.raises(bloomgate.Error, match=words) as refused:
+            bloomgate.build(wrong, tmp_path / "out.bloom")
+        assert refused.value.name == "bad_argument"
+    assert not (tmp_path / "out.bloom").exists()
+    with pytest.raises(bloomgate.Error, match="no part 3 of 3") as refused:
+        bloomgate.write_part([], tmp_path / "part", index=3, parts=3, store_seed=SEED)
+    assert refused.value.name == "usage"
+    with pytest.raises(TypeError, match="float"):
+        bloomgate.write_part([1.5], tmp_path / "part", index=0, parts=3, store_seed=SEED)
+
+
+def failing():
+    yield addresses(0, 1000)
+    raise KeyError("a source that ends in the middle")
+
+
+def test_a_task_that_fails_or_is_killed_in_the_middle_leaves_no_part(bloomgate, tmp_path):
+    with pytest.raises(KeyError):
+        bloomgate.write_part(failing(), tmp_path / "part", index=0, parts=1, store_seed=SEED)
+    task = subprocess.run(
+        [sys.executable, "-B", "-c", "import bloomgate, os, signal, sys\ndef killed():\n    yield ['joe@example.org'] * 100000\n"
+         "    os.kill(os.getpid(), signal.SIGKILL)\nbloomgate.write_part(killed(), sys.argv[1], index=0, parts=1, store_seed=1)",
+         tmp_path / "part"], capture_output=True, env=environment(), timeout=60)
+    assert task.returncode == -signal.SIGKILL, task.stderr
+    wait_until(lambda: not processes_with(str(tmp_path / "part")), "the program that it has started has ended")
+    assert not (tmp_path / "part").exists()
+
+
+def processes_with(word, parent=None):
+    """The numbers of the processes that have it in their command line; those of one parent."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if (parent in (None, int(status.read_text().rpartition(")")[2].split()[1]))
+                    and word.encode() in (status.parent / "cmdline").read_bytes()):
+                found.append(int(status.parent.name))
+        except OSError:
+            continue  # it has ended
+    return found
+
+
+def environment():
+    """What a program needs that imports the module."""
+    paths = [str(build_folder() / "filter/cli"), os.environ["PATH"]]
+    return {**os.environ, "PYTHONPATH": str(MODULE), "LD_LIBRARY_PATH": str(build_folder() / "filter/library"), "PATH": ":".join(paths)}
+
+
+def test_dask_workers_build_the_file_of_one_machine_though_one_is_killed(bloomgate, tmp_path):
     """Several worker processes on loopback, and tasks as in the manual of the module."""
     pytest.importorskip("distributed")
-    expected = build(tmp_path, "built", "\n".join(addresses(0, ENTRIES)) + "\n", "--seed", "7", "--expected-entries", str(ENTRIES))
-    done = subprocess.run(
-        [sys.executable, "-B", REPOSITORY / "filter/library/python/dask_build.py", tmp_path / "built.txt", "--entries", str(ENTRIES),
-         "--seed", "7", "--parts", "5", "--workers", "3", "--folder", tmp_path / "parts", "--output", tmp_path / "joined.bloom"],
-        capture_output=True, text=True, timeout=300,
-        env={**os.environ, "PYTHONPATH": str(MODULE), "LD_LIBRARY_PATH": str(build_folder() / "filter/library")})
-    assert done.returncode == 0, done.stderr
-    assert "of 3 processes" in done.stdout
-    assert (tmp_path / "joined.bloom").read_bytes() == expected.read_bytes()
+    (tmp_path / "list.txt").write_text("\n".join(KINDS), encoding="utf-8")
+    driver = subprocess.Popen(
+        [sys.executable, "-B", MODULE / "dask_build.py", tmp_path / "list.txt", "--parts", "24", "--workers", "2", "--folder",
+         tmp_path / "parts", "--layout", "ribbon", "--output", tmp_path / "parts.bloom"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, env=environment())
+    wait_until(lambda: list((tmp_path / "parts").glob("*.store")), "the first part")
+    os.kill(processes_with("spawn_main", parent=driver.pid)[0], signal.SIGKILL)
+    out, err = driver.communicate(timeout=300)
+    assert driver.returncode == 0, err
+    assert "of 24 parts: 60,004 addresses, 5 domain entries" in out
+    assert bloomgate.Filter(tmp_path / "parts.bloom").listed(np.array(addresses(0, ENTRIES))).all()
 
 
-class Column:
-    """As much of a pandas.Series as the lines of the page for Spark use."""
-
-    def __init__(self, values):
-        self.values = np.asarray(values)
-        self.iloc = self.values
-
-    def to_numpy(self):
-        return self.values
-
-
-class Frame(dict):
-    """As much of a pandas.DataFrame."""
-
-    def __init__(self, columns):
-        super().__init__({name: Column(values) for name, values in columns.items()})
-
-
-class SparkFrame:
-    """As much of a DataFrame of Spark, of partitions of one or two frames each: what a function gives has the columns of
-    its schema, in order, in types that fit."""
+class Rows:
+    """As much of a DataFrame and an RDD of Spark as `spark_build.py` uses: partitions of rows."""
 
     def __init__(self, partitions):
         self.partitions = partitions
 
-    def mapInPandas(self, function, schema):  # noqa: N802
-        return SparkFrame([[received(frame, schema) for frame in function(iter(frames))] for frames in self.partitions])
+    @property
+    def rdd(self):
+        return self
 
-    def groupBy(self, name):  # noqa: N802
-        frames = [frame for partition in self.partitions for frame in partition]
-        groups = np.unique(np.concatenate([frame[name].values for frame in frames]))
-        return SparkFrame([[Frame({column: np.concatenate([frame[column].values[frame[name].values == group] for frame in frames])
-                                   for column in frames[0]})] for group in groups])
+    def select(self, column):
+        assert column == "entry"
+        return Rows([[(row[column],) for row in partition] for partition in self.partitions])
 
-    def applyInPandas(self, function, schema):  # noqa: N802
-        return SparkFrame([[received(function(frame), schema) for frame in frames] for frames in self.partitions])
+    def map(self, function):
+        return Rows([[function(row) for row in partition] for partition in self.partitions])
+
+    def filter(self, function):
+        return Rows([[row for row in partition if function(row)] for partition in self.partitions])
+
+    def getNumPartitions(self):  # noqa: N802
+        return len(self.partitions)
+
+    def mapPartitionsWithIndex(self, function):  # noqa: N802
+        # A function goes to the executors pickled, and Spark may run a task twice.
+        return Rows([list(function(index, iter(rows))) and list(function(index, iter(rows)))
+                     for index, rows in enumerate(self.partitions)])
 
     def collect(self):
-        return [frame for partition in self.partitions for frame in partition]
+        return [row for partition in self.partitions for row in partition]
 
 
-def received(frame, schema):
-    wanted = [field.split() for field in schema.split(", ")]
-    assert list(frame) == [name for name, _ in wanted]
-    for name, kind in wanted:
-        assert frame[name].values.dtype.kind == {"long": "i", "string": "U"}[kind], name
-    return Frame({name: frame[name].values.copy() for name in frame})
+def test_the_file_for_spark_builds_what_is_in_all_partitions(bloomgate, tmp_path):
+    """Debian has no Spark, so stand-ins call it."""
+    import spark_build
 
-
-def test_the_lines_for_spark_build_the_file_of_one_machine(bloomgate, tmp_path):
-    """As they stand in the manual of the module; Debian has neither Spark nor, here, pandas, so stand-ins call them."""
-    lines = addresses(0, ENTRIES)
-    expected = build(tmp_path, "built", "\n".join(lines) + "\n", "--seed", "7", "--expected-entries", str(ENTRIES))
     (tmp_path / "parts").mkdir()
-    page = (MODULE / "README.md").read_text(encoding="utf-8")
-    section = re.search(r"(?ms)^### With Spark$(.*)", page).group(1)
-    code = "".join(f"{line[4:]}\n" for line in section.splitlines() if line.startswith("    "))
-    pieces = [[Frame({"address": np.array(lines[at:at + 7000], dtype=object)}) for at in (begin, begin + 7000)]
-              for begin in range(0, ENTRIES, 14_000)]
-    known = {"shape": bloomgate.Shape(expected_entries=ENTRIES, seed=7), "PARTS": 6, "addresses": SparkFrame(pieces),
-             "pandas": types.SimpleNamespace(DataFrame=Frame)}
-    assert code.count("/shared/parts/") == 1
-    exec(compile(code.replace("/shared/parts/", f"{tmp_path}/parts/"), "README.md", "exec"), known)
-    paths = [str(path) for frame in known["written"] for path in frame["path"].values]
-    assert len(paths) == 6
-    bloomgate.join(paths, tmp_path / "joined.bloom")
-    assert (tmp_path / "joined.bloom").read_bytes() == expected.read_bytes()
+    table = Rows([[{"entry": text, "other": 7} for text in [*KINDS[i::5], None]] for i in range(5)] + [[]])
+    report = spark_build.build(table, "entry", tmp_path / "parts", tmp_path / "out.bloom", layout="ribbon")
+    assert (report["addresses"], report["domain_entries"]) == (60_004, 5)
+    assert bloomgate.Filter(tmp_path / "out.bloom").listed(np.array(addresses(0, ENTRIES))).all()
+
+
+def test_the_module_is_typed():
+    pytest.importorskip("mypy")
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, "bloomgate"], cwd=MODULE,
+                          capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_wheel_has_all_that_the_module_needs(tmp_path):
+    done = subprocess.run([REPOSITORY / "scripts/build-wheel", "--from", build_folder(), "--output", tmp_path], capture_output=True,
+                          text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    wheel = done.stdout.split()[-1]
+    subprocess.run([sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-index", "--no-deps",
+                    "--no-compile", "--target", tmp_path / "site", wheel], check=True, timeout=300)
+    code = ("import bloomgate\npart = bloomgate.write_part(['joe@example.org', '@partner.example'], 'part', index=0, parts=1, store_seed=1)\n"
+            "bloomgate.build([part.path], 'out.bloom')\nwith bloomgate.Filter('out.bloom') as filter:\n"
+            "    print(int(filter.look_up('joe@example.org')), int(filter.look_up('x@partner.example')), bloomgate.version())")
+    clean = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tmp_path / "site")}
+    done = subprocess.run([sys.executable, "-B", "-c", code], cwd=tmp_path, capture_output=True, text=True, env=clean, timeout=60)
+    assert done.stdout.split()[:2] == ["1", "3"], done.stderr
+    assert (tmp_path / "site/bloomgate/py.typed").exists()

@@ -16,7 +16,6 @@ int run_fold(const Arguments& arguments);
 int run_harvest(const Arguments& arguments);
 int run_info(const Arguments& arguments);
 int run_intersect(const Arguments& arguments);
-int run_join(const Arguments& arguments);
 int run_learned(const Arguments& arguments);
 int run_merge(const Arguments& arguments);
 int run_query(const Arguments& arguments);

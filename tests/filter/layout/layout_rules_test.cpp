@@ -206,20 +206,17 @@ TEST_CASE(
     Layout layout;
     bool made_by_blocks;
     bool can_have_store;
-    bool made_of_parts;
   };
-  for (const auto& [layout, made_by_blocks, can_have_store, made_of_parts] :
-       {Row{Layout::page, false, true, true},
-        {Layout::line, false, true, true},
-        {Layout::classic, false, false, false},
-        {Layout::partitioned, false, false, false},
-        {Layout::ribbon, true, true, false},
-        {Layout::counting, true, false, false}}) {
+  for (const auto& [layout, made_by_blocks, can_have_store] : {Row{Layout::page, false, true},
+                                                               {Layout::line, false, true},
+                                                               {Layout::classic, false, false},
+                                                               {Layout::partitioned, false, false},
+                                                               {Layout::ribbon, true, true},
+                                                               {Layout::counting, true, false}}) {
     const LayoutRules& rules = layout_rules(layout);
     CAPTURE(rules.name());
     CHECK(rules.is_made_by_blocks() == made_by_blocks);
     CHECK(rules.can_have_store() == can_have_store);
-    CHECK(rules.is_made_of_parts() == made_of_parts);
     CHECK(rules.why_no_strangers().empty() == (layout != Layout::counting));
   }
 }

@@ -14,10 +14,8 @@ namespace bloomgate::test {
 
 struct Close {
   void operator()(bloomgate_filter* filter) const { bloomgate_close(filter); }
-  void operator()(bloomgate_shape* shape) const { bloomgate_shape_free(shape); }
 };
 using Filter = std::unique_ptr<bloomgate_filter, Close>;
-using Shape = std::unique_ptr<bloomgate_shape, Close>;
 
 inline int open_error(const std::string& path, unsigned flags = BLOOMGATE_VERIFY) {
   bloomgate_filter* filter = nullptr;
@@ -55,22 +53,6 @@ inline std::uint8_t look_up_pair(const Filter& filter, const std::string& sender
 inline std::uint64_t number(const Filter& filter, int which) {
   std::uint64_t number = 0;
   REQUIRE(bloomgate_number(filter.get(), which, &number) == BLOOMGATE_OK);
-  return number;
-}
-
-inline Shape shape_for(std::uint64_t entries, std::uint64_t seed) {
-  bloomgate_shape* shape = nullptr;
-  REQUIRE(bloomgate_shape_new(entries, seed, &shape) == BLOOMGATE_OK);
-  return Shape(shape);
-}
-
-inline int set(const Shape& shape, const std::string& option, const std::string& value) {
-  return bloomgate_shape_set(shape.get(), option.data(), option.size(), value.data(), value.size());
-}
-
-inline std::uint64_t shape_number(const Shape& shape, int which) {
-  std::uint64_t number = 0;
-  REQUIRE(bloomgate_shape_number(shape.get(), which, &number) == BLOOMGATE_OK);
   return number;
 }
 

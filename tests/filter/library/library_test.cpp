@@ -180,9 +180,6 @@ TEST_CASE_METHOD(Library, "an invalid column is refused, and none of its address
     CHECK(bloomgate_look_up_column64(filter.get(), data.data(), row.bytes, row.offsets.data(), 2, answers.data()) ==
           BLOOMGATE_BAD_ARGUMENT);
     CHECK(answers == std::vector<std::uint8_t>(2, BLOOMGATE_NOT_LISTED));
-    std::vector<std::uint64_t> hashes(2);
-    CHECK(bloomgate_hash_column64(bloomgate_shape_of(filter.get()), data.data(), row.bytes, row.offsets.data(), 2,
-                                  hashes.data(), answers.data()) == BLOOMGATE_BAD_ARGUMENT);
   }
   std::uint8_t answer = BLOOMGATE_LISTED;
   CHECK(bloomgate_look_up_fixed(filter.get(), data.data(), SIZE_MAX, 0, nullptr) == BLOOMGATE_OK);
@@ -278,17 +275,16 @@ TEST_CASE_METHOD(Library, "a file that becomes shorter lists no sender, if the p
 TEST_CASE_METHOD(Library, "keys are made by the file's profile, and an address without a key has a reason") {
   const Filter filter =
       built({"joe@example.org"}, {.seed = 42, .profile = {.tag_separators = *TagSeparators::parse("+")}});
-  const bloomgate_shape* const shape = bloomgate_shape_of(filter.get());
   char key[BLOOMGATE_MAX_KEY_BYTES];
   std::size_t bytes = 0;
   int kind = -1;
   const char* reason = nullptr;
   const auto address = [&](const std::string& text, std::size_t room = sizeof key) {
-    return bloomgate_canonicalize_address(shape, text.data(), text.size(), key, room, &bytes, &kind, &reason);
+    return bloomgate_canonicalize_address(filter.get(), text.data(), text.size(), key, room, &bytes, &kind, &reason);
   };
   const auto entry = [&](const std::string& text) {
-    REQUIRE(bloomgate_canonicalize_entry(shape, text.data(), text.size(), key, sizeof key, &bytes, &kind, &reason) ==
-            BLOOMGATE_OK);
+    REQUIRE(bloomgate_canonicalize_entry(filter.get(), text.data(), text.size(), key, sizeof key, &bytes, &kind,
+                                         &reason) == BLOOMGATE_OK);
     return std::string(key, bytes);
   };
   REQUIRE(address("<JOE+news@Bücher.example>") == BLOOMGATE_OK);
@@ -328,129 +324,16 @@ TEST_CASE("the last error is one sentence, also after a longer one") {
   CHECK(bloomgate_last_error() == flags);
 }
 
-TEST_CASE("hashes of a key and of a column are the builder's") {
-  const Shape shape = shape_for(1'000, 42);
+TEST_CASE_METHOD(Library, "the hash of a key is the builder's") {
+  const Filter filter = built({"joe@example.org"}, {.seed = 42});
   std::uint64_t hash = 0;
-  REQUIRE(bloomgate_hash_key(shape.get(), "joe@example.org", 15, &hash) == BLOOMGATE_OK);
+  REQUIRE(bloomgate_hash_key(filter.get(), "joe@example.org", 15, &hash) == BLOOMGATE_OK);
   CHECK(hash == hash_key("joe@example.org", 42));
-  const Texts<std::int64_t> texts({"Joe@example.org", "nonsense", "@example.org", "a@b.example > c@d.example", "",
-                                   "list:a.example", "joe@example.org signed-by esp.example"});
-  std::vector<std::uint64_t> hashes(7, 99);
-  std::vector<std::uint8_t> kinds(7, 99);
-  REQUIRE(bloomgate_hash_column64(shape.get(), texts.data.data(), texts.data.size(), texts.offsets.data(), 7,
-                                  hashes.data(), kinds.data()) == BLOOMGATE_OK);
-  CHECK(hashes == std::vector<std::uint64_t>{hash, 0, 0, hash_key("a@b.example\nc@d.example", 42), 0, 0, 0});
-  CHECK(kinds == std::vector<std::uint8_t>{BLOOMGATE_KIND_ADDRESS, BLOOMGATE_KIND_REJECTED, BLOOMGATE_KIND_DOMAIN,
-                                           BLOOMGATE_KIND_PAIR, BLOOMGATE_KIND_BLANK, BLOOMGATE_KIND_MAILING_LIST,
-                                           BLOOMGATE_KIND_WITH_SIGNER});
   const Filter stored = opened((kTests / "golden/stored.bloom").string());
-  REQUIRE(bloomgate_hash_key(bloomgate_shape_of(stored.get()), "joe@example.org", 15, &hash) == BLOOMGATE_OK);
+  REQUIRE(bloomgate_hash_key(stored.get(), "joe@example.org", 15, &hash) == BLOOMGATE_OK);
   CHECK(hash == mix_hash(hash_key("joe@example.org", 42), 7));
   const Filter classic = opened((kTests / "golden/classic.bloom").string());
-  CHECK(bloomgate_hash_key(bloomgate_shape_of(classic.get()), "joe@example.org", 15, &hash) ==
-        BLOOMGATE_UNSUPPORTED_LAYOUT);
-}
-
-TEST_CASE("a shape is worked out as the builder does, and a setting that does not fit changes nothing") {
-  const Shape shape = shape_for(1'000'000, 42);
-  CHECK(shape_number(shape, BLOOMGATE_BLOCK_COUNT) == 245);
-  CHECK(shape_number(shape, BLOOMGATE_HASHES) == 6);
-  REQUIRE(set(shape, "bits-per-entry", "16") == BLOOMGATE_OK);
-  CHECK(shape_number(shape, BLOOMGATE_BLOCK_COUNT) == 489);
-  CHECK(shape_number(shape, BLOOMGATE_HASHES) == 6);
-  REQUIRE(set(shape, "layout", "line") == BLOOMGATE_OK);
-  CHECK(shape_number(shape, BLOOMGATE_BLOCK_BYTES) == 64);
-  REQUIRE(set(shape, "hashes", "5") == BLOOMGATE_OK);
-  CHECK(shape_number(shape, BLOOMGATE_HASHES) == 5);
-  REQUIRE(set(shape, "keep-case", "yes") == BLOOMGATE_OK);
-  CHECK(shape_number(shape, BLOOMGATE_KEEPS_CASE) == 1);
-  const std::vector<std::pair<std::string, std::string>> wrong = {{"bits-per-entry", "0"},
-                                                                  {"bits-per-entry", "nan"},
-                                                                  {"bits-per-entry", "65"},
-                                                                  {"hashes", "0"},
-                                                                  {"hashes", "33"},
-                                                                  {"hashes", "-1"},
-                                                                  {"hashes", "5x"},
-                                                                  {"layout", "ribbon"},
-                                                                  {"layout", ""},
-                                                                  {"layout", "classic"},
-                                                                  {"layout", "counting"},
-                                                                  {"block-bytes", "4096"},
-                                                                  {"hash", "md5"},
-                                                                  {"keep-case", "1"},
-                                                                  {"tag-separators", "x"},
-                                                                  {"seed", "1"},
-                                                                  {"", ""}};
-  for (const auto& [option, value] : wrong) {
-    CAPTURE(option, value);
-    CHECK(set(shape, option, value) == BLOOMGATE_BAD_ARGUMENT);
-    CHECK(set(shape, "keep-case", "yes") == BLOOMGATE_OK);  // works out the shape of what is set
-    CHECK(shape_number(shape, BLOOMGATE_BLOCK_BYTES) == 64);
-    CHECK(shape_number(shape, BLOOMGATE_HASHES) == 5);
-  }
-  CHECK(shape_number(shape, BLOOMGATE_HASHES) == 5);
-  CHECK(shape_number(shape, BLOOMGATE_BLOCK_BYTES) == 64);
-  bloomgate_shape* none = nullptr;
-  CHECK(bloomgate_shape_new(0, 1, &none) == BLOOMGATE_BAD_ARGUMENT);
-  CHECK(bloomgate_shape_new(UINT64_MAX, 1, &none) == BLOOMGATE_SIZE_OVERFLOW);
-  CHECK(none == nullptr);
-}
-
-TEST_CASE_METHOD(Library, "parts that are made and joined through the library are the file of one build") {
-  const auto addresses = numbered_addresses(0, 30'000);
-  build_filter(folder.file("built"), addresses, {.expected_entries = 30'000, .seed = 42});
-  const Shape shape = shape_for(30'000, 42);
-  const Texts<std::int64_t> texts(addresses);
-  std::vector<std::uint64_t> hashes(addresses.size());
-  std::vector<std::uint8_t> kinds(addresses.size());
-  REQUIRE(bloomgate_hash_column64(shape.get(), texts.data.data(), texts.data.size(), texts.offsets.data(),
-                                  addresses.size(), hashes.data(), kinds.data()) == BLOOMGATE_OK);
-  std::vector<std::uint64_t> numbers(hashes.size());
-  constexpr std::uint64_t kParts = 3;
-  REQUIRE(bloomgate_parts_of_hashes(shape.get(), kParts, hashes.data(), hashes.size(), numbers.data()) == BLOOMGATE_OK);
-  std::vector<std::string> paths;
-  for (std::uint64_t i = 0; i < kParts; ++i) {
-    std::vector<std::uint64_t> own;
-    for (std::size_t at = 0; at < hashes.size(); ++at) {
-      if (numbers[at] == i) own.push_back(hashes[at]);
-    }
-    std::uint64_t first = 0;
-    std::uint64_t blocks = 0;
-    REQUIRE(bloomgate_blocks_of_part(shape.get(), i, kParts, &first, &blocks) == BLOOMGATE_OK);
-    bloomgate_part* part = nullptr;
-    REQUIRE(bloomgate_part_new(shape.get(), first, blocks, &part) == BLOOMGATE_OK);
-    CHECK(bloomgate_part_add(part, own.data(), own.size()) == BLOOMGATE_OK);
-    const std::uint64_t foreign = i == 0 ? UINT64_MAX : 0;
-    CHECK(bloomgate_part_add(part, &foreign, 1) == BLOOMGATE_BAD_ARGUMENT);
-    const void* bytes = nullptr;
-    std::size_t count = 0;
-    CHECK(bloomgate_part_bytes(part, &bytes, &count) == BLOOMGATE_OK);
-    CHECK(count == blocks * 4096);
-    paths.push_back(folder.file("part" + std::to_string(i)));
-    CHECK(bloomgate_part_write(part, paths.back().data(), paths.back().size()) == BLOOMGATE_OK);
-    bloomgate_part_free(part);
-  }
-  std::vector<const char*> names;
-  std::vector<std::size_t> sizes;
-  for (const std::string& path : paths) {
-    names.push_back(path.data());
-    sizes.push_back(path.size());
-  }
-  const std::string joined = folder.file("joined");
-  CHECK(bloomgate_join(names.data(), sizes.data(), 2, joined.data(), joined.size()) == BLOOMGATE_BAD_INPUT);
-  REQUIRE(bloomgate_join(names.data(), sizes.data(), kParts, joined.data(), joined.size()) == BLOOMGATE_OK);
-  CHECK(read_file(joined) == read_file(folder.file("built")));
-  CHECK(bloomgate_parts_of_hashes(shape.get(), 99, hashes.data(), 0, nullptr) == BLOOMGATE_BAD_ARGUMENT);
-  CHECK(bloomgate_parts_of_hashes(shape.get(), 0, hashes.data(), 0, nullptr) == BLOOMGATE_BAD_ARGUMENT);
-  std::uint64_t first = 0;
-  std::uint64_t blocks = 0;
-  CHECK(bloomgate_blocks_of_part(shape.get(), kParts, kParts, &first, &blocks) == BLOOMGATE_BAD_ARGUMENT);
-  bloomgate_part* none = nullptr;
-  CHECK(bloomgate_part_new(shape.get(), 0, 99, &none) == BLOOMGATE_BAD_ARGUMENT);
-  const Filter ribbon = opened((kTests / "golden/ribbon.bloom").string());
-  CHECK(bloomgate_part_new(bloomgate_shape_of(ribbon.get()), 0, 1, &none) == BLOOMGATE_UNSUPPORTED_LAYOUT);
-  CHECK(none == nullptr);
-  bloomgate_part_free(none);
+  CHECK(bloomgate_hash_key(classic.get(), "joe@example.org", 15, &hash) == BLOOMGATE_UNSUPPORTED_LAYOUT);
 }
 
 TEST_CASE("every code has a name and a sentence, and each thread its own last error") {
