@@ -81,8 +81,8 @@ int canonicalize_into(const bloomgate_filter* filter, const char* text, std::siz
 
 }  // namespace
 
-int bloomgate_canonicalize_address(const bloomgate_filter* filter, const char* text, size_t bytes, char* key, size_t room,
-                                   size_t* key_bytes, int* kind, const char** reason) {
+int bloomgate_canonicalize_address(const bloomgate_filter* filter, const char* text, size_t bytes, char* key,
+                                   size_t room, size_t* key_bytes, int* kind, const char** reason) {
   return canonicalize_into(
       filter, text, bytes, key, room, key_bytes, kind, reason,
       [](std::string_view address, const auto& profile) { return bloomgate::canonicalize_path(address, profile); });

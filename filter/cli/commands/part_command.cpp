@@ -1,10 +1,18 @@
 // `bloomgate part`: one of many jobs reads its share of lists, and makes a store of it.
 #include <sysexits.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <limits>
+#include <optional>
+#include <vector>
 
+#include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/cli/commands/build_options.hpp"
@@ -55,6 +63,38 @@ std::uint32_t parse_number(const std::string& text, const char* option) {
   throw UsageError(std::string(option) + " takes a smaller number than " + text);
 }
 
+// Where the store is made that goes to standard output: its header is written last.
+class StoreForPipe {
+ public:
+  explicit StoreForPipe(const std::string& scratch) : folder_(scratch + "/bloomgate-part-XXXXXX") {
+    if (mkdtemp(folder_.data()) == nullptr)
+      throw system_error(ErrorCode::cannot_write, "make a folder in", scratch, errno);
+  }
+  ~StoreForPipe() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  StoreForPipe(const StoreForPipe&) = delete;
+  StoreForPipe& operator=(const StoreForPipe&) = delete;
+
+  std::string path() const { return folder_ + "/store"; }
+
+  void write_out(std::uint64_t bytes) const {
+    std::ifstream file(path(), std::ios::binary);
+    std::vector<char> piece(kBytesAtOnce);
+    while (file.read(piece.data(), kBytesAtOnce) || file.gcount() != 0) {
+      std::cout.write(piece.data(), file.gcount());
+      bytes -= static_cast<std::uint64_t>(file.gcount());
+    }
+    if (bytes != 0) throw BloomgateError(ErrorCode::cannot_read, "read " + path() + ": it is not as long as it was");
+  }
+
+ private:
+  static constexpr std::streamsize kBytesAtOnce = 1 << 20;
+
+  std::string folder_;
+};
+
 Json json_of(const PartResult& result) {
   const StoreHeader& header = result.header;
   return {{"store", result.output},          {"part", header.part.index},
@@ -74,9 +114,9 @@ int run_part(const Arguments& arguments) {
   po::options_description visible("options");
   visible.add_options()  //
       ("output,o", po::value(&request.output)->required()->value_name("FILE"),
-       "where to put the store; an old file is replaced once the new one is complete")                        //
-      ("of", po::value(&command.parts)->required()->value_name("N"), "in how many parts the lists are read")  //
-      ("index", po::value(&command.index)->required()->value_name("I"), "the part to make: 0 to N - 1")       //
+       "where to put the store; an old file is replaced once the new one is complete. -: to standard output")  //
+      ("of", po::value(&command.parts)->required()->value_name("N"), "in how many parts the lists are read")   //
+      ("index", po::value(&command.index)->required()->value_name("I"), "the part to make: 0 to N - 1")        //
       ("store-seed", po::value(&command.store_seed)->required()->value_name("SEED"),
        "seed of the hashes in the store, the same for all parts; keep it secret")  //
       ("run", po::value(&request.run)->value_name("NAME"),
@@ -122,12 +162,23 @@ int run_part(const Arguments& arguments) {
   if (is_given(*values, "newest")) request.newest = parse_age(command.newest, "--newest");
   options.hash_family = command.shape.chosen_hash_family();
   options.sender_domains = !command.no_sender_domains;
+  std::optional<StoreForPipe> pipe;
+  if (request.output == "-") {
+    if (command.json) throw UsageError("with --output - standard output has the store, and --json has no place");
+    if (isatty(STDOUT_FILENO) == 1) throw UsageError("--output -: a store is no text; send it to a file or a pipe");
+    if (!request.scratch_folder) request.scratch_folder = "/var/tmp";
+    request.output = pipe.emplace(*request.scratch_folder).path();
+  }
   // The work continues where the reader of the progress or the report is gone.
   std::signal(SIGPIPE, SIG_IGN);
   JobProgress progress(command.quiet);
   const PartResult result = make_part(std::move(request), progress, stop_flag());
   if (command.json) {
     print_report(json_of(result));
+    return EX_OK;
+  }
+  if (pipe) {
+    pipe->write_out(result.file_bytes);
     return EX_OK;
   }
   const StorePart& part = result.header.part;

@@ -1,6 +1,7 @@
 """What config/container and scripts/image have, without a container: the programs that are beside Bloomgate's own in the
 image, run here, and the files for compose and Kubernetes, read as those programs read them."""
 
+import json
 import os
 import re
 import shlex
@@ -186,6 +187,8 @@ def test_postfix_beside_it_asks_bloomgate_first_and_then_rspamd():
 def pods():
     yield "Deployment", of_kind("Deployment")[0]["spec"]["template"]["spec"]
     yield "CronJob", of_kind("CronJob")[0]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    for job in of_kind("Job"):
+        yield job["metadata"]["name"], job["spec"]["template"]["spec"]
 
 
 @pytest.mark.parametrize("kind, pod", pods())
@@ -238,3 +241,29 @@ def test_the_builder_of_kubernetes_builds_of_the_lists_that_are_mounted(tmp_path
     assert program == "bloomgate"
     subprocess.run([built("filter/cli/bloomgate"), *here], check=True, capture_output=True)
     assert (tmp_path / "whitelist.bloom").exists()
+
+
+def test_the_jobs_of_kubernetes_read_lists_in_parts_and_build_of_all_parts(tmp_path):
+    by_name = {job["metadata"]["name"]: job["spec"] for job in of_kind("Job")}
+    reads, builds = by_name["bloomgate-parts"], by_name["bloomgate-of-parts"]
+    assert reads["completionMode"] == "Indexed" and builds["suspend"] is True
+    for folder in ("lists", "parts", "whitelists"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "lists/customers.txt").write_text("".join(f"user{i}@example.org\n" for i in range(10_000)))
+    here = [("/var/lib/bloomgate/whitelists", tmp_path / "whitelists"), ("/parts", tmp_path / "parts"), ("/lists", tmp_path / "lists"),
+            ("/tmp ", f"{tmp_path} ")]
+
+    def run(job, **variables):
+        words = job["template"]["spec"]["containers"][0]["command"]
+        for old, new in here:
+            words = [word.replace(old, str(new)) for word in words]
+        subprocess.run(words, check=True, capture_output=True, env={
+            "PATH": f"{built('filter/cli/bloomgate').parent}:{os.environ['PATH']}", **variables})
+
+    variables = {each["name"]: "7" for each in reads["template"]["spec"]["containers"][0]["env"]}
+    for index in range(reads["completions"]):
+        run(reads, JOB_COMPLETION_INDEX=str(index), **variables)
+    run(builds)
+    shown = subprocess.run([built("filter/cli/bloomgate"), "info", "--json", tmp_path / "whitelists/whitelist.bloom"], check=True,
+                           capture_output=True, text=True)
+    assert json.loads(shown.stdout)["addresses"] == 10_000

@@ -113,7 +113,7 @@ def test_the_library_its_header_its_python_module_and_the_builder_by_mpi_are_in_
     assert "/usr/include/bloomgate.h" in development
     assert "/usr/share/libbloomgate/corpus/bad/expected.tsv" in development
     assert "/usr/bin/bloomgate-mpi" in files_of(packages, "bloomgate-mpi")
-    assert "/usr/lib/python3/dist-packages/bloomgate.py" in files_of(packages, "python3-bloomgate")
+    assert "/usr/lib/python3/dist-packages/bloomgate/py.typed" in files_of(packages, "python3-bloomgate")
 
 
 @pytest.mark.parametrize("check", container.names_of_checks(SCRIPT))

@@ -1,17 +1,11 @@
 """The option --json of every command: a result and an error are objects that parse."""
-import ctypes
 import json
-import os
 import re
-import sys
 
-# usage: json_test.py PATH-OF-BLOOMGATE PATH-OF-LIBBLOOMGATE [unittest arguments]
-LIBRARY = os.path.abspath(sys.argv.pop(2))
-
-import harvest_test  # noqa: E402
-import learned_test  # noqa: E402
-from program import EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_TEMPFAIL, EX_USAGE, IS_SANITIZED, ProgramTest, REPOSITORY, main, users  # noqa: E402
-from web_server import WebServer  # noqa: E402
+import harvest_test
+import learned_test
+from program import EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_TEMPFAIL, EX_USAGE, ProgramTest, REPOSITORY, main, users
+from web_server import WebServer
 
 LOG = str(REPOSITORY / "tests/golden/report/mail.log")
 HARVEST = ["-o", "lists", "--own-domain", "ours.example", "--for-all"]

@@ -3,7 +3,7 @@ import gzip
 import json
 import shutil
 
-from program import EX_DATAERR, EX_USAGE, ProgramTest, main, users
+from program import EX_DATAERR, EX_IOERR, EX_USAGE, ProgramTest, main, users
 
 PARTS = 5
 # Of every kind, so that each part has some.
@@ -142,6 +142,22 @@ class PartTest(ProgramTest):
         self.check(EX_USAGE, "part", "--of", "5", "--index", "0", "-o", "part", "lists")
         self.check(EX_USAGE, "part", "--of", "5", "--index", "0", "--store-seed", "7", "-o", "lists/a.txt", "lists")
         self.assertFalse((self.folder / "part").exists())
+
+    def test_a_part_goes_through_pipes(self):
+        (self.folder / "zst").mkdir()
+        whole = gzip.compress((self.folder / "lists/a.txt").read_bytes())
+        own = ("part", "--of", "2", "--index", "1", "--store-seed", "7", "--run", "r", "--local-lists", "--scratch", "zst")
+        piped = self.run_program(*own, "-o", "-", "-", stdin=whole)
+        self.part(1, "part1", "--local-lists", "--run", "r", "lists/a.txt", of=2)
+        self.assertEqual((piped.returncode, piped.stdout == (self.folder / "part1").read_bytes()), (0, True), piped.stderr)
+        cut = self.run_program(*own, "-o", "-", "-", stdin=whole[:-9])
+        self.assertEqual((cut.returncode, cut.stdout), (EX_DATAERR, b""))
+        self.assertEqual(list((self.folder / "zst").iterdir()), [])
+        self.check(EX_USAGE, *own, "-o", "-", "--json", "lists")
+        with open("/dev/full", "wb") as full:
+            done = self.run_program(*own, "-o", "-", "lists", "--quiet", stdout=full)
+        self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (EX_IOERR, b"bloomgate part: cannot write to standard output"))
+        self.assertEqual(list((self.folder / "zst").iterdir()), [])
 
     def test_a_part_says_what_it_is(self):
         out, _ = self.part(3, "part3", "lists", "--json")
