@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "filter/base/error.hpp"
@@ -17,7 +18,8 @@ namespace bloomgate::cli {
 namespace {
 
 std::string path_of(std::string_view program) {
-  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  std::error_code none;  // without /proc: as named from the working folder
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
   const std::filesystem::path beside = own / program;
   return access(beside.c_str(), X_OK) == 0 ? beside : (own / BLOOMGATE_PROGRAM_FOLDER / program).lexically_normal();
 }
@@ -51,8 +53,11 @@ int call_program(std::string_view name, const Arguments& arguments) {
     }
   }
   int status = 0;
-  while (waitpid(child, &status, 0) == -1 && errno == EINTR) continue;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
+  pid_t ended = -1;
+  do {
+    ended = waitpid(child, &status, 0);
+  } while (ended == -1 && errno == EINTR);
+  return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
 }
 
 }  // namespace bloomgate::cli

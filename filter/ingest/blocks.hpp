@@ -62,6 +62,8 @@ class Blocks {
   std::size_t input_count() const noexcept { return inputs_.size(); }
 
   std::uint64_t file_bytes(std::size_t input) const noexcept;  // of a regular file; else 0
+  // What was read of it, once all was; not of a regular file in parts.
+  std::uint64_t raw_bytes(std::size_t input) const noexcept;
   // Bytes of all inputs, or of the share of them, as they are, compressed or not, if all are regular files; else 0.
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }
   // Bytes read so far. Safe from any thread.

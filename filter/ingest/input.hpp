@@ -37,6 +37,7 @@ class Input {
   bool is_regular() const noexcept { return is_regular_; }
   bool in_parts() const noexcept { return in_parts_; }
   std::uint64_t file_bytes() const noexcept { return file_bytes_; }
+  std::uint64_t raw_bytes() const noexcept { return in_parts_ ? file_bytes_ : raw_bytes_; }
   std::uint64_t share_bytes() const noexcept {
     return in_parts_ ? share_end_ - share_begin_ : ended_ ? 0 : file_bytes_;
   }

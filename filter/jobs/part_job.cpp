@@ -1,5 +1,6 @@
 #include "filter/jobs/part_job.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -19,6 +20,7 @@
 namespace bloomgate {
 namespace {
 
+constexpr const char* kStandardInput = "-";
 constexpr std::uint64_t kMemoryByDefault = std::uint64_t{256} << 20;
 
 void require_number(const PartRequest& request) {
@@ -41,6 +43,25 @@ void refuse_to_overwrite(const PartRequest& request) {
       }
     }
   }
+}
+
+// A program before a pipe that fails at once sends nothing; then a part without an entry would look like one of an
+// empty list.
+void require_input(const PartRequest& request, const OpenLists& lists) {
+  for (std::size_t input = 0; input < request.inputs.size(); ++input) {
+    if (request.inputs[input] != kStandardInput || lists.blocks.raw_bytes(input) != 0) continue;
+    throw BloomgateError(
+        ErrorCode::bad_input,
+        "standard input was empty: no part was made; send at least a comment, '#', where that is meant",
+        {.path = kStandardInput});
+  }
+}
+
+void require_one_standard_input(const PartRequest& request) {
+  if (std::ranges::count(request.inputs, kStandardInput) + std::ranges::count(request.exceptions, kStandardInput) < 2) {
+    return;
+  }
+  throw UsageError("standard input, -, can be one list only");
 }
 
 // Names without their folders, which may be mounted elsewhere for each job, and sizes.
@@ -99,7 +120,7 @@ class Part {
     store.set_part(part);
     store.complete();
     check_stop(stop);
-    store.stage();
+    // Not by a name that another attempt at the same part uses as well.
     store.publish();
     return {.output = request_.output,
             .header = store.header(),
@@ -119,6 +140,7 @@ class Part {
 PartResult make_part(PartRequest request, JobObserver& observer, const std::atomic<bool>& stop) {
   const auto start = std::chrono::steady_clock::now();
   require_number(request);
+  require_one_standard_input(request);
   request.inputs = list_files(request.inputs);
   request.complete();
   if (request.newest) request.inputs = newest_lists(std::move(request.inputs), *request.newest, today());
@@ -140,6 +162,7 @@ PartResult make_part(PartRequest request, JobObserver& observer, const std::atom
   const StoreShape shape = {request.options.hash_family, request.store_seed, request.options.profile};
   Part made(request, shape);
   add_entries(lists.blocks, *lists.format, made.entries(), request.options, exceptions, broad_domains, rejects);
+  require_input(request, lists);
   rejects.show_kinds();
   if (auto refusal = refusal_of_lines(request, LinesRead::of(rejects, *lists.format), "no part was made")) {
     rejects.keep();

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -147,10 +148,101 @@ def test_entries_of_every_kind_that_tasks_have_written_are_the_file_of_one_build
     assert (tmp_path / "store").read_bytes() == store
 
 
-def test_no_text_of_a_column_becomes_two_entries(bloomgate, tmp_path):
-    part = bloomgate.write_part(["joe@example.org\neve@evil.example", "ann@example.org"], tmp_path / "part", index=0, parts=1,
-                                store_seed=SEED, allow_rejects=True)
-    assert (part.addresses, part.rejected) == (1, 1)
+ONE = {"index": 0, "parts": 1, "store_seed": SEED}
+
+
+@pytest.mark.parametrize("form", list(columns_of(["a"])))
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\n\r", "\r\r"])
+def test_no_text_of_a_column_becomes_two_entries(bloomgate, tmp_path, form, end):
+    texts = [f"joe@example.org{end}@evil.example", "ann@example.org\r", f"{end}bob@example.org", "\r"]
+    part = bloomgate.write_part(columns_of(texts)[form], tmp_path / "part", allow_rejects=True, **ONE)
+    assert (part.addresses, part.domains, part.rejected) == (1, 0, 2)
+
+
+def test_what_is_no_text_is_left_out_or_refused(bloomgate, tmp_path):
+    path = tmp_path / "part"
+
+    def written(entries):
+        part = bloomgate.write_part(entries, path, allow_rejects=True, **ONE)
+        return part.addresses, part.rejected
+
+    assert written(iter([None, "joe@example.org", None])) == written([None, "joe@example.org"]) == (1, 0)
+    assert written(np.ma.array([b"joe@example.org", b"ann@example.org"], mask=[False, True])) == (1, 0)
+    assert written(["joe@example.org", "\ud83d@example.org"]) == written(np.array(["joe@example.org", "\ud83d@example.org"])) == (1, 1)
+    assert written([]) == written(iter(())) == (0, 0)
+    for wrong in ("joe@example.org", b"joe@example.org", [1.5], 7):
+        with pytest.raises(TypeError):
+            written(wrong)
+    for wrong in ((b"joe",), (b"joe", np.array([0, 4])), (b"joe", np.array([2, 1]))):
+        with pytest.raises(ValueError):
+            written(wrong)
+
+
+def test_words_of_the_program_cannot_be_hidden_in_arguments(bloomgate, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in "", "-":
+        with pytest.raises(ValueError, match="file to write"):
+            bloomgate.write_part(["joe@example.org"], path, **ONE)
+    for inputs in ["-"], [b"-"]:
+        with pytest.raises(ValueError, match="standard input"):
+            bloomgate.build(inputs, "out")
+    with pytest.raises(bloomgate.Error, match="one list only"):
+        bloomgate.write_part(["joe@example.org"], "part", except_="-", **ONE)
+    with pytest.raises(ValueError, match="format"):
+        bloomgate.write_part(["joe@example.org"], "part", format="csv:1", **ONE)
+    with pytest.raises(ValueError, match="manual"):
+        bloomgate.build(["part"], "out", help=True)
+    with pytest.raises(TypeError, match="run: expected"):
+        bloomgate.write_part(["joe@example.org"], "part", run={"a"}, **ONE)
+    part = bloomgate.write_part(["joe@example.org"], b"--strict", run=None, reject_file=b"rejects", **ONE)
+    assert (part.path, sorted(os.listdir())) == ("--strict", ["--strict", "rejects"])
+
+
+def test_an_error_is_one_where_ends_of_children_are_ignored(bloomgate, tmp_path):
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with pytest.raises(bloomgate.Error, match="none") as refused:
+            bloomgate.build([tmp_path / "none"], tmp_path / "out")
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert refused.value.name == "cannot_open"
+
+
+def test_a_process_that_is_forked_meanwhile_does_not_keep_the_part_waiting(bloomgate, tmp_path):
+    children = []
+
+    def forking():
+        yield ["joe@example.org"]
+        children.append(os.fork())
+        if children[-1] == 0:
+            signal.pause()
+        yield ["ann@example.org"]
+
+    try:
+        assert bloomgate.write_part(forking(), tmp_path / "part", **ONE).addresses == 2
+    finally:
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+
+def test_descriptors_are_given_back_after_failures(bloomgate, tmp_path):
+    before = os.listdir("/proc/self/fd")
+    kept = []
+    for entries in failing(), [1.5], ["nonsense"]:
+        try:
+            bloomgate.write_part(entries, tmp_path / "part", strict=True, **ONE)
+        except (KeyError, TypeError, bloomgate.Error) as error:
+            kept.append(error)
+    assert len(kept) == 3
+    assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
+def test_attempts_at_one_part_at_once_all_succeed(bloomgate, tmp_path):
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(pool.map(lambda _: bloomgate.write_part(addresses(0, 1000), tmp_path / "part", **ONE), range(24)))
+    assert {part.addresses for part in parts} == {1000}
+    assert os.listdir(tmp_path) == ["part"]
 
 
 def test_a_part_that_is_missing_or_there_twice_is_refused(bloomgate, tmp_path):
@@ -165,8 +257,6 @@ def test_a_part_that_is_missing_or_there_twice_is_refused(bloomgate, tmp_path):
     with pytest.raises(bloomgate.Error, match="no part 3 of 3") as refused:
         bloomgate.write_part([], tmp_path / "part", index=3, parts=3, store_seed=SEED)
     assert refused.value.name == "usage"
-    with pytest.raises(TypeError, match="float"):
-        bloomgate.write_part([1.5], tmp_path / "part", index=0, parts=3, store_seed=SEED)
 
 
 def failing():
@@ -174,13 +264,21 @@ def failing():
     raise KeyError("a source that ends in the middle")
 
 
-def test_a_task_that_fails_or_is_killed_in_the_middle_leaves_no_part(bloomgate, tmp_path):
-    with pytest.raises(KeyError):
-        bloomgate.write_part(failing(), tmp_path / "part", index=0, parts=1, store_seed=SEED)
+def broken():
+    yield addresses(0, 1000)
+    raise BrokenPipeError("of the source")
+
+
+@pytest.mark.parametrize("before", [0, 1, 100_000, 300_000])
+def test_a_task_that_fails_or_is_killed_in_the_middle_leaves_no_part(bloomgate, tmp_path, before):
+    for source, error in (failing, KeyError), (broken, BrokenPipeError):
+        with pytest.raises(error):
+            bloomgate.write_part(source(), tmp_path / "part", **ONE)
+    assert not (tmp_path / "part").exists()
     task = subprocess.run(
-        [sys.executable, "-B", "-c", "import bloomgate, os, signal, sys\ndef killed():\n    yield ['joe@example.org'] * 100000\n"
-         "    os.kill(os.getpid(), signal.SIGKILL)\nbloomgate.write_part(killed(), sys.argv[1], index=0, parts=1, store_seed=1)",
-         tmp_path / "part"], capture_output=True, env=environment(), timeout=60)
+        [sys.executable, "-B", "-c", "import bloomgate, os, signal, sys\ndef killed(before):\n    for _ in range(before):\n        yield 'joe@example.org'\n"
+         "    os.kill(os.getpid(), signal.SIGKILL)\nbloomgate.write_part(killed(int(sys.argv[2])), sys.argv[1], index=0, parts=1, store_seed=1)",
+         tmp_path / "part", str(before)], capture_output=True, env=environment(), timeout=60)
     assert task.returncode == -signal.SIGKILL, task.stderr
     wait_until(lambda: not processes_with(str(tmp_path / "part")), "the program that it has started has ended")
     assert not (tmp_path / "part").exists()
@@ -215,6 +313,7 @@ def test_dask_workers_build_the_file_of_one_machine_though_one_is_killed(bloomga
         text=True, env=environment())
     wait_until(lambda: list((tmp_path / "parts").glob("*.store")), "the first part")
     os.kill(processes_with("spawn_main", parent=driver.pid)[0], signal.SIGKILL)
+    assert len(list((tmp_path / "parts").glob("*.store"))) < 24
     out, err = driver.communicate(timeout=300)
     assert driver.returncode == 0, err
     assert "of 24 parts: 60,004 addresses, 5 domain entries" in out

@@ -2,6 +2,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
+#include "filter/base/stop_check.hpp"
 #include "filter/cli/commands/build_options.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/report_text.hpp"
@@ -38,7 +40,7 @@ constexpr HelpText kPartHelp = {
         "refuses where one is missing, or there twice, or of another run. All jobs see the same lists, or with\n"
         "--local-lists each its own. The same job makes the same bytes again.",
     .examples =
-        "  bloomgate part --of 64 --index $JOB_COMPLETION_INDEX --store-seed 20261129 --run 2026-11-29 \\\n"
+        "  bloomgate part --of 64 --index $JOB_COMPLETION_INDEX --store-seed \"$SEED\" --run 2026-11-29 \\\n"
         "    --output /parts/$JOB_COMPLETION_INDEX.store /lists\n"
         "  bloomgate build --output whitelist.bloom --layout ribbon /parts\n"};
 
@@ -79,14 +81,20 @@ class StoreForPipe {
 
   std::string path() const { return folder_ + "/store"; }
 
-  void write_out(std::uint64_t bytes) const {
+  // The file has no name any more when its first byte goes out, so that nothing of it stays, whatever happens.
+  void write_out(std::uint64_t bytes, const std::atomic<bool>& stop) const {
     std::ifstream file(path(), std::ios::binary);
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
     std::vector<char> piece(kBytesAtOnce);
-    while (file.read(piece.data(), kBytesAtOnce) || file.gcount() != 0) {
+    while (std::cout && (file.read(piece.data(), kBytesAtOnce) || file.gcount() != 0)) {
+      check_stop(stop);
       std::cout.write(piece.data(), file.gcount());
       bytes -= static_cast<std::uint64_t>(file.gcount());
     }
-    if (bytes != 0) throw BloomgateError(ErrorCode::cannot_read, "read " + path() + ": it is not as long as it was");
+    if (std::cout && bytes != 0) {
+      throw BloomgateError(ErrorCode::cannot_read, "read " + path() + ": it is not as long as it was");
+    }
   }
 
  private:
@@ -165,6 +173,9 @@ int run_part(const Arguments& arguments) {
   std::optional<StoreForPipe> pipe;
   if (request.output == "-") {
     if (command.json) throw UsageError("with --output - standard output has the store, and --json has no place");
+    if (is_same_file(request.reject_file, "/dev/stdout")) {
+      throw UsageError("with --output - standard output has the store, and --reject-file needs another file");
+    }
     if (isatty(STDOUT_FILENO) == 1) throw UsageError("--output -: a store is no text; send it to a file or a pipe");
     if (!request.scratch_folder) request.scratch_folder = "/var/tmp";
     request.output = pipe.emplace(*request.scratch_folder).path();
@@ -178,7 +189,7 @@ int run_part(const Arguments& arguments) {
     return EX_OK;
   }
   if (pipe) {
-    pipe->write_out(result.file_bytes);
+    pipe->write_out(result.file_bytes, stop_flag());
     return EX_OK;
   }
   const StorePart& part = result.header.part;

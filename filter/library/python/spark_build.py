@@ -23,6 +23,7 @@ def part_writer(folder, parts, seed, run):
 
 def build(frame, column, folder, output, **options):
     """Of the entries in that column of a DataFrame. A part has the entries of one partition, be there any or not."""
+    os.makedirs(folder, exist_ok=True)
     texts = frame.select(column).rdd.map(lambda row: row[0]).filter(lambda text: text is not None)
     write = part_writer(folder, texts.getNumPartitions(), secrets.randbits(63), secrets.token_hex(8))
     return bloomgate.build(texts.mapPartitionsWithIndex(write).collect(), output, **options)

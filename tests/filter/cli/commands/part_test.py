@@ -154,6 +154,13 @@ class PartTest(ProgramTest):
         self.assertEqual((cut.returncode, cut.stdout), (EX_DATAERR, b""))
         self.assertEqual(list((self.folder / "zst").iterdir()), [])
         self.check(EX_USAGE, *own, "-o", "-", "--json", "lists")
+        self.check(EX_USAGE, *own, "-o", "-", "--reject-file", "/dev/stdout", "lists")
+        for twice in ("-", "-"), ("--except", "-", "-"):
+            self.assertIn("one list only", self.check(EX_USAGE, *own, "-o", "part2", *twice)[1])
+        _, err = self.check(EX_DATAERR, *own, "-o", "part2", "-")
+        self.assertIn("standard input was empty", err)
+        self.assertFalse((self.folder / "part2").exists())
+        self.assertEqual(self.run_program(*own, "-o", "part2", "-", stdin=b"#\n").returncode, 0)
         with open("/dev/full", "wb") as full:
             done = self.run_program(*own, "-o", "-", "lists", "--quiet", stdout=full)
         self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (EX_IOERR, b"bloomgate part: cannot write to standard output"))
