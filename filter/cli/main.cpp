@@ -36,6 +36,7 @@ constexpr std::array kCommands = {
     Command{"append", "add entries to a folder of layers, as a new one", run_append},
     Command{"fold", "make one layer of all in a folder", run_fold},
     Command{"harvest", "make a list of those to whom our users write", run_harvest},
+    Command{"import", "make a list of those of SpamAssassin, rspamd and other programs", run_import},
     Command{"learned", "show, forget or export what the daemon has learned", run_learned},
     Command{"report", "show what the daemon decided, from its log", run_report},
     Command{"query", "tell whether addresses are listed", run_query},

@@ -42,12 +42,6 @@ bool is_public_suffix(std::string_view domain) noexcept {
   return psl_is_public_suffix2(public_suffixes(), terminated(domain).data(), PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) != 0;
 }
 
-// Whether people have mailboxes there, rather than in a part of it.
-bool is_organizational(std::string_view domain) noexcept {
-  const Terminated copy = terminated(domain);
-  return psl_registrable_domain(public_suffixes(), copy.data()) == copy.data();
-}
-
 // Of a domain, or a literal, by its number of labels alone.
 Breadth breadth_of_domain(std::string_view domain) noexcept {
   return label_count(domain) == 1 && !domain.starts_with('[') ? Breadth::dotless : Breadth::usual;
@@ -78,6 +72,12 @@ void read_domains(const std::string& path, std::string_view what, const BroadDom
 }
 
 }  // namespace
+
+bool is_organizational_domain(std::string_view domain) noexcept {
+  if (domain.size() > kMaxDomainBytes) return false;
+  const Terminated copy = terminated(domain);
+  return psl_registrable_domain(public_suffixes(), copy.data()) == copy.data();
+}
 
 std::string breadth_text(Breadth breadth, std::string_view key) {
   const std::string entry = entry_text(key);
@@ -179,8 +179,8 @@ Breadth BroadDomains::of_key(std::string_view key) const noexcept {
     return is_public_suffix(key) ? Breadth::public_suffix : Breadth::usual;
   }
   if (key.starts_with(kMailingListPrefix)) {
-    return is_organizational(list_host(key.substr(kMailingListPrefix.size()))) ? Breadth::list_without_signer
-                                                                               : Breadth::usual;
+    return is_organizational_domain(list_host(key.substr(kMailingListPrefix.size()))) ? Breadth::list_without_signer
+                                                                                      : Breadth::usual;
   }
   if (!key.starts_with('@')) return Breadth::usual;
   const std::string_view domain = key.substr(key.starts_with("@.") ? 2 : 1);

@@ -54,6 +54,10 @@ struct BroadFiles {
   std::string shared_signers = {};
 };
 
+// Whether an organisation has it, and no part of it alone: it is one label below a public suffix. `domain` is in lower
+// case, in A-labels.
+bool is_organizational_domain(std::string_view domain) noexcept;
+
 class BroadDomains {
  public:
   using Show = std::function<void(std::string_view)>;

@@ -14,6 +14,7 @@ int run_compare(const Arguments& arguments);
 int run_export(const Arguments& arguments);
 int run_fold(const Arguments& arguments);
 int run_harvest(const Arguments& arguments);
+int run_import(const Arguments& arguments);
 int run_info(const Arguments& arguments);
 int run_intersect(const Arguments& arguments);
 int run_learned(const Arguments& arguments);

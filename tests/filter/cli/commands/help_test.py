@@ -8,7 +8,7 @@ class HelpTest(ProgramTest):
     def test_every_command_has_help_with_examples(self):
         out, _ = self.check(0, "--help")
         commands = re.findall(r"(?m)^  (\w+) {2,}", out)
-        self.assertEqual(commands, ["build", "update", "add", "remove", "export", "append", "fold", "harvest", "learned", "report", "query", "info", "verify", "sign", "share", "pull", "rollback", "merge", "intersect", "part", "compare", "size"])
+        self.assertEqual(commands, ["build", "update", "add", "remove", "export", "append", "fold", "harvest", "import", "learned", "report", "query", "info", "verify", "sign", "share", "pull", "rollback", "merge", "intersect", "part", "compare", "size"])
         for command in commands:
             out, _ = self.check(0, command, "--help")
             self.assertTrue(out.startswith(f"usage: bloomgate {command} "))

@@ -1,0 +1,69 @@
+// Maps of rspamd: a domain or an address on each line, and perhaps a value behind it. The module `whitelist` looks up
+// the domain that an organisation has, whatever host of it has sent; so that entry lists all below it, too.
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "filter/base/ascii.hpp"
+#include "filter/base/line_ends.hpp"
+#include "filter/foreign/foreign_list.hpp"
+#include "filter/ingest/broad_domains.hpp"
+
+namespace bloomgate {
+namespace {
+
+enum class Verdict : std::uint8_t { good, bad, unknown };
+
+// Nothing, a factor for the score, or `wl:`, `both:` or `bl:` before one.
+Verdict verdict_of(std::string_view value) noexcept {
+  if (value == "bl" || value.starts_with("bl:")) return Verdict::bad;
+  for (const std::string_view word : {"wl", "both"}) {
+    if (value.starts_with(word)) {
+      value.remove_prefix(word.size());
+      if (value.starts_with(':')) value.remove_prefix(1);
+      break;
+    }
+  }
+  if (value.empty()) return Verdict::good;
+  double factor = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), factor);
+  if (error != std::errc() || end != value.data() + value.size()) return Verdict::unknown;
+  return factor > 0 ? Verdict::good : Verdict::bad;
+}
+
+// An IP address or a network has digits and dots alone, or colons.
+bool is_network(std::string_view key) noexcept {
+  return key.find(':') != std::string_view::npos || key.find('/') != std::string_view::npos ||
+         std::ranges::all_of(key, [](char byte) { return ascii::is_digit(byte) || byte == '.'; });
+}
+
+SenderEntry entry_of_map_key(std::string_view key) {
+  if (key.starts_with('/')) return {.text = {}, .fault = "a regular expression"};
+  if (key.find('@') != std::string_view::npos) return entry_of_glob(key);
+  if (is_network(key)) return {.text = {}, .fault = "a network address, which says nothing about senders"};
+  if (key.starts_with("*.")) return entry_of_glob(key);
+  SenderEntry domain = entry_of_domain(key, false);
+  if (domain.text.empty()) return domain;
+  // As it is written in the map, which rspamd compares in lower case.
+  return is_organizational_domain(ascii::lower_case(key)) ? entry_of_domain(key, true) : domain;
+}
+
+}  // namespace
+
+void read_rspamd(std::string_view text, ForeignList& list) {
+  for (std::uint64_t number = 1; !text.empty(); ++number) {
+    std::string_view line = take_line(text);
+    line = ascii::trimmed(line.substr(0, line.find('#')), kBlanks);
+    if (line.empty()) continue;
+    const std::string_view key = line.substr(0, line.find_first_of(kBlanks));
+    const Verdict verdict = verdict_of(ascii::trimmed(line.substr(key.size()), kBlanks));
+    if (verdict == Verdict::good) {
+      list.take(number, line, entry_of_map_key(key));
+    } else {
+      list.leave_out(number, line,
+                     verdict == Verdict::bad ? "its value makes mail worse, not better" : "its value is no factor");
+    }
+  }
+}
+
+}  // namespace bloomgate

@@ -1,0 +1,63 @@
+#include "filter/foreign/sender_pattern.hpp"
+
+#include "filter/address/address.hpp"
+#include "filter/base/ascii.hpp"
+
+namespace bloomgate {
+namespace {
+
+constexpr std::string_view kWildcards = "*?";
+
+bool has_wildcard(std::string_view text) noexcept {
+  return text.find_first_of(kWildcards) != std::string_view::npos;
+}
+
+SenderEntry none(std::string_view fault) {
+  return {.text = {}, .fault = fault};
+}
+
+SenderEntry below(std::string_view domain, Width width) {
+  SenderEntry entry = entry_of_domain(domain, true);
+  if (!entry.text.empty()) entry.width = width;
+  return entry;
+}
+
+}  // namespace
+
+SenderEntry entry_of_text(std::string text) {
+  // A list of ours has an entry on each line.
+  if (text.find_first_of("\r\n") != std::string::npos) return none("a line end within it");
+  const Entry entry = canonicalize_list_line(text);
+  switch (entry.kind()) {
+    case EntryKind::rejected:
+      return none(reject_reason_name(entry.reason()));
+    case EntryKind::blank:
+    case EntryKind::null_sender:
+      return none("it names no sender");
+    default:
+      return {.text = std::move(text)};
+  }
+}
+
+SenderEntry entry_of_domain(std::string_view domain, bool below) {
+  if (has_wildcard(domain)) return none("a wildcard within a domain's name");
+  return entry_of_text((below ? "@." : "@") + std::string(domain));
+}
+
+SenderEntry entry_of_glob(std::string_view pattern) {
+  const std::size_t at = pattern.rfind('@');
+  const std::string_view local_part = at == std::string_view::npos ? "*" : pattern.substr(0, at);
+  std::string_view domain = at == std::string_view::npos ? pattern : pattern.substr(at + 1);
+  if (!has_wildcard(pattern)) {
+    return at == std::string_view::npos ? none("it has no '@' and no '*', so it is no sender's address")
+                                        : entry_of_text(std::string(pattern));
+  }
+  if (local_part != "*") return none("a wildcard within the part before the '@'");
+  if (!domain.starts_with('*')) return entry_of_domain(domain, false);
+  domain.remove_prefix(1);
+  if (domain.starts_with('.')) return below(domain.substr(1), Width::with_domain);
+  if (domain.empty()) return none("it would list every sender");
+  return below(domain, Width::narrower);
+}
+
+}  // namespace bloomgate

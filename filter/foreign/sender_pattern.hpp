@@ -1,0 +1,36 @@
+// What a pattern of senders in another program's list means as an entry of ours. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace bloomgate {
+
+// What stands between the words of a line.
+inline constexpr std::string_view kBlanks = " \t\r\v\f";
+
+// How much of what the pattern means the entry lists.
+enum class Width : std::uint8_t {
+  same,
+  with_domain,  // also the domain itself, where the pattern has only those below it
+  narrower,     // not names that just end alike: `*example.org` is also `not-example.org`
+};
+
+struct SenderEntry {
+  std::string text;  // "@.example.org", as it stands in a list; empty: there is none
+  Width width = Width::same;
+  std::string_view fault = {};  // why there is none: a sentence without a full stop
+};
+
+// A pattern that is held against a whole address, in which `*` stands for any characters and `?` for one: an address,
+// `*@example.org`, `*@*.example.org`, `*.example.org`, `*example.org`. Of all others there is no entry.
+SenderEntry entry_of_glob(std::string_view pattern);
+
+// Text that should be an entry as it is, such as an address, or `@` and a domain.
+SenderEntry entry_of_text(std::string text);
+
+// A domain, without an `@`: of what is one, the entry for it, and with `below` also for those below it.
+SenderEntry entry_of_domain(std::string_view domain, bool below);
+
+}  // namespace bloomgate

@@ -1,0 +1,66 @@
+"""The lists of other programs become a list: `bloomgate import`."""
+import json
+
+from program import EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, main
+
+LOCAL_CF = ("# ours\nwelcomelist_from joe@example.org *@example.net\nwelcomelist_auth *@*.shop.example\n"
+            "welcomelist_from_dkim *@esp.example signer.example\nwelcomelist_from eve*@evil.example\nwelcomelist_from joe@example.org\n")
+
+
+class ImportTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("local.cf", LOCAL_CF)
+        self.write("map", "bank.example\nevil.example bl:3\n")
+
+    def test_the_list_builds_a_filter_that_lists_what_the_other_program_lists(self):
+        out, _ = self.check(0, "import", "-o", "list", "local.cf")
+        self.assertIn("entries   4\n", out)
+        self.assertIn("1: a wildcard within the part before the '@'\n", out)
+        self.check(0, "import", "--from", "rspamd", "-o", "list2", "map", "--quiet")
+        self.check(0, "build", "-o", "filter", "list", "list2", "--quiet")
+        listed = {"joe@example.org": True, "x@example.net": True, "x@a.shop.example": True, "x@bank.example": True,
+                  "x@mail.bank.example": True, "eve1@evil.example": False, "x@evil.example": False, "x@esp.example": False}
+        for sender, want in listed.items():
+            with self.subTest(sender):
+                out, _ = self.check(0 if want else 1, "query", "filter", sender)
+        self.check(0, "query", "filter", "@esp.example signed-by signer.example")
+
+    def test_the_list_says_what_was_left_out_and_what_means_more(self):
+        out, err = self.check(0, "import", "local.cf", "--quiet")
+        self.assertEqual(err, "")
+        self.assertEqual(out.splitlines(), [
+            "# From local.cf, of spamassassin", "joe@example.org", "@example.net",
+            "# line 3, *@*.shop.example: this also lists the domain itself", "@.shop.example", "@esp.example signed-by signer.example",
+            "# line 5, left out: eve*@evil.example: a wildcard within the part before the '@'"])
+
+    def test_a_hostile_item_stays_a_comment(self):
+        self.write("hostile.cf", "welcomelist_from *a\x1b[31m\vjoe@example.org x*\x85@example.org\nwelcomelist_from ok@example.org\n")
+        out, _ = self.check(0, "import", "hostile.cf", "--quiet")
+        self.assertEqual([line for line in out.splitlines() if not line.startswith("#")], ["joe@example.org", "ok@example.org"])
+        self.assertTrue(out.isascii() and out.isprintable() is False and "\x1b" not in out)
+
+    def test_json_has_the_figures_and_what_was_left_out(self):
+        report = json.loads(self.check(0, "import", "-o", "list", "local.cf", "--json")[0])
+        self.assertEqual({name: report[name] for name in ("entries", "with_domain", "narrower", "unproven")},
+                         {"entries": 4, "with_domain": 1, "narrower": 0, "unproven": 2})
+        self.assertEqual([(each["path"], each["line"], each["item"]) for each in report["left_out"]],
+                         [("local.cf", 5, "eve*@evil.example")])
+
+    def test_nothing_is_written_where_a_list_cannot_be_taken_over(self):
+        self.write("none.cf", "score X 1\nblocklist_from eve@evil.example\n")
+        for status, arguments, words in ((EX_USAGE, ["map"], "--from"), (EX_USAGE, ["--from", "sendmail", "map"], "sendmail"),
+                                         (EX_NOINPUT, ["missing"], "missing"), (EX_USAGE, [], "at least one"),
+                                         (EX_DATAERR, ["none.cf"], "blocked sender")):
+            with self.subTest(arguments):
+                self.assertIn(words, self.check(status, "import", "-o", "list", *arguments)[1])
+                self.assertNotIn("list", self.names())
+        self.check(EX_USAGE, "import", "local.cf", "--json")
+
+    def test_a_list_comes_from_standard_input(self):
+        done = self.run_program("import", "--from", "exim", "-", "--quiet", stdin=b"joe@example.org\n")
+        self.assertEqual(done.stdout, b"# From standard input, of exim\njoe@example.org\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+// The lists of other programs: whatever the text, what is taken over is an entry as it stands there, of one line, and
+// lies on a line of the text; and nothing is left out without a reason.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "filter/address/address.hpp"
+#include "filter/foreign/foreign_list.hpp"
+#include "tests/fuzz/require.hpp"
+
+using namespace bloomgate;
+using bloomgate::test::require;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
+  if (bytes == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, bytes - 1);
+  ForeignList list;
+  read_foreign(static_cast<ForeignKind>(data[0] % kForeignKinds), text, list);
+  static_cast<void>(recognise(text));
+  const auto lines =
+      static_cast<std::uint64_t>(std::ranges::count_if(text, [](char byte) { return byte == '\n' || byte == '\r'; }));
+  for (const Taken& taken : list.taken()) {
+    require(taken.line >= 1 && taken.line <= lines + 1, "an entry is on a line of the text", taken.entry);
+    require(taken.entry.find_first_of("\r\n") == std::string::npos, "an entry has one line", taken.entry);
+    const EntryKind kind = canonicalize_list_line(taken.entry).kind();
+    require(kind != EntryKind::rejected && kind != EntryKind::blank && kind != EntryKind::null_sender,
+            "what is taken over is an entry", taken.entry);
+  }
+  for (const Omitted& left : list.left_out()) {
+    require(left.line >= 1 && left.line <= lines + 1, "what is left out is on a line of the text", left.item);
+    require(!left.reason.empty(), "what is left out has a reason", left.item);
+  }
+  return 0;
+}
