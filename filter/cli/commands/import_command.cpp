@@ -160,10 +160,9 @@ int run_import(const Arguments& arguments) {
   std::vector<std::string> paths;
   po::options_description visible("options");
   visible.add_options()  //
-      (
-          "from", po::value(&from)->value_name("PROGRAM"),
-          "whose lists they are: spamassassin, rspamd, postfix, amavis, exim, ldif or microsoft (default: as they "
-          "look)")                                                                                              //
+      ("from", po::value(&from)->value_name("PROGRAM"),
+       "whose lists they are: spamassassin, rspamd, postfix, amavis, exim, ldif or microsoft (default: as they "
+       "look)")                                                                                                 //
       ("output,o", po::value(&output)->value_name("FILE"), "where to put the list (default: standard output)")  //
       ("quiet", po::bool_switch(&quiet), "do not say what was taken and what was left out");
   add_json(json, visible);
