@@ -40,25 +40,51 @@ struct Attribute {
   }
 };
 
-void take(std::uint64_t number, std::string_view line, ForeignList& list) {
-  Attribute attribute(line);
-  if (std::ranges::find(kAttributes, attribute.name) == kAttributes.end()) return;
-  if (!attribute.is_sound) return list.leave_out(number, line, "it is not in base64, as it says");
-  std::string_view address = attribute.value;
-  if (attribute.name == "proxyaddresses") {
-    if (!ascii::equal_ignoring_case(address.substr(0, 5), "smtp:"))
-      return list.leave_out(number, line, "no address of mail");
-    address.remove_prefix(5);
+class Directory {
+ public:
+  explicit Directory(ForeignList& list) : list_(list) {}
+
+  // A whole line, unfolded. An empty one ends a record; "-" ends one change of it.
+  void read(std::uint64_t number, std::string_view line) {
+    if (line.starts_with('#')) return;
+    if (line.empty() || line == "-") {
+      is_removal_ = line == "-" ? is_removed_record_ : false;
+      is_removed_record_ = is_removed_record_ && !line.empty();
+      return;
+    }
+    Attribute attribute(line);
+    if (attribute.name == "changetype") is_removed_record_ = is_removal_ = attribute.value == "delete";
+    if (attribute.name == "delete") is_removal_ = true;
+    if (attribute.name == "add" || attribute.name == "replace") is_removal_ = is_removed_record_;
+    if (std::ranges::find(kAttributes, attribute.name) != kAttributes.end()) take(number, line, attribute);
   }
-  if (address.find('@') == std::string_view::npos || address.starts_with('@')) {
-    return list.leave_out(number, line, "missing-at-sign");
+
+ private:
+  void take(std::uint64_t number, std::string_view line, const Attribute& attribute) {
+    if (is_removal_) return list_.leave_out(number, line, "a change removes it");
+    if (!attribute.is_sound) return list_.leave_out(number, line, "it is not in base64, as it says");
+    std::string_view address = attribute.value;
+    if (attribute.name == "proxyaddresses") {
+      if (!ascii::equal_ignoring_case(address.substr(0, 5), "smtp:")) {
+        return list_.leave_out(number, line, "no address of mail");
+      }
+      address.remove_prefix(5);
+    }
+    if (address.find('@') == std::string_view::npos || address.starts_with('@')) {
+      return list_.leave_out(number, line, "missing-at-sign");
+    }
+    list_.take(number, address, entry_of_text(std::string(address)), true);
   }
-  list.take(number, address, entry_of_text(std::string(address)), true);
-}
+
+  ForeignList& list_;
+  bool is_removal_ = false;
+  bool is_removed_record_ = false;
+};
 
 }  // namespace
 
 void read_directory(std::string_view text, ForeignList& list) {
+  Directory directory(list);
   std::string line;
   std::uint64_t first = 1;
   for (std::uint64_t number = 1; !text.empty(); ++number) {
@@ -68,11 +94,11 @@ void read_directory(std::string_view text, ForeignList& list) {
       line += next.substr(1);
       continue;
     }
-    if (!line.starts_with('#')) take(first, line, list);
+    if (number != 1) directory.read(first, line);
     line = next;
     first = number;
   }
-  if (!line.starts_with('#')) take(first, line, list);
+  directory.read(first, line);
 }
 
 }  // namespace bloomgate

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "filter/base/ascii.hpp"
@@ -11,31 +12,36 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::array<std::string_view, kForeignKinds> kNames = {"spamassassin", "rspamd", "postfix",  "amavis",
+constexpr std::array<std::string_view, kForeignKinds> kNames = {"spamassassin", "rspamd", "postfix",
                                                                 "exim",         "ldif",   "microsoft"};
 
-// access(5), by the reader that `bloomgate build --format postfix-map` has.
+// access(5): `.domain` has what is below a domain; `domain` is it, and by default all below it.
+SenderEntry entry_of_access_key(std::string_view key) {
+  if (key.find('@') != std::string_view::npos) return entry_of_text(std::string(key));
+  if (!key.starts_with('.')) return entry_of_domain(key, false);
+  SenderEntry entry = entry_of_domain(key.substr(1), true);
+  if (!entry.text.empty()) entry.width = Width::with_domain;
+  return entry;
+}
+
+// By the reader that `bloomgate build --format postfix-map` has, for which a key is blank that mail is not accepted by.
 void read_postfix(std::string_view text, ForeignList& list) {
   const PostfixMapFormat format;
   for (std::uint64_t number = 1; !text.empty(); ++number) {
     const std::string_view line = take_line(text);
+    // A line that begins with white space continues the value before it.
+    if (line.empty() || line.front() == '#' || kBlanks.find(line.front()) != std::string_view::npos) continue;
+    const std::string_view key = line.substr(0, line.find_first_of(kBlanks));
     const ListLine read = format.read({}, line, {});
-    if (read.entry.kind() == EntryKind::blank) continue;
-    if (read.entry.kind() == EntryKind::rejected) {
+    if (read.entry.kind() == EntryKind::blank) {
+      list.block(number, line, entry_of_access_key(key), "its value does not accept mail");
+    } else if (read.entry.kind() == EntryKind::rejected) {
       list.leave_out(number, line, read.fault.name);
     } else {
-      list.take(number, line, {.text = entry_text(read.entry.key())}, true);
+      list.take(number, line, entry_of_access_key(key), true);
     }
   }
 }
-
-constexpr std::array kFirstWords = {
-    std::pair{std::string_view("dn:"), ForeignKind::ldif},
-    std::pair{std::string_view("version: 1"), ForeignKind::ldif},
-    std::pair{std::string_view("@whitelist_sender_maps"), ForeignKind::amavis},
-    std::pair{std::string_view("@score_sender_maps"), ForeignKind::amavis},
-    std::pair{std::string_view("@author_to_policy_bank_maps"), ForeignKind::amavis},
-};
 
 bool is_of_spamassassin(std::string_view line) noexcept {
   for (const std::string_view start : {"un", "def_"}) {
@@ -45,10 +51,25 @@ bool is_of_spamassassin(std::string_view line) noexcept {
                              [&](std::string_view word) { return line.starts_with(word); });
 }
 
-bool is_of_tenant(std::string_view line) noexcept {
-  return line.find("Value") != std::string_view::npos && line.find("Action") != std::string_view::npos &&
-         line.find(',') != std::string_view::npos;
+bool has_field(std::string_view line, std::string_view name) noexcept {
+  while (!line.empty()) {
+    const std::string_view field = line.substr(0, line.find_first_of(",;\t"));
+    if (ascii::trimmed(field, " \"") == name) return true;
+    line.remove_prefix(std::min(field.size() + 1, line.size()));
+  }
+  return false;
 }
+
+// Sides in lower case: the domain, and whether all below it are meant, of an entry without a signer.
+struct Reach {
+  std::string entry;
+  std::string domain;
+
+  explicit Reach(std::string_view text) : entry(ascii::lower_case(text)) {
+    domain = entry.substr(entry.rfind('@') + 1);
+    if (domain.starts_with('.')) domain.erase(0, 1);
+  }
+};
 
 }  // namespace
 
@@ -57,25 +78,27 @@ std::string_view name_of(ForeignKind kind) noexcept {
 }
 
 std::optional<ForeignKind> foreign_kind_of(std::string_view name) noexcept {
-  const auto found = std::ranges::find(kNames, name);
+  const auto* const found = std::ranges::find(kNames, name);
   if (found == kNames.end()) return std::nullopt;
   return static_cast<ForeignKind>(found - kNames.begin());
 }
 
 std::optional<ForeignKind> recognise(std::string_view text) noexcept {
+  text = ascii::without_byte_order_mark(text);
   while (!text.empty()) {
     const std::string_view line = ascii::trimmed(take_line(text), " \t");
+    if (line.starts_with('#')) continue;
     if (is_of_spamassassin(line)) return ForeignKind::spamassassin;
-    if (is_of_tenant(line)) return ForeignKind::microsoft;
-    for (const auto& [word, kind] : kFirstWords) {
-      if (line.starts_with(word)) return kind;
-    }
+    if (has_field(line, "Value") && has_field(line, "Action")) return ForeignKind::microsoft;
+    if (line.starts_with("dn:") || line == "version: 1") return ForeignKind::ldif;
   }
   return std::nullopt;
 }
 
-void ForeignList::take(std::uint64_t line, std::string_view item, SenderEntry entry, bool was_unproven) {
+void ForeignList::take(std::uint64_t line, std::string_view item, SenderEntry entry, bool was_unproven,
+                       std::string_view form) {
   if (entry.text.empty()) return leave_out(line, item, entry.fault);
+  taken_by_item_[std::string(form) + ' ' + ascii::lower_case(item)].push_back(taken_.size());
   taken_.push_back({line, std::string(item), std::move(entry.text), entry.width, was_unproven});
 }
 
@@ -83,10 +106,54 @@ void ForeignList::leave_out(std::uint64_t line, std::string_view item, std::stri
   left_out_.push_back({line, std::string(item), reason});
 }
 
-void ForeignList::take_back(std::uint64_t line, std::string_view item, const SenderEntry& entry) {
-  if (entry.text.empty()) return leave_out(line, item, entry.fault);
-  const auto removed = std::erase_if(taken_, [&](const Taken& taken) { return taken.item == item; });
-  if (removed == 0) leave_out(line, item, "it takes back what no line before it lists");
+void ForeignList::block(std::uint64_t line, std::string_view item, const SenderEntry& entry, std::string_view reason) {
+  leave_out(line, item, reason);
+  if (!entry.text.empty()) blocked_.push_back(entry.text);
+}
+
+void ForeignList::take_back(std::uint64_t line, std::string_view item, std::string_view form) {
+  const auto found = taken_by_item_.find(std::string(form) + ' ' + ascii::lower_case(item));
+  if (found == taken_by_item_.end()) return leave_out(line, item, "it takes back what no line before it lists");
+  for (const std::size_t index : found->second) taken_[index].entry.clear();
+  taken_by_item_.erase(found);
+}
+
+void ForeignList::settle() {
+  std::erase_if(taken_, [](const Taken& taken) { return taken.entry.empty(); });
+  taken_by_item_.clear();
+  if (blocked_.empty()) return;
+  // Every entry that would list a blocked sender: itself, its domain, and the trees above it.
+  std::set<std::string, std::less<>> covering;
+  // And every domain of a blocked sender, for entries that are below a blocked domain.
+  std::set<std::string, std::less<>> blocked_trees;
+  for (const std::string& text : blocked_) {
+    const Reach blocked(text);
+    covering.insert(blocked.entry);
+    covering.insert('@' + blocked.domain);
+    if (blocked.entry.starts_with("@.")) blocked_trees.insert(blocked.domain);
+    for (std::string_view domain = blocked.domain;;) {
+      covering.insert("@." + std::string(domain));
+      const std::size_t dot = domain.find('.');
+      if (dot == std::string_view::npos) break;
+      domain.remove_prefix(dot + 1);
+    }
+    if (blocked.entry.starts_with('@')) blocked_trees.insert("=" + blocked.domain);
+  }
+  const auto is_covering = [&](const Taken& taken) {
+    const Reach reach(std::string_view(taken.entry).substr(0, taken.entry.find(" signed-by ")));
+    if (covering.contains(reach.entry) || blocked_trees.contains('=' + reach.domain)) return true;
+    for (std::string_view domain = reach.domain; !domain.empty();) {
+      if (blocked_trees.contains(domain)) return true;
+      const std::size_t dot = domain.find('.');
+      domain = dot == std::string_view::npos ? std::string_view() : domain.substr(dot + 1);
+    }
+    return false;
+  };
+  for (const Taken& taken : taken_) {
+    if (is_covering(taken))
+      leave_out(taken.line, taken.item, "it would also list a sender that is blocked or excepted there");
+  }
+  std::erase_if(taken_, is_covering);
 }
 
 void read_foreign(ForeignKind kind, std::string_view text, ForeignList& list) {
@@ -98,8 +165,6 @@ void read_foreign(ForeignKind kind, std::string_view text, ForeignList& list) {
       return read_rspamd(text, list);
     case ForeignKind::postfix:
       return read_postfix(text, list);
-    case ForeignKind::amavis:
-      return read_amavis(text, list);
     case ForeignKind::exim:
       return read_exim(text, list);
     case ForeignKind::ldif:

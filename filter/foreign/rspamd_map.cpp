@@ -31,21 +31,17 @@ Verdict verdict_of(std::string_view value) noexcept {
   return factor > 0 ? Verdict::good : Verdict::bad;
 }
 
-// An IP address or a network has digits and dots alone, or colons.
-bool is_network(std::string_view key) noexcept {
-  return key.find(':') != std::string_view::npos || key.find('/') != std::string_view::npos ||
-         std::ranges::all_of(key, [](char byte) { return ascii::is_digit(byte) || byte == '.'; });
-}
-
 SenderEntry entry_of_map_key(std::string_view key) {
   if (key.starts_with('/')) return {.text = {}, .fault = "a regular expression"};
   if (key.find('@') != std::string_view::npos) return entry_of_glob(key);
-  if (is_network(key)) return {.text = {}, .fault = "a network address, which says nothing about senders"};
   if (key.starts_with("*.")) return entry_of_glob(key);
   SenderEntry domain = entry_of_domain(key, false);
   if (domain.text.empty()) return domain;
   // As it is written in the map, which rspamd compares in lower case.
-  return is_organizational_domain(ascii::lower_case(key)) ? entry_of_domain(key, true) : domain;
+  if (!is_organizational_domain(ascii::lower_case(key))) return domain;
+  SenderEntry all = entry_of_domain(key, true);
+  all.width = Width::with_below;
+  return all;
 }
 
 }  // namespace
@@ -60,8 +56,8 @@ void read_rspamd(std::string_view text, ForeignList& list) {
     if (verdict == Verdict::good) {
       list.take(number, line, entry_of_map_key(key));
     } else {
-      list.leave_out(number, line,
-                     verdict == Verdict::bad ? "its value makes mail worse, not better" : "its value is no factor");
+      list.block(number, line, entry_of_map_key(key),
+                 verdict == Verdict::bad ? "its value makes mail worse, not better" : "its value is no factor");
     }
   }
 }

@@ -14,6 +14,7 @@ inline constexpr std::string_view kBlanks = " \t\r\v\f";
 enum class Width : std::uint8_t {
   same,
   with_domain,  // also the domain itself, where the pattern has only those below it
+  with_below,   // also all below the domain, where the text names the domain alone
   narrower,     // not names that just end alike: `*example.org` is also `not-example.org`
 };
 
@@ -27,10 +28,16 @@ struct SenderEntry {
 // `*@example.org`, `*@*.example.org`, `*.example.org`, `*example.org`. Of all others there is no entry.
 SenderEntry entry_of_glob(std::string_view pattern);
 
-// Text that should be an entry as it is, such as an address, or `@` and a domain.
+// An address, or `@` and a domain, as it is: none of the other forms that a list of ours has.
 SenderEntry entry_of_text(std::string text);
+
+// The entry, where that domain signs.
+SenderEntry signed_by(SenderEntry entry, std::string_view signer);
 
 // A domain, without an `@`: of what is one, the entry for it, and with `below` also for those below it.
 SenderEntry entry_of_domain(std::string_view domain, bool below);
+
+// An address of a host or of a network, or a number of one.
+bool is_network(std::string_view text) noexcept;
 
 }  // namespace bloomgate

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "filter/base/ascii.hpp"
 #include "filter/base/line_ends.hpp"
@@ -45,6 +47,7 @@ struct Keyword {
 constexpr std::array kKeywords = {
     Keyword{"from", Form::senders},
     Keyword{"from_rcvd", Form::sender_by_relay},
+    Keyword{"allows_relays", Form::sender_by_relay},
     Keyword{"auth", Form::proven_senders},
     Keyword{"from_spf", Form::proven_senders},
     Keyword{"from_dkim", Form::sender_by_signer},
@@ -55,8 +58,10 @@ constexpr std::array kKeywords = {
 struct Statement {
   bool takes_back = false;
   Form form = Form::senders;
+  std::string_view name = {};  // of the list, without what stands before it
 };
 
+// In lower case, with underscores.
 std::optional<Statement> statement_of(std::string_view word) noexcept {
   Statement statement;
   if (word == "more_spam_to" || word == "all_spam_to") return Statement{.form = Form::recipients};
@@ -74,17 +79,22 @@ std::optional<Statement> statement_of(std::string_view word) noexcept {
     const auto* const found = std::ranges::find(kKeywords, word.substr(list.size()), &Keyword::name);
     if (found == kKeywords.end()) return std::nullopt;
     statement.form = found->form;
+    statement.name = found->name;
     return statement;
   }
   return std::nullopt;
 }
 
-SenderEntry signed_by(SenderEntry entry, std::string_view signer) {
-  if (entry.text.empty() || signer.empty()) return entry;
-  const Width width = entry.width;
-  entry = entry_of_text(entry.text + " signed-by " + std::string(signer));
-  entry.width = width;
-  return entry;
+// What lists come under, in the files of the program itself: both names of each option, its own plugins, and versions
+// that are long past. Nothing that one installation has and another has not.
+bool is_of_the_program(std::string_view word, std::string_view condition) noexcept {
+  if (word == "ifplugin") return condition.starts_with("Mail::SpamAssassin::Plugin::");
+  std::string bare;
+  for (const char byte : condition) {
+    if (kBlanks.find(byte) == std::string_view::npos && byte != '(' && byte != ')' && byte != '!') bare += byte;
+  }
+  return bare == "canMail::SpamAssassin::Conf::feature_welcomelist_blocklist" ||
+         bare == "canMail::SpamAssassin::Conf::compat_welcomelist_blocklist" || bare.starts_with("version>=3.");
 }
 
 class Reader {
@@ -94,45 +104,70 @@ class Reader {
   void read(std::uint64_t number, std::string_view line) {
     const std::string text = without_comment(line);
     std::string_view rest = text;
-    const std::optional<Statement> statement = statement_of(take_word(rest));
-    if (!statement) return;  // a rule, a score: not a list
+    std::string word = ascii::lower_case(take_word(rest));
+    std::ranges::replace(word, '-', '_');
     number_ = number;
-    is_removal_ = statement->takes_back;
-    switch (statement->form) {
+    if (is_condition(word, ascii::trimmed(rest, kBlanks))) return;
+    if (word == "include")
+      return list_.leave_out(number, ascii::trimmed(text, kBlanks), "another file: import it, too");
+    if (const std::optional<Statement> statement = statement_of(word))
+      follow(*statement, ascii::trimmed(text, kBlanks), rest);
+  }
+
+ private:
+  bool is_condition(std::string_view word, std::string_view condition) {
+    if (word == "if" || word == "ifplugin") {
+      conditions_.push_back(is_of_the_program(word, condition));
+    } else if (word == "endif") {
+      if (!conditions_.empty()) conditions_.pop_back();
+    } else {
+      return word == "else";
+    }
+    return true;
+  }
+
+  bool may_take() const noexcept {
+    return std::ranges::all_of(conditions_, [](bool is_known) { return is_known; });
+  }
+
+  void follow(const Statement& statement, std::string_view text, std::string_view rest) {
+    switch (statement.form) {
       case Form::senders:
       case Form::proven_senders:
         for (std::string_view word = take_word(rest); !word.empty(); word = take_word(rest)) {
-          take(word, entry_of_glob(word), statement->form == Form::senders);
+          take(statement, word, entry_of_glob(word));
         }
         return;
-      case Form::sender_by_relay: {
-        const std::string_view word = take_word(rest);
-        return take(word, entry_of_glob(word), true);
-      }
+      case Form::sender_by_relay:
+        return list_.leave_out(number_, text, "it holds for mail through that relay only");
       case Form::sender_by_signer: {
         const std::string_view word = take_word(rest);
         const std::string_view signer = take_word(rest);
         const std::string item = std::string(word) + (signer.empty() ? "" : " ") + std::string(signer);
-        return take(item, signed_by(entry_of_glob(word), signer), false);
+        return take(statement, item, signed_by(entry_of_glob(word), signer));
       }
       case Form::recipients:
-        return list_.leave_out(number, ascii::trimmed(text, kBlanks), "a recipient, who gets all mail unchecked there");
+        return list_.leave_out(number_, text, "a recipient, who gets all mail unchecked there");
       case Form::blocked:
-        return list_.leave_out(number, ascii::trimmed(text, kBlanks),
-                               "a blocked sender; the daemon's option 'revoked' is for those");
+        if (statement.takes_back) return;
+        for (std::string_view word = take_word(rest); !word.empty(); word = take_word(rest)) {
+          list_.block(number_, word, entry_of_glob(word),
+                      "a blocked sender; the daemon's option 'revoked' is for those");
+        }
+        return;
     }
   }
 
- private:
-  void take(std::string_view item, SenderEntry entry, bool was_unproven) {
+  void take(const Statement& statement, std::string_view item, SenderEntry entry) {
     if (item.empty()) return;
-    if (is_removal_) return list_.take_back(number_, item, entry);
-    list_.take(number_, item, std::move(entry), was_unproven);
+    if (statement.takes_back) return list_.take_back(number_, item, statement.name);
+    if (!may_take()) return list_.leave_out(number_, item, "it stands under a condition");
+    list_.take(number_, item, std::move(entry), statement.form == Form::senders, statement.name);
   }
 
   ForeignList& list_;
   std::uint64_t number_ = 0;
-  bool is_removal_ = false;
+  std::vector<bool> conditions_;  // that hold round this line: whether each is known to change nothing
 };
 
 }  // namespace

@@ -16,6 +16,9 @@ namespace {
 struct Columns {
   std::size_t value = 0;
   std::size_t action = 0;
+  // The number of columns where there is none.
+  std::size_t type = 0;
+  std::size_t expires = 0;
 
   static std::optional<Columns> of(const std::vector<std::string>& names) {
     const auto number = [&](std::string_view name) {
@@ -23,7 +26,8 @@ struct Columns {
           std::ranges::find_if(names, [&](const std::string& each) { return ascii::equal_ignoring_case(each, name); }) -
           names.begin());
     };
-    const Columns columns = {number("Value"), number("Action")};
+    const Columns columns = {number("Value"), number("Action"), std::min(number("ListType"), number("EntryType")),
+                             number("ExpirationDate")};
     if (std::max(columns.value, columns.action) >= names.size()) return std::nullopt;
     return columns;
   }
@@ -64,7 +68,11 @@ void read_tenant(std::string_view text, ForeignList& list) {
     } else if (std::max(columns->value, columns->action) >= fields->size()) {
       list.leave_out(here, shown, "it has too few columns");
     } else if (!ascii::equal_ignoring_case((*fields)[columns->action], "Allow")) {
-      list.leave_out(here, shown, "it does not allow its sender");
+      list.block(here, shown, entry_of_allowed((*fields)[columns->value]), "it does not allow its sender");
+    } else if (columns->type < fields->size() && !ascii::equal_ignoring_case((*fields)[columns->type], "Sender")) {
+      list.leave_out(here, shown, "it is not of a sender");
+    } else if (columns->expires < fields->size() && !(*fields)[columns->expires].empty()) {
+      list.leave_out(here, shown, "it ends at a date");
     } else {
       list.take(here, (*fields)[columns->value], entry_of_allowed((*fields)[columns->value]));
     }

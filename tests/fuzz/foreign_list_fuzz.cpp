@@ -17,6 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, bytes - 1);
   ForeignList list;
   read_foreign(static_cast<ForeignKind>(data[0] % kForeignKinds), text, list);
+  list.settle();
   static_cast<void>(recognise(text));
   const auto lines =
       static_cast<std::uint64_t>(std::ranges::count_if(text, [](char byte) { return byte == '\n' || byte == '\r'; }));

@@ -2,6 +2,7 @@
 #include <sysexits.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <set>
@@ -24,12 +25,13 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr mode_t kMode = 0644;
+constexpr std::string_view kFirstWords = "# From ";  // of a list that this has made
 
 constexpr HelpText kImportHelp = {
     .synopsis = "bloomgate import [--from PROGRAM] [--output FILE] [OPTION...] LIST...",
     .purpose =
         "Makes a list for 'bloomgate build' of the lists that another program has: spamassassin, rspamd, postfix,\n"
-        "amavis, exim, ldif (a directory) or microsoft (a tenant's allow list). What means more there than an entry\n"
+        "exim, ldif (a directory) or microsoft (a tenant's allow list). What means more there than an entry\n"
         "can mean here is left out, and the list says so in comments: read it before you build.",
     .examples =
         "  bloomgate import --output welcome.txt /etc/spamassassin/local.cf\n"
@@ -62,6 +64,16 @@ ForeignKind kind_of(const std::string& from, std::string_view text, const std::s
   throw UsageError(path + " does not show whose list it is; give --from " + names_of_kinds());
 }
 
+// The file of another program must not be lost, nor a filter.
+void require_own_list(const std::string& output) {
+  std::error_code none;
+  if (output.empty() || !std::filesystem::exists(output, none) || read_text(output).starts_with(kFirstWords)) return;
+  throw BloomgateError(
+      ErrorCode::cannot_write,
+      output + " is no list that 'bloomgate import' has made; name another output, or remove that file first",
+      {.path = output});
+}
+
 std::string shown(const std::string& item) {
   constexpr std::size_t kMostBytes = 200;
   return printable(item.size() <= kMostBytes ? item : item.substr(0, kMostBytes) + "...");
@@ -74,6 +86,8 @@ std::string note_of(const Taken& taken) {
       break;
     case Width::with_domain:
       return where + "this also lists the domain itself\n";
+    case Width::with_below:
+      return where + "this also lists all below the domain\n";
     case Width::narrower:
       return where + "this does not list other names that end so\n";
   }
@@ -85,7 +99,7 @@ std::string text_of(const std::vector<Imported>& all) {
   std::string text;
   std::set<std::string, std::less<>> seen;
   for (const Imported& each : all) {
-    text += "# From " + printable(each.path) + ", of " + std::string(name_of(each.kind)) + "\n";
+    text += std::string(kFirstWords) + printable(each.path) + ", of " + std::string(name_of(each.kind)) + "\n";
     for (const Taken& taken : each.list.taken()) {
       if (seen.insert(taken.entry).second) text += note_of(taken) + taken.entry + '\n';
     }
@@ -100,6 +114,7 @@ std::string text_of(const std::vector<Imported>& all) {
 struct Sums {
   std::size_t taken = 0;
   std::size_t with_domain = 0;
+  std::size_t with_below = 0;
   std::size_t narrower = 0;
   std::size_t unproven = 0;
   std::size_t left_out = 0;
@@ -112,6 +127,7 @@ struct Sums {
         if (!seen.insert(entry.entry).second) continue;
         ++taken;
         with_domain += entry.width == Width::with_domain ? 1 : 0;
+        with_below += entry.width == Width::with_below ? 1 : 0;
         narrower += entry.width == Width::narrower ? 1 : 0;
         unproven += entry.was_unproven ? 1 : 0;
       }
@@ -129,8 +145,13 @@ Json json_of(const std::vector<Imported>& all, const Sums& sums, const std::stri
           {{"path", each.path}, {"line", left.line}, {"item", printable(left.item)}, {"reason", left.reason}});
     }
   }
-  return {{"output", output},          {"entries", sums.taken},     {"with_domain", sums.with_domain},
-          {"narrower", sums.narrower}, {"unproven", sums.unproven}, {"left_out", std::move(left_out)}};
+  return {{"output", output},
+          {"entries", sums.taken},
+          {"with_domain", sums.with_domain},
+          {"with_below", sums.with_below},
+          {"narrower", sums.narrower},
+          {"unproven", sums.unproven},
+          {"left_out", std::move(left_out)}};
 }
 
 void print(const Sums& sums, const std::string& output, std::ostream& out) {
@@ -138,6 +159,10 @@ void print(const Sums& sums, const std::string& output, std::ostream& out) {
   if (sums.with_domain != 0) {
     out << "wider     " << format_count(sums.with_domain)
         << " of them list the domain itself, and not only what is below it\n";
+  }
+  if (sums.with_below != 0) {
+    out << "below     " << format_count(sums.with_below)
+        << " of them list all below a domain, as rspamd's whitelist does\n";
   }
   if (sums.narrower != 0) {
     out << "narrower  " << format_count(sums.narrower) << " of them do not list names that just end alike\n";
@@ -161,7 +186,7 @@ int run_import(const Arguments& arguments) {
   po::options_description visible("options");
   visible.add_options()  //
       ("from", po::value(&from)->value_name("PROGRAM"),
-       "whose lists they are: spamassassin, rspamd, postfix, amavis, exim, ldif or microsoft (default: as they "
+       "whose lists they are: spamassassin, rspamd, postfix, exim, ldif or microsoft (default: as they "
        "look)")                                                                                                 //
       ("output,o", po::value(&output)->value_name("FILE"), "where to put the list (default: standard output)")  //
       ("quiet", po::bool_switch(&quiet), "do not say what was taken and what was left out");
@@ -170,11 +195,13 @@ int run_import(const Arguments& arguments) {
   if (!values) return EX_OK;
   if (paths.empty()) throw UsageError("name at least one list, or - for standard input");
   if (json && output.empty()) throw UsageError("with --json give --output: standard output has the report");
+  require_own_list(output);
   std::vector<Imported> all;
   for (const std::string& path : paths) {
     const std::string text = read_text(path == "-" ? "/dev/stdin" : path);
     Imported imported = {.path = path == "-" ? "standard input" : path, .kind = kind_of(from, text, path), .list = {}};
     read_foreign(imported.kind, text, imported.list);
+    imported.list.settle();
     all.push_back(std::move(imported));
   }
   const Sums sums(all);

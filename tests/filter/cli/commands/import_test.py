@@ -1,7 +1,7 @@
 """The lists of other programs become a list: `bloomgate import`."""
 import json
 
-from program import EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, main
+from program import EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, main
 
 LOCAL_CF = ("# ours\nwelcomelist_from joe@example.org *@example.net\nwelcomelist_auth *@*.shop.example\n"
             "welcomelist_from_dkim *@esp.example signer.example\nwelcomelist_from eve*@evil.example\nwelcomelist_from joe@example.org\n")
@@ -42,8 +42,8 @@ class ImportTest(ProgramTest):
 
     def test_json_has_the_figures_and_what_was_left_out(self):
         report = json.loads(self.check(0, "import", "-o", "list", "local.cf", "--json")[0])
-        self.assertEqual({name: report[name] for name in ("entries", "with_domain", "narrower", "unproven")},
-                         {"entries": 4, "with_domain": 1, "narrower": 0, "unproven": 2})
+        self.assertEqual({name: report[name] for name in ("entries", "with_domain", "with_below", "narrower", "unproven")},
+                         {"entries": 4, "with_domain": 1, "with_below": 0, "narrower": 0, "unproven": 2})
         self.assertEqual([(each["path"], each["line"], each["item"]) for each in report["left_out"]],
                          [("local.cf", 5, "eve*@evil.example")])
 
@@ -56,6 +56,13 @@ class ImportTest(ProgramTest):
                 self.assertIn(words, self.check(status, "import", "-o", "list", *arguments)[1])
                 self.assertNotIn("list", self.names())
         self.check(EX_USAGE, "import", "local.cf", "--json")
+
+    def test_a_file_that_is_none_of_its_own_is_not_replaced(self):
+        before = self.read("local.cf")
+        self.assertIn("remove that file first", self.check(EX_CANTCREAT, "import", "-o", "local.cf", "local.cf")[1])
+        self.assertEqual(self.read("local.cf"), before)
+        for _ in range(2):
+            self.check(0, "import", "-o", "list", "local.cf", "--quiet")
 
     def test_a_list_comes_from_standard_input(self):
         done = self.run_program("import", "--from", "exim", "-", "--quiet", stdin=b"joe@example.org\n")

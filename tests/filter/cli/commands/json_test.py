@@ -19,7 +19,7 @@ COMMANDS = (
     ("append", ["layers", "list"], ["layers", "none"], EX_NOINPUT, "cannot_open"),
     ("fold", ["layers", "list"], ["none"], EX_NOINPUT, "cannot_open"),
     ("harvest", [*HARVEST, "sent"], [*HARVEST, "none"], EX_NOINPUT, "cannot_open"),
-    ("import", ["--from", "exim", "-o", "out", "list"], ["-o", "out", "none"], EX_NOINPUT, "cannot_open"),
+    ("import", ["--from", "exim", "-o", "imported", "list"], ["-o", "imported", "none"], EX_NOINPUT, "cannot_open"),
     ("learned", ["list", "learned.db"], ["list", "none"], EX_NOINPUT, "cannot_open"),
     ("report", [LOG], ["none"], EX_NOINPUT, "cannot_open"),
     ("query", ["filter", "user1@example.org"], ["damaged", "a@b.example"], EX_DATAERR, "too_short"),
