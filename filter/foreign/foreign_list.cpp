@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "filter/address/address.hpp"
+#include "filter/address/domain_tree.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/base/line_ends.hpp"
 #include "filter/ingest/postfix_map_format.hpp"
@@ -60,13 +62,14 @@ bool has_field(std::string_view line, std::string_view name) noexcept {
   return false;
 }
 
-// Sides in lower case: the domain, and whether all below it are meant, of an entry without a signer.
+// What an entry lists, without its signer: its canonical key, and the domain in it.
 struct Reach {
-  std::string entry;
+  std::string key;
   std::string domain;
 
-  explicit Reach(std::string_view text) : entry(ascii::lower_case(text)) {
-    domain = entry.substr(entry.rfind('@') + 1);
+  explicit Reach(std::string_view text)
+      : key(canonicalize_list_line(text.substr(0, text.find(" signed-by "))).key()),
+        domain(key.substr(key.rfind('@') + 1)) {
     if (domain.starts_with('.')) domain.erase(0, 1);
   }
 };
@@ -122,32 +125,24 @@ void ForeignList::settle() {
   std::erase_if(taken_, [](const Taken& taken) { return taken.entry.empty(); });
   taken_by_item_.clear();
   if (blocked_.empty()) return;
-  // Every entry that would list a blocked sender: itself, its domain, and the trees above it.
+  // Keys: of every entry that lists a blocked sender, and of the blocked domains, below which others may be listed.
   std::set<std::string, std::less<>> covering;
-  // And every domain of a blocked sender, for entries that are below a blocked domain.
-  std::set<std::string, std::less<>> blocked_trees;
+  std::set<std::string, std::less<>> blocked_domains;
   for (const std::string& text : blocked_) {
     const Reach blocked(text);
-    covering.insert(blocked.entry);
+    covering.insert(blocked.key);
     covering.insert('@' + blocked.domain);
-    if (blocked.entry.starts_with("@.")) blocked_trees.insert(blocked.domain);
-    for (std::string_view domain = blocked.domain;;) {
-      covering.insert("@." + std::string(domain));
-      const std::size_t dot = domain.find('.');
-      if (dot == std::string_view::npos) break;
-      domain.remove_prefix(dot + 1);
-    }
-    if (blocked.entry.starts_with('@')) blocked_trees.insert("=" + blocked.domain);
+    find_domain_tree(blocked.domain, [&](std::string_view tree) {
+      covering.emplace(tree);
+      return false;
+    });
+    if (blocked.key.starts_with('@')) blocked_domains.insert(blocked.key);
   }
+  const auto is_blocked = [&](std::string_view key) { return blocked_domains.contains(key); };
   const auto is_covering = [&](const Taken& taken) {
-    const Reach reach(std::string_view(taken.entry).substr(0, taken.entry.find(" signed-by ")));
-    if (covering.contains(reach.entry) || blocked_trees.contains('=' + reach.domain)) return true;
-    for (std::string_view domain = reach.domain; !domain.empty();) {
-      if (blocked_trees.contains(domain)) return true;
-      const std::size_t dot = domain.find('.');
-      domain = dot == std::string_view::npos ? std::string_view() : domain.substr(dot + 1);
-    }
-    return false;
+    const Reach reach(taken.entry);
+    return covering.contains(reach.key) || is_blocked('@' + reach.domain) ||
+           !find_domain_tree(reach.domain, is_blocked).empty();
   };
   for (const Taken& taken : taken_) {
     if (is_covering(taken))

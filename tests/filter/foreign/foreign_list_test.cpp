@@ -205,7 +205,11 @@ TEST_CASE("an entry that lists a blocked sender, by whatever form, is left out")
         Row{"eve@evil.example", "joe@evil.example", true}, Row{"eve@a.evil.example", "@evil.example", true},
         Row{"@evil.example", "joe@evil.example", false}, Row{"@.evil.example", "joe@a.evil.example", false},
         Row{"@evil.example", "joe@a.evil.example", true}, Row{"@.evil.example", "@.a.evil.example", false},
-        Row{"@a.evil.example", "@.evil.example", false}, Row{"eve@evil.example", "@notevil.example", true}}) {
+        Row{"@a.evil.example", "@.evil.example", false},
+        Row{"eve@b\xc3\xbc"
+            "cher.example",
+            "@xn--bcher-kva.example", false},
+        Row{"eve@evil.example", "@notevil.example", true}}) {
     CAPTURE(row.blocked, row.entry);
     ForeignList list;
     list.take(1, row.entry, signed_by(entry_of_text(std::string(row.entry)), ""));
