@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <csignal>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -12,8 +11,8 @@
 #include "filter/base/error.hpp"
 #include "filter/cli/failure.hpp"
 #include "filter/cli/mpi/commands.hpp"
+#include "filter/cli/run_command.hpp"
 #include "filter/mpi/shared_section.hpp"
-#include "filter/system/bus_fault.hpp"
 
 namespace {
 
@@ -96,10 +95,7 @@ int run(Communicator& communicator) {
 
 int main(int argc, char** argv) {
   Communicator communicator(argc, argv);
-  install_bus_fault_handler();
-  use_names_of_options();
-  // A file that grows past `ulimit -f` is a write that fails, and is reported as one.
-  std::signal(SIGXFSZ, SIG_IGN);
+  prepare_for_commands();
   command_line.assign(argv + std::min(argc, 1), argv + argc);
   return run(communicator);
 }
