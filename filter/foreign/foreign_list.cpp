@@ -17,7 +17,8 @@ namespace {
 constexpr std::array<std::string_view, kForeignKinds> kNames = {"spamassassin", "rspamd", "postfix",
                                                                 "exim",         "ldif",   "microsoft"};
 
-// access(5): `.domain` has what is below a domain; `domain` is it, and by default all below it.
+// access(5): `.domain` matches the subdomains. `domain` matches the domain, and by default its subdomains too; the
+// entry lists the domain alone.
 SenderEntry entry_of_access_key(std::string_view key) {
   if (key.find('@') != std::string_view::npos) return entry_of_text(std::string(key));
   if (!key.starts_with('.')) return entry_of_domain(key, false);
@@ -26,7 +27,8 @@ SenderEntry entry_of_access_key(std::string_view key) {
   return entry;
 }
 
-// By the reader that `bloomgate build --format postfix-map` has, for which a key is blank that mail is not accepted by.
+// Uses the reader of `bloomgate build --format postfix-map`. For a key whose value does not accept mail, that reader
+// returns a blank line.
 void read_postfix(std::string_view text, ForeignList& list) {
   const PostfixMapFormat format;
   for (std::uint64_t number = 1; !text.empty(); ++number) {
@@ -152,21 +154,10 @@ void ForeignList::settle() {
 }
 
 void read_foreign(ForeignKind kind, std::string_view text, ForeignList& list) {
-  text = ascii::without_byte_order_mark(text);
-  switch (kind) {
-    case ForeignKind::spamassassin:
-      return read_spamassassin(text, list);
-    case ForeignKind::rspamd:
-      return read_rspamd(text, list);
-    case ForeignKind::postfix:
-      return read_postfix(text, list);
-    case ForeignKind::exim:
-      return read_exim(text, list);
-    case ForeignKind::ldif:
-      return read_directory(text, list);
-    case ForeignKind::microsoft:
-      return read_tenant(text, list);
-  }
+  constexpr std::array<void (*)(std::string_view, ForeignList&), kForeignKinds> kReaders = {
+      read_spamassassin, read_rspamd, read_postfix, read_exim, read_directory, read_tenant};
+  kReaders[static_cast<std::size_t>(kind)](ascii::without_byte_order_mark(text), list);
+  list.settle();
 }
 
 }  // namespace bloomgate

@@ -1,6 +1,7 @@
-// A list of another program, as a list of ours: each line's entries, and what is left out, with the reason. What means
-// more here than there is said, and so is what was taken over from a list whose senders nobody proves there. What that
-// program blocks or excepts is never listed, and neither is what would list it, too.
+// A list of another program, converted into a list of ours. Each line becomes entries, or is omitted with a reason.
+// An entry states if it lists more senders than its line. It also states if the other program does not authenticate
+// these senders. A sender that the other program blocks or excepts is never listed, and neither is an entry that would
+// list that sender too.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 
 namespace bloomgate {
 
-// Whose list it is. Each has its reader, a function of the text of a file, in a file of that name.
+// The program that the list is from. Each kind has a reader, which gets the text of one file.
 enum class ForeignKind : std::uint8_t {
   spamassassin,  // welcomelist_from, _auth, _from_dkim and their kin, under both names: Mail::SpamAssassin::Conf(3)
   rspamd,        // a map of the module `whitelist`, or one with senders, of `multimap`
@@ -29,8 +30,8 @@ inline constexpr std::size_t kForeignKinds = 6;
 std::string_view name_of(ForeignKind kind) noexcept;
 std::optional<ForeignKind> foreign_kind_of(std::string_view name) noexcept;
 
-// The kind that a text looks like, by its first lines that are no comments. Nothing where several have such lines: a
-// map of domains may be rspamd's or Exim's.
+// The kind that the first lines of the text show; comments do not count. Empty if several programs use that format: a
+// list of domains may be rspamd's or Exim's.
 std::optional<ForeignKind> recognise(std::string_view text) noexcept;
 
 struct Taken {
@@ -38,7 +39,7 @@ struct Taken {
   std::string item;        // as it stands there
   std::string entry;
   Width width = Width::same;
-  bool was_unproven = false;  // that program believes the address that a message gives
+  bool was_unproven = false;  // the other program does not authenticate the sender
 };
 
 struct Omitted {
@@ -47,32 +48,35 @@ struct Omitted {
   std::string_view reason;  // a literal
 };
 
-// First what the lines say, in their order; then settle(), once.
+// The entries of one file. A reader adds them in the order of the lines; read_foreign() then calls settle().
 class ForeignList {
  public:
-  // What the entry's text is empty for is left out. `form`: what kind of line it is, for take_back().
+  // Omits the item if the entry has no text. `form` is the kind of the line, for take_back().
   void take(std::uint64_t line, std::string_view item, SenderEntry entry, bool was_unproven = false,
             std::string_view form = {});
   void leave_out(std::uint64_t line, std::string_view item, std::string_view reason);
-  // A sender that is blocked or excepted there; `entry` may have no text. Left out with that reason, and so is each
-  // entry that lists it as well.
+  // The other program blocks or excepts this sender. Omits the item with that reason, and, in settle(), each entry that
+  // would list the sender. `entry` may have no text.
   void block(std::uint64_t line, std::string_view item, const SenderEntry& entry, std::string_view reason);
-  // What a line of that form has listed before, in whatever case, is taken back. What was never there is left out.
+  // Removes the item that an earlier line of that form has added; upper and lower case are the same. Omits the item if
+  // no earlier line has added it.
   void take_back(std::uint64_t line, std::string_view item, std::string_view form);
 
+  // Once, after all lines.
   void settle();
 
   const std::vector<Taken>& taken() const noexcept { return taken_; }
   const std::vector<Omitted>& left_out() const noexcept { return left_out_; }
 
  private:
-  std::vector<Taken> taken_;  // without an entry: taken back
+  std::vector<Taken> taken_;  // entry empty: removed by take_back()
   std::vector<Omitted> left_out_;
   std::vector<std::string> blocked_;                                         // entries
   std::unordered_map<std::string, std::vector<std::size_t>> taken_by_item_;  // by form and item
 };
 
-// Reads the text of a file. Never fails: what cannot be read is left out. Linear in the text's length.
+// Reads the text of a file and settles the list. Never fails: it omits lines that it cannot read. Linear in the length
+// of the text.
 void read_foreign(ForeignKind kind, std::string_view text, ForeignList& list);
 
 void read_directory(std::string_view text, ForeignList& list);

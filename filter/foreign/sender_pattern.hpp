@@ -1,4 +1,4 @@
-// What a pattern of senders in another program's list means as an entry of ours. Pure; any thread.
+// Converts a pattern of senders from another program's list into an entry of ours. Pure; safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -7,37 +7,38 @@
 
 namespace bloomgate {
 
-// What stands between the words of a line.
+// The characters that separate the words of a line.
 inline constexpr std::string_view kBlanks = " \t\r\v\f";
 
-// How much of what the pattern means the entry lists.
+// If the entry lists more or fewer senders than the pattern.
 enum class Width : std::uint8_t {
   same,
-  with_domain,  // also the domain itself, where the pattern has only those below it
-  with_below,   // also all below the domain, where the text names the domain alone
-  narrower,     // not names that just end alike: `*example.org` is also `not-example.org`
+  with_domain,  // also the domain itself; the pattern matches its subdomains only
+  with_below,   // also the subdomains; the text names the domain only
+  narrower,     // not other names with that end: `*example.org` also matches `not-example.org`
 };
 
 struct SenderEntry {
-  std::string text;  // "@.example.org", as it stands in a list; empty: there is none
+  std::string text;  // "@.example.org", a line of a list; empty: the pattern has no entry
   Width width = Width::same;
-  std::string_view fault = {};  // why there is none: a sentence without a full stop
+  std::string_view fault = {};  // why the pattern has no entry: a sentence without a full stop
 };
 
-// A pattern that is held against a whole address, in which `*` stands for any characters and `?` for one: an address,
-// `*@example.org`, `*@*.example.org`, `*.example.org`, `*example.org`. Of all others there is no entry.
+// The pattern matches whole addresses; `*` matches any characters, and `?` matches one. These have an entry: an
+// address,
+// `*@example.org`, `*@*.example.org`, `*.example.org` and `*example.org`. All other patterns have none.
 SenderEntry entry_of_glob(std::string_view pattern);
 
-// An address, or `@` and a domain, as it is: none of the other forms that a list of ours has.
+// The text is an address, or `@` and a domain. Other forms of entries are refused.
 SenderEntry entry_of_text(std::string text);
 
-// The entry, where that domain signs.
+// The entry with ` signed-by ` and that domain, if there is a signer.
 SenderEntry signed_by(SenderEntry entry, std::string_view signer);
 
-// A domain, without an `@`: of what is one, the entry for it, and with `below` also for those below it.
+// `domain` has no `@`. With `below` the entry includes the subdomains.
 SenderEntry entry_of_domain(std::string_view domain, bool below);
 
-// An address of a host or of a network, or a number of one.
+// If the text is the network address of a host or of a network.
 bool is_network(std::string_view text) noexcept;
 
 }  // namespace bloomgate

@@ -30,8 +30,8 @@ std::string_view take_word(std::string_view& rest) noexcept {
 }
 
 enum class Form : std::uint8_t {
-  senders,           // patterns of senders, which nobody proves
-  proven_senders,    // and only where SPF or DKIM proves them
+  senders,           // patterns of senders, not authenticated
+  proven_senders,    // patterns of senders, authenticated by SPF or DKIM
   sender_by_relay,   // one pattern, and the name of a relay
   sender_by_signer,  // one pattern, and perhaps the domain that signs
   recipients,

@@ -16,7 +16,7 @@ namespace {
 struct Columns {
   std::size_t value = 0;
   std::size_t action = 0;
-  // The number of columns where there is none.
+  // The number of columns, if the table lacks the column.
   std::size_t type = 0;
   std::size_t expires = 0;
 

@@ -67,7 +67,7 @@ enum {
   BLOOMGATE_BAD_SECTION = 17,         /* what is in a section, or between two, is not as the format has it */
   BLOOMGATE_CHANGED_WHILE_OPEN = 18,  /* somebody wrote to the file, or a part of it is gone */
   BLOOMGATE_BAD_ARGUMENT = 19,        /* the caller's mistake */
-  BLOOMGATE_BAD_INPUT = 20,           /* not given back any more */
+  BLOOMGATE_BAD_INPUT = 20,           /* not returned any more */
   BLOOMGATE_OUT_OF_MEMORY = 21,       /* also: a file too large for the address space */
   BLOOMGATE_TOO_MANY_MAPPINGS = 22,   /* more than 256 filters are open in this process */
   BLOOMGATE_NO_SYSTEM_RESOURCE = 23,  /* the system has no thread left */

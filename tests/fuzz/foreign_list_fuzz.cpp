@@ -1,5 +1,5 @@
-// The lists of other programs: whatever the text, what is taken over is an entry as it stands there, of one line, and
-// lies on a line of the text; and nothing is left out without a reason.
+// Reads hostile text as a list of another program. Each result must be a valid entry of one line, with the number of a
+// line of the text. Each omitted item must have a reason.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -17,7 +17,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, bytes - 1);
   ForeignList list;
   read_foreign(static_cast<ForeignKind>(data[0] % kForeignKinds), text, list);
-  list.settle();
   static_cast<void>(recognise(text));
   const auto lines =
       static_cast<std::uint64_t>(std::ranges::count_if(text, [](char byte) { return byte == '\n' || byte == '\r'; }));
@@ -26,11 +25,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
     require(taken.entry.find_first_of("\r\n") == std::string::npos, "an entry has one line", taken.entry);
     const EntryKind kind = canonicalize_list_line(taken.entry).kind();
     require(kind != EntryKind::rejected && kind != EntryKind::blank && kind != EntryKind::null_sender,
-            "what is taken over is an entry", taken.entry);
+            "each result is a valid entry", taken.entry);
   }
   for (const Omitted& left : list.left_out()) {
-    require(left.line >= 1 && left.line <= lines + 1, "what is left out is on a line of the text", left.item);
-    require(!left.reason.empty(), "what is left out has a reason", left.item);
+    require(left.line >= 1 && left.line <= lines + 1, "an omitted item is on a line of the text", left.item);
+    require(!left.reason.empty(), "an omitted item has a reason", left.item);
   }
   return 0;
 }

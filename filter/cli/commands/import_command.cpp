@@ -25,14 +25,15 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr mode_t kMode = 0644;
-constexpr std::string_view kFirstWords = "# From ";  // of a list that this has made
+constexpr std::string_view kFirstWords = "# From ";  // of each list that this command writes
 
 constexpr HelpText kImportHelp = {
     .synopsis = "bloomgate import [--from PROGRAM] [--output FILE] [OPTION...] LIST...",
     .purpose =
-        "Makes a list for 'bloomgate build' of the lists that another program has: spamassassin, rspamd, postfix,\n"
-        "exim, ldif (a directory) or microsoft (a tenant's allow list). What means more there than an entry\n"
-        "can mean here is left out, and the list says so in comments: read it before you build.",
+        "Converts the lists of another program into a list for 'bloomgate build'. The program is spamassassin, "
+        "rspamd,\n"
+        "postfix, exim, ldif (a directory) or microsoft (a tenant's allow list). Lines that have no exact entry are\n"
+        "omitted. Comments in the list name them with the reason: read the list before you build.",
     .examples =
         "  bloomgate import --output welcome.txt /etc/spamassassin/local.cf\n"
         "  bloomgate import --from rspamd --output known.txt /etc/rspamd/local.d/maps.d/dmarc_whitelist.inc.local\n"
@@ -64,13 +65,13 @@ ForeignKind kind_of(const std::string& from, std::string_view text, const std::s
   throw UsageError(path + " does not show whose list it is; give --from " + names_of_kinds());
 }
 
-// The file of another program must not be lost, nor a filter.
+// The command must not replace the file of another program, or a filter.
 void require_own_list(const std::string& output) {
   std::error_code none;
   if (output.empty() || !std::filesystem::exists(output, none) || read_text(output).starts_with(kFirstWords)) return;
   throw BloomgateError(
       ErrorCode::cannot_write,
-      output + " is no list that 'bloomgate import' has made; name another output, or remove that file first",
+      output + " is not a list from 'bloomgate import'; name another output, or remove that file first",
       {.path = output});
 }
 
@@ -94,7 +95,7 @@ std::string note_of(const Taken& taken) {
   return {};
 }
 
-// The text of the list. An entry stands in it once.
+// The text of the list, with each entry once.
 std::string text_of(const std::vector<Imported>& all) {
   std::string text;
   std::set<std::string, std::less<>> seen;
@@ -201,7 +202,6 @@ int run_import(const Arguments& arguments) {
     const std::string text = read_text(path == "-" ? "/dev/stdin" : path);
     Imported imported = {.path = path == "-" ? "standard input" : path, .kind = kind_of(from, text, path), .list = {}};
     read_foreign(imported.kind, text, imported.list);
-    imported.list.settle();
     all.push_back(std::move(imported));
   }
   const Sums sums(all);

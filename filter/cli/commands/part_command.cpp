@@ -65,7 +65,7 @@ std::uint32_t parse_number(const std::string& text, const char* option) {
   throw UsageError(std::string(option) + " takes a smaller number than " + text);
 }
 
-// Where the store is made that goes to standard output: its header is written last.
+// The temporary file of a store for standard output. A store needs a file first, since its header is written last.
 class StoreForPipe {
  public:
   explicit StoreForPipe(const std::string& scratch) : folder_(scratch + "/bloomgate-part-XXXXXX") {
@@ -81,7 +81,7 @@ class StoreForPipe {
 
   std::string path() const { return folder_ + "/store"; }
 
-  // The file has no name any more when its first byte goes out, so that nothing of it stays, whatever happens.
+  // Removes the file's name before the first byte is written, so that no file remains if the program is killed.
   void write_out(std::uint64_t bytes, const std::atomic<bool>& stop) const {
     std::ifstream file(path(), std::ios::binary);
     std::error_code ignored;
@@ -176,7 +176,7 @@ int run_part(const Arguments& arguments) {
     if (is_same_file(request.reject_file, "/dev/stdout")) {
       throw UsageError("with --output - standard output has the store, and --reject-file needs another file");
     }
-    if (isatty(STDOUT_FILENO) == 1) throw UsageError("--output -: a store is no text; send it to a file or a pipe");
+    if (isatty(STDOUT_FILENO) == 1) throw UsageError("--output -: a store is binary; send it to a file or a pipe");
     if (!request.scratch_folder) request.scratch_folder = "/var/tmp";
     request.output = pipe.emplace(*request.scratch_folder).path();
   }

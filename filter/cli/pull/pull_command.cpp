@@ -31,9 +31,8 @@ const HelpText kPullHelp = {
         "Brings a folder up to what is published at a URL: the layers that another machine has made and signed\n"
         "('append', 'fold' or 'sign', with a key), or what it has learned ('share'). Any web server can show it. The\n"
         "manifest is fetched first, then the files that are missing, from where the last run was cut off. Each is\n"
-        "checked before it is put in place. A daemon whose whitelist is the folder takes it in at once. An older "
-        "state,\n"
-        "another list, or anything that no trusted key has signed is refused, and the folder stays as it is.",
+        "checked before it is put in place. A daemon whose whitelist is the folder loads it at once. An older state,\n"
+        "another list, or a file without a trusted signature is refused, and the folder stays as it is.",
     .examples =
         "  bloomgate pull https://lists.example.org/customers/ /var/lib/bloomgate/layers --trusted-key \"$KEY\"\n"
         "  bloomgate pull https://lists.example.org/customers/ layers --trusted-key \"$KEY\" --watch 2\n"};

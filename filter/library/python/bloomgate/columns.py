@@ -9,7 +9,7 @@ import numpy.typing as npt
 Text = Union[str, bytes]
 Column = Union[npt.NDArray[Any], Sequence[Any], Tuple[Any, npt.NDArray[Any]]]
 
-_TEXTS_AT_ONCE = 100_000
+TEXTS_AT_ONCE = 100_000
 _BYTES_AT_ONCE = 4 << 20
 
 
@@ -18,14 +18,14 @@ def bytes_of(text: Text) -> bytes:
         try:
             return text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
-            return text.encode("utf-8", "surrogatepass")  # half of a pair: bytes that are no entry
+            return text.encode("utf-8", "surrogatepass")  # half of a surrogate pair: the program rejects these bytes
     if isinstance(text, (bytes, bytearray, memoryview)):
         return bytes(text)
     raise TypeError(f"a text is str or bytes, not {type(text).__name__}")
 
 
 def fixed(column: Column) -> Optional[npt.NDArray[np.bytes_]]:
-    """A column of a fixed width, each text with NULs behind it; nothing if it is none. Masked texts are empty."""
+    """The column as an array of fixed width, padded with NULs; None for other columns. Masked texts are empty."""
     if not isinstance(column, np.ndarray):
         return None
     cells: npt.NDArray[Any] = column
@@ -74,8 +74,8 @@ def lines_of(column: Column) -> Iterator[bytes]:
     if isinstance(column, tuple):
         yield from _pieces(*packed(column))
         return
-    for begin in range(0, len(column), _TEXTS_AT_ONCE):
-        yield from _pieces(*packed(column[begin:begin + _TEXTS_AT_ONCE]))
+    for begin in range(0, len(column), TEXTS_AT_ONCE):
+        yield from _pieces(*packed(column[begin:begin + TEXTS_AT_ONCE]))
 
 
 def _pieces(data: npt.NDArray[np.uint8], offsets: npt.NDArray[Any]) -> Iterator[bytes]:
@@ -85,7 +85,7 @@ def _pieces(data: npt.NDArray[np.uint8], offsets: npt.NDArray[Any]) -> Iterator[
     begin, count = 0, len(offsets) - 1
     while begin < count:
         end = int(np.searchsorted(offsets, offsets[begin] + _BYTES_AT_ONCE, "right")) - 1
-        end = min(max(end, begin + 1), begin + _TEXTS_AT_ONCE, count)
+        end = min(max(end, begin + 1), begin + TEXTS_AT_ONCE, count)
         yield _lines(data, offsets[begin:end + 1])
         begin = end
 

@@ -15,13 +15,11 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set,
 
 import numpy as np
 
-from .columns import Column, Text, bytes_of, lines_of
+from .columns import TEXTS_AT_ONCE, Column, Text, lines_of
 from .errors import Error
 
 PathName = Union[str, bytes, "os.PathLike[Any]"]
 Setting = Union[None, str, int, float, bool, PathName, Sequence[PathName]]
-
-_TEXTS_AT_ONCE = 100_000
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class Part:
     parts: int
     addresses: int
     domains: int
-    rejected: int  # texts that are no entries
+    rejected: int  # texts that are not valid entries
 
 
 def write_part(entries: Union[Column, Iterable[Union[Column, Optional[Text]]]], path: PathName, *, index: int, parts: int,
@@ -74,7 +72,7 @@ def _output(path: PathName) -> str:
 def _files(paths: Iterable[PathName]) -> List[str]:
     names = [os.fsdecode(path) for path in paths]
     if "-" in names:
-        raise ValueError("standard input is no list here: name a file, or './-' for one of that name")
+        raise ValueError("a list must be a file, not standard input; './-' is a file of that name")
     return ["--", *names]
 
 
@@ -112,7 +110,7 @@ def _columns(entries: Union[Column, Iterable[Union[Column, Optional[Text]]]]) ->
     rest = iter(entries)
     for first in rest:
         if first is None or isinstance(first, (str, bytes)):
-            yield list(itertools.chain([first], itertools.islice(rest, _TEXTS_AT_ONCE - 1)))
+            yield list(itertools.chain([first], itertools.islice(rest, TEXTS_AT_ONCE - 1)))
         else:
             yield first
 
