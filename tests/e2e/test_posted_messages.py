@@ -1,14 +1,13 @@
 """Programs without a milter have whole messages decided at lookup-socket: `POST /message`, with the real daemon, its verifier
 and real clients. Every forgery that the milter checks is checked here, too, and every good signature counts."""
 
-import http.client
 import json
 import shutil
-import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
+import posted_message
 import pytest
 from dkim_cases import CASES
 from dkim_world import ATTACKER, GENUINE, LISTED, REVOKED, RSA, STRANGER, WHITELIST, ZONE
@@ -66,25 +65,10 @@ class World:
         self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(self.whitelist, settings=settings)))
 
     def post(self, raw, *fields, sender=STRANGER):
-        """The status, and the answer: JSON if it is that."""
-        connection = http.client.HTTPConnection("localhost", timeout=PATIENCE_SECONDS)
-        connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.settimeout(PATIENCE_SECONDS)
-        connection.sock.connect(str(self.path))
-        try:
-            connection.putrequest("POST", "/message")
-            for name, value in [("Envelope-From", sender), *fields, ("Content-Length", str(len(raw)))]:
-                connection.putheader(name, value.encode())
-            connection.endheaders(raw)
-            answer = connection.getresponse()
-            text = answer.read().decode()
-        finally:
-            connection.close()
-        return answer.status, json.loads(text) if answer.status == 200 else text
+        return posted_message.post(self.path, raw, *fields, sender=sender)
 
     def is_delivered(self, raw, *fields, sender=STRANGER):
-        status, said = self.post(raw, *fields, sender=sender)
-        return status == 200 and said["decision"] == "deliver"
+        return posted_message.is_delivered(self.path, raw, *fields, sender=sender)
 
 
 @pytest.fixture(scope="module")

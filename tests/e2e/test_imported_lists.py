@@ -1,0 +1,240 @@
+"""`bloomgate import`: SpamAssassin and rspamd decide signed messages by their own lists, Debian's among these, and the daemon
+decides the same messages by the list that `import` has made of them. Both welcome the same messages, apart from those that the
+list names."""
+
+import json
+import re
+import shutil
+import subprocess
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from email.utils import formatdate
+from pathlib import Path
+
+import posted_message
+import pytest
+from conftest import first_of
+from mail_world import content
+from private_mail.daemon import Daemon, DaemonConfig
+from private_mail.faulty_name_server import FaultyNameServer
+from private_mail.filter import build_filter, built
+from private_mail.processes import PATIENCE_SECONDS, temporary_folder
+from private_mail.rspamd import PlainRspamd
+from private_mail.signing import SigningKey, new_private_key
+from private_mail.spamassassin import Spamd
+
+CLIENT = "192.0.2.1"  # may send for all domains, by SPF
+OTHER_CLIENT = "192.0.2.2"
+KEY = new_private_key()  # of all domains
+
+
+@dataclass(frozen=True)
+class Mail:
+    """A message that the sender's own domain has signed comes from a client that may send for it; others do not."""
+
+    sender: str
+    signer: str  # a domain; empty for none
+
+    @property
+    def host(self):
+        return self.sender.rpartition("@")[2]
+
+    @property
+    def client(self):
+        return CLIENT if self.signer == self.host else OTHER_CLIENT
+
+    @property
+    def raw(self):
+        path = (f"Return-Path: <{self.sender}>\r\nReceived: from mail.{self.host} (mail.{self.host} [{self.client}])\r\n"
+                f"\tby mx.example.net (Postfix) with ESMTP id 1; {formatdate()}\r\n").encode()
+        text = content(self.sender)
+        return path + (SigningKey(self.signer, private=KEY).sign(text) if self.signer else text)
+
+
+def mail(sender):
+    return Mail(sender, sender.rpartition("@")[2])
+
+
+class ListedSpamd(Spamd):
+    """With a list of ours in its configuration."""
+
+    def __init__(self, folder, names, own=""):
+        super().__init__(folder, ("127.0.0.1", names.port))
+        self.own = own
+
+    def prepare(self):
+        super().prepare()
+        (self.folder / "site/zz_own.cf").write_text(f"trusted_networks 127/8\ninternal_networks 127/8\n{self.own}")
+
+    WELCOME = re.compile(r"\bUSER_IN_(?:DEF_)?(?:DKIM_|SPF_)?(?:WL|WELCOMELIST|WHITELIST)\b")
+
+    def welcomes(self, message):
+        host, port = self.address
+        done = subprocess.run(["spamc", "-y", "-x", "-d", host, "-p", str(port)], input=message.raw, capture_output=True,
+                              check=True, timeout=PATIENCE_SECONDS)
+        return bool(self.WELCOME.search(done.stdout.decode()))
+
+
+class ListedRspamd(PlainRspamd):
+    """maps: name of a map of its module whitelist -> the file."""
+
+    def __init__(self, folder, names, maps):
+        super().__init__(folder)
+        self.names = names
+        self.maps = maps
+
+    def prepare(self):
+        super().prepare()
+        options = self.folder / "override.d/options.inc"
+        options.write_text(re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{self.names.port}", options.read_text(), count=1))
+        (self.folder / "local.d/maps.d").mkdir()
+        for name, path in self.maps.items():
+            shutil.copy(path, self.folder / f"local.d/maps.d/{name}.inc.local")
+
+    def _write_suffixes(self):
+        shutil.copy("/usr/share/rspamd/effective_tld_names.dat", self.folder / "suffixes")
+
+    def welcomes(self, message):
+        request = urllib.request.Request("http://{}:{}/checkv2".format(*self.address), message.raw, {
+            "From": message.sender, "Rcpt": "user@example.net", "IP": message.client, "Helo": f"mail.{message.host}"})
+        with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+            return any(symbol.startswith("WHITELIST_") for symbol in json.load(answer)["symbols"])
+
+
+def imported(folder, kind, *lists):
+    """The list, and what `import` says of it."""
+    output = folder / "list"
+    done = subprocess.run([built("filter/cli/bloomgate"), "import", "--from", kind, "--json", "-o", output, *lists],
+                          capture_output=True, text=True, check=True)
+    return output, json.loads(done.stdout)
+
+
+def zone_of(senders):
+    """Each domain has our key, lets CLIENT send, and wants all mail rejected that neither shows."""
+    records = {}
+    for domain in {sender.rpartition("@")[2] for sender in senders}:
+        key = SigningKey(domain, private=KEY)
+        records |= {key.record_name: key.record, domain: f"v=spf1 ip4:{CLIENT} -all", f"_dmarc.{domain}": "v=DMARC1; p=reject"}
+    return records
+
+
+class World:
+    def __init__(self, stack, kind, lists, senders, checker):
+        """checker(folder, names): the program that the lists are of."""
+        self.folder = stack.enter_context(temporary_folder("imported"))
+        self.folder.chmod(0o777)
+        names = stack.enter_context(FaultyNameServer(self.folder / "names", zone_of(senders)))
+        self.list, self.report = imported(self.folder, kind, *lists)
+        whitelist = self.folder / "whitelist.bloom"
+        build_filter(whitelist, self.list, "--seed", "1", "--bits-per-entry", "32")
+        self.socket = self.folder / "lookup.sock"
+        settings = {"authentication": "required", "dns-servers": names.option, "lookup-socket": self.socket, "lookup-messages": "4"}
+        self.daemon = stack.enter_context(Daemon(self.folder / "daemon", DaemonConfig(whitelist, settings=settings)))
+        self.checker = stack.enter_context(checker(self.folder / "checker", names))
+
+    def decisions(self, messages):
+        """message -> (the other program welcomes it, the daemon delivers it)"""
+        def both(message):
+            return (self.checker.welcomes(message),
+                    posted_message.is_delivered(self.socket, message.raw, sender=message.sender))
+        with ThreadPoolExecutor(2) as workers:
+            return dict(zip(messages, workers.map(both, messages)))
+
+    def logs(self):
+        return self.checker.log() + self.daemon.log()
+
+
+def assert_it_is_what_the_list_says(world, messages, more, less):
+    """more: senders that the list says it lists as well. less: senders of lines that it says are left out."""
+    decisions = world.decisions(list(messages))
+    welcome = {message for message, (is_welcome, _) in decisions.items() if is_welcome}
+    delivered = {message for message, (_, is_delivered) in decisions.items() if is_delivered}
+    assert {message.sender for message in delivered - welcome} == more
+    assert {message.sender for message in welcome - delivered} == less
+    return welcome & delivered
+
+
+def every(step, senders):
+    return sorted(senders)[::step]
+
+
+def variants(domain):
+    """The domain, one below it and one beside it."""
+    return domain, f"news.{domain}", f"not{domain}"
+
+
+# Each n-th of the patterns; at least as many messages as that.
+@pytest.mark.parametrize("step, at_least", first_of([(40, 60), (2, 1500)]))
+@pytest.mark.may_take(1800)
+def test_debians_lists_for_spamassassin(step, at_least):
+    lists = sorted(Path("/usr/share/spamassassin").glob("60_welcomelist_*.cf"))
+    patterns = set(re.findall(r"(?m)^\s*def_welcomelist_\w+\s+(\S+)", "".join(path.read_text() for path in lists)))
+    chosen = every(step, patterns)
+    senders = {f"{local_part}@{place}" for local_part, domain in map(parts_of, chosen) for place in variants(domain)}
+    assert len(senders) >= at_least
+    with ExitStack() as stack:
+        world = World(stack, "spamassassin", lists, senders, ListedSpamd)
+        text = world.list.read_text()
+        also = set(re.findall(r"\*@\*\.(\S+): this also lists the domain itself", text)) - set(re.findall(r"(?m)^@([^.\s]\S*)$", text))
+        left_out = {"@".join(parts_of(each["item"].split()[0])) for each in world.report["left_out"]}
+        agreed = assert_it_is_what_the_list_says(world, map(mail, senders), {f"joe@{domain}" for domain in also} & senders, left_out & senders)
+        assert len(agreed) >= at_least // 3
+        sender = agreed.pop().sender
+        assert world.decisions([Mail(sender, "other.example"), Mail(sender, "")]) == {
+            Mail(sender, "other.example"): (False, False), Mail(sender, ""): (False, False)}
+
+
+def parts_of(pattern):
+    """SpamAssassin's `*@*.example.org` -> a local part that it may mean, and the domain, without what stands for others."""
+    local_part, _, domain = pattern.rpartition("@")
+    return local_part.replace("*", "joe"), domain.removeprefix("*").removeprefix(".")
+
+
+@pytest.mark.parametrize("step, at_least", first_of([(10, 60), (1, 700)]))
+@pytest.mark.may_take(1800)
+def test_debians_maps_for_rspamd(step, at_least):
+    maps = {name: Path(f"/etc/rspamd/maps.d/{name}.inc") for name in ("dmarc_whitelist", "spf_dkim_whitelist")}
+    domains = set(re.findall(r"(?m)^([^\s#]+)", "".join(path.read_text() for path in maps.values())))
+    senders = {f"joe@{place}" for domain in every(step, domains) for place in variants(domain)}
+    assert len(senders) >= at_least
+    with ExitStack() as stack:
+        world = World(stack, "rspamd", maps.values(), senders, lambda folder, names: ListedRspamd(folder, names, maps))
+        agreed = assert_it_is_what_the_list_says(world, map(mail, senders), set(), set())
+        assert len(agreed) >= at_least // 3
+        sender = agreed.pop().sender
+        assert not any(world.decisions([Mail(sender, "other.example")])[Mail(sender, "other.example")])
+
+
+OWN = """\
+welcomelist_from joe@plain.example *@plain-all.example
+welcomelist_auth *@auth.example
+welcomelist_from_spf *@spf.example
+welcomelist_from_dkim *@customer.example esp.example
+welcomelist_from_dkim *@dkim.example
+welcomelist_auth *@blocked.example eve@taken.example
+unwelcomelist_auth eve@taken.example
+blocklist_from eve@blocked.example
+"""
+
+
+def test_each_kind_of_line_of_a_sites_own_list():
+    listed = [*(mail(f"joe@{name}.example") for name in ("plain", "plain-all", "auth", "spf", "dkim")),
+              Mail("joe@customer.example", "esp.example")]
+    blocked = [mail("eve@blocked.example"), mail("joe@blocked.example")]
+    not_proven = [Mail("joe@plain.example", "other.example"), Mail("joe@plain.example", "")]
+    others = [*map(mail, ("joe@customer.example", "joe@other.example", "eve@plain.example", "eve@taken.example")),
+              Mail("joe@dkim.example", "esp.example"), Mail("joe@auth.example", ""), Mail("joe@customer.example", "")]
+    with ExitStack() as stack:
+        own = stack.enter_context(temporary_folder("own-list")) / "local.cf"
+        own.write_text(OWN)
+        senders = {message.sender for message in [*listed, *blocked, *others]} | {"joe@esp.example"}
+        world = World(stack, "spamassassin", [own], senders, lambda folder, names: ListedSpamd(folder, names, OWN))
+        assert world.decisions([*listed, *blocked, *not_proven, *others]) == (
+            dict.fromkeys(listed, (True, True))
+            # There, a block and a welcome of one sender are added up. Here, it is not listed, and neither is its domain.
+            | dict.fromkeys(blocked, (True, False))
+            # `welcomelist_from` asks for no proof. The daemon always does.
+            | dict.fromkeys(not_proven, (True, False))
+            | dict.fromkeys(others, (False, False)))
