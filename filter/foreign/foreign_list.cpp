@@ -14,8 +14,8 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::array<std::string_view, kForeignKinds> kNames = {"spamassassin", "rspamd", "postfix",
-                                                                "exim",         "ldif",   "microsoft"};
+constexpr std::array<std::string_view, kForeignKinds> kNames = {"spamassassin", "rspamd",    "postfix", "exim",
+                                                                "ldif",         "microsoft", "amavis"};
 
 // access(5): `.domain` matches the subdomains. `domain` matches the domain, and by default its subdomains too; the
 // entry lists the domain alone.
@@ -95,6 +95,7 @@ std::optional<ForeignKind> recognise(std::string_view text) noexcept {
     if (line.starts_with('#')) continue;
     if (is_of_spamassassin(line)) return ForeignKind::spamassassin;
     if (has_field(line, "Value") && has_field(line, "Action")) return ForeignKind::microsoft;
+    if (line.starts_with("amavis\t")) return ForeignKind::amavis;
     if (line.starts_with("dn:") || line == "version: 1") return ForeignKind::ldif;
   }
   return std::nullopt;
@@ -155,7 +156,7 @@ void ForeignList::settle() {
 
 void read_foreign(ForeignKind kind, std::string_view text, ForeignList& list) {
   constexpr std::array<void (*)(std::string_view, ForeignList&), kForeignKinds> kReaders = {
-      read_spamassassin, read_rspamd, read_postfix, read_exim, read_directory, read_tenant};
+      read_spamassassin, read_rspamd, read_postfix, read_exim, read_directory, read_tenant, read_amavis};
   kReaders[static_cast<std::size_t>(kind)](ascii::without_byte_order_mark(text), list);
   list.settle();
 }

@@ -24,8 +24,9 @@ enum class ForeignKind : std::uint8_t {
   exim,          // the keys of a file for lsearch, or of a list of addresses
   ldif,          // the mail addresses of a directory
   microsoft,     // the tenant's allow list, by Export-Csv
+  amavis,        // what amavis-lists prints of its configuration
 };
-inline constexpr std::size_t kForeignKinds = 6;
+inline constexpr std::size_t kForeignKinds = 7;
 
 std::string_view name_of(ForeignKind kind) noexcept;
 std::optional<ForeignKind> foreign_kind_of(std::string_view name) noexcept;
@@ -79,6 +80,7 @@ class ForeignList {
 // of the text.
 void read_foreign(ForeignKind kind, std::string_view text, ForeignList& list);
 
+void read_amavis(std::string_view text, ForeignList& list);
 void read_directory(std::string_view text, ForeignList& list);
 void read_exim(std::string_view text, ForeignList& list);
 void read_rspamd(std::string_view text, ForeignList& list);

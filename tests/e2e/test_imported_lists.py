@@ -19,7 +19,7 @@ from conftest import first_of
 from mail_world import content
 from private_mail.daemon import Daemon, DaemonConfig
 from private_mail.faulty_name_server import FaultyNameServer
-from private_mail.filter import build_filter, built
+from private_mail.filter import REPOSITORY, build_filter, built
 from private_mail.processes import PATIENCE_SECONDS, temporary_folder
 from private_mail.rspamd import PlainRspamd
 from private_mail.signing import SigningKey, new_private_key
@@ -238,3 +238,57 @@ def test_each_kind_of_line_of_a_sites_own_list():
             # `welcomelist_from` asks for no proof. The daemon always does.
             | dict.fromkeys(not_proven, (True, False))
             | dict.fromkeys(others, (False, False)))
+
+
+AMAVIS = """\
+use strict;
+@whitelist_sender_maps = (['joe@example.org', '!eve@above.example', '.above.example', 'plain.example'],
+  {'hash.example' => 1, 'no.example' => 0}, read_hash('FOLDER/more'), new_RE(qr'^x@expression\\.example$'i));
+@blacklist_sender_maps = (['mallory@plain.example']);
+@score_sender_maps = ({ 'ann@ours.example' => [{'joe@personal.example' => -3}], '.' => [new_RE([qr'^bulk@'i => 5.0]),
+  {'soft.example' => -3.0, 'bad.example' => 2, '.below.example' => -1}] });
+@author_to_policy_bank_maps = ({'bank.example' => 'WHITELIST', 'shop.example/@esp.example' => 'NOVIRUS, WHITELIST',
+  '.files.example' => 'FILES'});
+$policy_bank{'WHITELIST'} = {bypass_spam_checks_maps => [1], spam_lovers_maps => [1]};
+$policy_bank{'FILES'} = {bypass_banned_checks_maps => [1]};
+1;
+"""
+# amavis' own look-up of each sender: whitelisted and not blacklisted, negative points, or a policy bank.
+ASK_AMAVIS = """\
+use Amavis::Boot; use Amavis::Conf; use Amavis::Util qw(untaint); use Amavis::Lookup qw(lookup lookup2);
+BEGIN { Amavis::Conf->import(map { @$_ } values %Amavis::Conf::EXPORT_TAGS) }
+Amavis::Conf::include_config_files(untaint(shift));
+for my $sender (@ARGV) {
+  my $white = lookup2(0, $sender, \\@Amavis::Conf::whitelist_sender_maps);
+  my $black = lookup2(0, $sender, \\@Amavis::Conf::blacklist_sender_maps);
+  my $points = lookup2(0, $sender, $Amavis::Conf::score_sender_maps[0]{'.'});
+  my $banks = lookup2(0, $sender, \\@Amavis::Conf::author_to_policy_bank_maps);
+  print(($white && !$black || ($points // 0) < 0 || ($banks // '') =~ /WHITELIST/) ? 1 : 0, "\\n");
+}
+"""
+
+
+def test_the_lists_in_amavis_configuration(tmp_path):
+    configuration = tmp_path / "50-user"
+    configuration.write_text(AMAVIS.replace("FOLDER", str(tmp_path)))
+    (tmp_path / "more").write_text("file@example.com\n.file.example 1  # a comment\n")
+    domains = ("above", "plain", "hash", "no", "expression", "personal", "soft", "bad", "below", "file", "bank", "files")
+    senders = [f"{name}@{place}{domain}.example" for domain in domains for name in ("joe", "eve") for place in ("", "news.")]
+    senders += ["mallory@plain.example", "joe@example.org", "eve@example.org", "file@example.com", "x@expression.example"]
+    done = subprocess.run(["perl", "-T", "-e", ASK_AMAVIS, configuration, *senders], capture_output=True, text=True, check=True)
+    welcome = {sender for sender, said in zip(senders, done.stdout.split()) if said == "1"}
+    dump = tmp_path / "dump"
+    dump.write_text(subprocess.run([REPOSITORY / "scripts/amavis-lists", configuration], capture_output=True, text=True,
+                                   check=True).stdout)
+    output, report = imported(tmp_path, "amavis", dump)
+    build_filter(tmp_path / "filter", output, "--seed", "1", "--bits-per-entry", "32")
+    done = subprocess.run([built("filter/cli/bloomgate"), "query", "--json", tmp_path / "filter", *senders], capture_output=True,
+                          text=True)
+    listed = {sender for sender, line in zip(senders, done.stdout.splitlines()) if json.loads(line)["listed"]}
+    assert len(listed) > 10
+    assert not listed - welcome
+    # Of each the list says that it is left out: their domains have a sender that is blocked, or an expression matches them.
+    assert welcome - listed == {"joe@plain.example", "eve@plain.example", "joe@above.example", "joe@news.above.example",
+                                "eve@news.above.example", "x@expression.example"}
+    assert {each["item"] for each in report["left_out"]} > {"white plain.example 1", "white .above.example 1",
+                                                            "other a regular expression white"}

@@ -32,8 +32,11 @@ constexpr HelpText kImportHelp = {
     .purpose =
         "Converts the lists of another program into a list for 'bloomgate build'. The program is spamassassin, "
         "rspamd,\n"
-        "postfix, exim, ldif (a directory) or microsoft (a tenant's allow list). Lines that have no exact entry are\n"
-        "omitted. Comments in the list name them with the reason: read the list before you build.",
+        "postfix, exim, ldif (a directory), microsoft (a tenant's allow list) or amavis (what amavis-lists prints). "
+        "Lines\n"
+        "that have no exact entry are omitted. Comments in the list name them with the reason: read the list before "
+        "you\n"
+        "build.",
     .examples =
         "  bloomgate import --output welcome.txt /etc/spamassassin/local.cf\n"
         "  bloomgate import --from rspamd --output known.txt /etc/rspamd/local.d/maps.d/dmarc_whitelist.inc.local\n"
@@ -187,7 +190,7 @@ int run_import(const Arguments& arguments) {
   po::options_description visible("options");
   visible.add_options()  //
       ("from", po::value(&from)->value_name("PROGRAM"),
-       "whose lists they are: spamassassin, rspamd, postfix, exim, ldif or microsoft (default: as they "
+       "whose lists they are: spamassassin, rspamd, postfix, exim, ldif, microsoft or amavis (default: as they "
        "look)")                                                                                                 //
       ("output,o", po::value(&output)->value_name("FILE"), "where to put the list (default: standard output)")  //
       ("quiet", po::bool_switch(&quiet), "do not say what was taken and what was left out");

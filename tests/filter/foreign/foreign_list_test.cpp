@@ -236,11 +236,46 @@ TEST_CASE("the reader takes the senders that a tenant's list allows without an e
   CHECK(left_out(ForeignKind::microsoft, "Sender,Verdict\na,b\n") == Strings{"1: Sender,Verdict"});
 }
 
+TEST_CASE("the reader takes the senders that amavis whitelists for all recipients or gives negative points") {
+  constexpr std::string_view kText =
+      "amavis\twhite\t.\tjoe@example.org\t1\n"
+      "amavis\twhite\t.\texample.com\tyes\n"
+      "amavis\twhite\t.\t.example.net\t1\n"
+      "amavis\tscore\t.\tsoft.example\t-0.5\n"
+      "amavis\tspared\t.\tbank.example\t1\n"
+      "amavis\tspared\t.\tann@shop.example/@esp.example\t1\n";
+  CHECK(entries(ForeignKind::amavis, kText) == Strings{"joe@example.org", "@example.com", "@.example.net",
+                                                       "@soft.example", "@bank.example",
+                                                       "ann@shop.example signed-by esp.example"});
+  std::size_t unproven = 0;
+  const ForeignList list = read(ForeignKind::amavis, kText);
+  for (const Taken& taken : list.taken()) unproven += taken.was_unproven ? 1 : 0;
+  CHECK(unproven == 4);
+}
+
+TEST_CASE("the reader omits the senders of amavis that are blocked, that have points, or that are for one recipient") {
+  for (const std::string_view line :
+       {"amavis\twhite\t.\texample.org\t0", "amavis\twhite\t.\texample.org\t", "amavis\tblack\t.\texample.org\t1",
+        "amavis\tblack\t.\texample.org\t0", "amavis\tscore\t.\texample.org\t0", "amavis\tscore\t.\texample.org\t3",
+        "amavis\tscore\t.\texample.org\t-3 or so", "amavis\tscore\tann@ours.example\tjoe@example.org\t-3",
+        "amavis\tspared\t.\texample.org\t0", "amavis\tspared\t.\texample.org/@\t1", "amavis\twhite\t.\tjoe@\t1",
+        "amavis\twhite\t.\t.\t1", "amavis\twhite\t.\t\t1", "amavis\tother\t\ta regular expression\twhite",
+        "amavis\twhite\t.\texample.org", "amavis\twhite\t.\texample.org\t1\t1", "other\twhite\t.\texample.org\t1"}) {
+    CAPTURE(line);
+    CHECK(entries(ForeignKind::amavis, line).empty());
+    CHECK(left_out(ForeignKind::amavis, line).size() == 1);
+  }
+  CHECK(entries(ForeignKind::amavis,
+                "amavis\twhite\t.\texample.org\t1\namavis\tscore\tann@ours.example\tjoe@example.org\t5\n")
+            .empty());
+}
+
 TEST_CASE("the first lines show which program a list is from, unless several programs use that format") {
   CHECK(recognise("# x\n\n  def_welcomelist_auth *@example.org\n") == ForeignKind::spamassassin);
   CHECK(recognise("unwhitelist_from a@b.example") == ForeignKind::spamassassin);
   CHECK(recognise("# Value, Action\nwhitelist_from joe@example.org") == ForeignKind::spamassassin);
   CHECK_FALSE(recognise("Values,Actions\n").has_value());
+  CHECK(recognise("# x\namavis\twhite\t.\texample.org\t1\n") == ForeignKind::amavis);
   CHECK(recognise("dn: cn=Joe\n") == ForeignKind::ldif);
   CHECK(recognise("\"Value\",\"Action\"\n") == ForeignKind::microsoft);
   CHECK_FALSE(recognise("example.org\n").has_value());
@@ -254,13 +289,8 @@ TEST_CASE("the first lines show which program a list is from, unless several pro
 TEST_CASE("from hostile text, each reader makes valid entries only") {
   std::string text;
   for (int byte = 0; byte < 256; ++byte) text += static_cast<char>(byte);
-  const std::string begins[] = {"whitelist_from ",
-                                "@score_sender_maps = ({ '",
-                                "@whitelist_sender_maps = ( qw",
-                                "mail:: ",
-                                "\"Value\",\"Action\"\n\"",
-                                "*@*.",
-                                "@whitelist_sender_maps = (['a' =>"};
+  const std::string begins[] = {"whitelist_from ", "amavis\twhite\t.\t",       "amavis\tspared\t.\texample.org/@",
+                                "mail:: ",         "\"Value\",\"Action\"\n\"", "*@*."};
   for (std::size_t kind = 0; kind < kForeignKinds; ++kind) {
     for (const std::string& begin : begins) {
       for (const std::string& end :
