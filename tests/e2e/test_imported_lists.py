@@ -3,6 +3,7 @@ decides the same messages by the list that `import` has made of them. Both welco
 list names."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -292,3 +293,64 @@ def test_the_lists_in_amavis_configuration(tmp_path):
                                 "eve@news.above.example", "x@expression.example"}
     assert {each["item"] for each in report["left_out"]} > {"white plain.example 1", "white .above.example 1",
                                                             "other a regular expression white"}
+
+
+PAGE = (REPOSITORY / "config/guide/import.md").read_text()
+# What the page's own files are here: a command of the page -> the file that it reads, and its text.
+FILES_OF_THE_PAGE = {
+    "/etc/postfix/sender_access": "joe@example.org OK\neve@example.net REJECT\n",
+    "/etc/exim4/local_sender_whitelist": "joe@example.org\n*@example.com\n",
+    "allowed.csv": '"Value","Action","ExpirationDate","ListSubType"\n"joe@example.org","Allow","","Tenant"\n',
+}
+
+
+def lines_of_the_page(section):
+    text = re.search(rf"(?ms)^## {section}$(.*?)(?=^## )", PAGE).group(1)
+    return [line[4:] for line in text.splitlines() if line.startswith("    ")]
+
+
+class Typing:
+    """Types lines of the page in a folder of its own. Programs that are not here are stood in for by functions of the shell."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.environment = {**os.environ, "PATH": f"{built('filter/cli/bloomgate').parent}:{os.environ['PATH']}"}
+
+    def type(self, line, stand_in=""):
+        line = line.replace("/var/lib/bloomgate/", f"{self.folder}/").replace("/usr/share/bloomgate/scripts", f"{REPOSITORY}/scripts")
+        for name, text in FILES_OF_THE_PAGE.items():
+            if name in line:
+                (self.folder / "read").write_text(text)
+                line = line.replace(name, "read")
+        done = subprocess.run(["bash", "-c", f"set -eo pipefail\n{stand_in}\n{line}"], cwd=self.folder, env=self.environment,
+                              capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("program, at_least, sender", [
+    ("SpamAssassin", 1000, "joe@news.amazon.com"), ("rspamd", 250, "joe@news.paypal.com")])
+def test_the_page_makes_a_whitelist_of_what_debian_ships(tmp_path, program, at_least, sender):
+    shell = Typing(tmp_path)
+    make, read, build, set_up, *_ = lines_of_the_page(program)
+    assert read == "less welcome.txt" and set_up == "setup-postfix --apply"
+    assert int(re.search(r"entries +([\d,]+)", shell.type(make)).group(1).replace(",", "")) >= at_least
+    assert "# From " in shell.type(read)
+    shell.type(build)
+    assert "listed" in shell.type(f"bloomgate query whitelist.bloom {sender}")
+
+
+def test_each_other_line_of_the_page_makes_a_list(tmp_path):
+    shell = Typing(tmp_path)
+    redis = [line for line in lines_of_the_page("rspamd") if line.startswith("redis-cli")]
+    others = [*redis, *lines_of_the_page("amavis"), *lines_of_the_page("Postfix, Exim, a directory, Microsoft 365")]
+    assert len(others) == 6
+    # What the two programs print for these questions, and amavis' lists with an entry, which Debian's have not.
+    stand_in = ("redis-cli() { printf 'joe@example.org\\nexample.com\\n'; }\n"
+                "ldapsearch() { printf 'dn: cn=Joe,dc=example,dc=org\\nmail: joe@example.org\\n\\n'; }")
+    (tmp_path / "50-user").write_text("@whitelist_sender_maps = (['joe@example.org']); 1;\n")
+    for line in others:
+        shell.type(line.replace("amavis-lists |", "amavis-lists 50-user |"), stand_in)
+        made = tmp_path / re.search(r"--output (\S+)", line).group(1)
+        assert "joe@example.org\n" in made.read_text(), line
+        made.unlink()
