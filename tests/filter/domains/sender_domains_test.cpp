@@ -182,8 +182,8 @@ TEST_CASE("the encoder refuses more domains of one bucket than a look-up reads, 
     FAIL("was not refused");
   } catch (const BloomgateError& error) {
     CHECK(error.code() == ErrorCode::bad_input);
-    CHECK_THAT(error.what(), Catch::Matchers::Contains("another seed"));
-    CHECK_THAT(error.what(), Catch::Matchers::Contains("--no-sender-domains"));
+    CHECK_THAT(error.what(), Catch::Contains("another seed"));
+    CHECK_THAT(error.what(), Catch::Contains("--no-sender-domains"));
   }
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using std::chrono::days;
 using std::chrono::sys_days;
 using Clock = ShareJob::Clock;

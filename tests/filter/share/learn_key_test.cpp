@@ -15,7 +15,7 @@
 namespace bloomgate {
 namespace {
 
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 std::array<std::uint8_t, LearnKey::kBytes> counted_bytes() {
   std::array<std::uint8_t, LearnKey::kBytes> bytes;

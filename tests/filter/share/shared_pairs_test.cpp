@@ -13,7 +13,7 @@
 namespace bloomgate {
 namespace {
 
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 SharedHeader header() {
   return {.source = 0x1122334455667789,

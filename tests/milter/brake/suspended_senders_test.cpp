@@ -16,7 +16,7 @@ namespace bloomgate {
 namespace {
 
 using namespace std::chrono_literals;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 class Fixture {
  public:

@@ -12,7 +12,7 @@ namespace bloomgate {
 namespace {
 
 using namespace std::chrono_literals;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 constexpr std::chrono::sys_seconds kNow{1'790'000'000s};
 const std::string kJoe = "joe@example.org";

@@ -13,7 +13,7 @@ namespace bloomgate {
 namespace {
 
 namespace fs = std::filesystem;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using std::chrono::days;
 
 constexpr LearnedDay kMonday{days(20'780)};

@@ -22,7 +22,7 @@ namespace {
 using test::comes_true;
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using Clock = std::chrono::system_clock;
 using std::chrono::days;
 
