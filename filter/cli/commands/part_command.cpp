@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "filter/base/ascii.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
@@ -26,6 +27,7 @@
 #include "filter/cli/stop_signal.hpp"
 #include "filter/ingest/dated_lists.hpp"
 #include "filter/jobs/part_job.hpp"
+#include "filter/system/file_io.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -33,14 +35,14 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr HelpText kPartHelp = {
-    .synopsis = "bloomgate part --of N --index I --store-seed SEED --output FILE [OPTION...] INPUT...",
+    .synopsis = "bloomgate part --of N --index I --store-seed-file SEED --output FILE [OPTION...] INPUT...",
     .purpose =
         "Reads part I of N of the lists, counted from 0, and writes it as a store: one job of many, on machines that\n"
         "know nothing of each other. 'bloomgate build' makes the filter of all parts, which are its inputs, and\n"
         "refuses where one is missing, or there twice, or of another run. All jobs see the same lists, or with\n"
         "--local-lists each its own. The same job makes the same bytes again.",
     .examples =
-        "  bloomgate part --of 64 --index $JOB_COMPLETION_INDEX --store-seed \"$SEED\" --run 2026-11-29 \\\n"
+        "  bloomgate part --of 64 --index $JOB_COMPLETION_INDEX --store-seed-file /secret/seed --run 2026-11-29 \\\n"
         "    --output /parts/$JOB_COMPLETION_INDEX.store /lists\n"
         "  bloomgate build --output whitelist.bloom --layout ribbon /parts\n"};
 
@@ -49,6 +51,7 @@ struct PartCommand {
   std::string parts;
   std::string index;
   std::string store_seed;
+  std::string store_seed_file;
   std::string memory;
   std::string scratch;
   std::string tag_separators;
@@ -63,6 +66,12 @@ std::uint32_t parse_number(const std::string& text, const char* option) {
   const std::uint64_t number = parse_seed(text, option);
   if (number <= std::numeric_limits<std::uint32_t>::max()) return static_cast<std::uint32_t>(number);
   throw UsageError(std::string(option) + " takes a smaller number than " + text);
+}
+
+std::uint64_t seed_of(const PartCommand& command, bool is_named, bool is_in_file) {
+  if (is_named == is_in_file) throw UsageError("give one of --store-seed-file and --store-seed");
+  if (is_named) return parse_seed(command.store_seed, "--store-seed");
+  return parse_seed(std::string(ascii::trimmed(read_text(command.store_seed_file), " \t\r\n")), "--store-seed-file");
 }
 
 // The temporary file of a store for standard output. A store needs a file first, since its header is written last.
@@ -125,8 +134,11 @@ int run_part(const Arguments& arguments) {
        "where to put the store; an old file is replaced once the new one is complete. -: to standard output")  //
       ("of", po::value(&command.parts)->required()->value_name("N"), "in how many parts the lists are read")   //
       ("index", po::value(&command.index)->required()->value_name("I"), "the part to make: 0 to N - 1")        //
-      ("store-seed", po::value(&command.store_seed)->required()->value_name("SEED"),
-       "seed of the hashes in the store, the same for all parts; keep it secret")  //
+      ("store-seed", po::value(&command.store_seed)->value_name("SEED"),
+       "seed of the hashes in the store, the same for all parts; keep it secret: other users of this machine see the "
+       "arguments of a program")  //
+      ("store-seed-file", po::value(&command.store_seed_file)->value_name("FILE"),
+       "a file or a pipe with that seed, for --store-seed")  //
       ("run", po::value(&request.run)->value_name("NAME"),
        "name of the run, the same for all parts; those of another run cannot be mixed in by mistake")  //
       ("local-lists", po::bool_switch(&request.has_local_lists),
@@ -161,7 +173,7 @@ int run_part(const Arguments& arguments) {
   if (request.inputs.empty()) throw UsageError("name at least one list, or - for standard input");
   request.parts = parse_number(command.parts, "--of");
   request.index = parse_number(command.index, "--index");
-  request.store_seed = parse_seed(command.store_seed, "--store-seed");
+  request.store_seed = seed_of(command, is_given(*values, "store-seed"), is_given(*values, "store-seed-file"));
   if (!is_given(*values, "threads")) options.threads = default_threads();
   checked_threads(options.threads);
   if (!command.memory.empty()) request.memory_bytes = parse_bytes(command.memory, "--memory");
@@ -170,6 +182,7 @@ int run_part(const Arguments& arguments) {
   if (is_given(*values, "newest")) request.newest = parse_age(command.newest, "--newest");
   options.hash_family = command.shape.chosen_hash_family();
   options.sender_domains = !command.no_sender_domains;
+  if (request.output.empty()) throw UsageError("--output needs the name of a file");
   std::optional<StoreForPipe> pipe;
   if (request.output == "-") {
     if (command.json) throw UsageError("with --output - standard output has the store, and --json has no place");

@@ -247,11 +247,13 @@ def test_the_jobs_of_kubernetes_read_lists_in_parts_and_build_of_all_parts(tmp_p
     by_name = {job["metadata"]["name"]: job["spec"] for job in of_kind("Job")}
     reads, builds = by_name["bloomgate-parts"], by_name["bloomgate-of-parts"]
     assert reads["completionMode"] == "Indexed" and builds["suspend"] is True
-    for folder in ("lists", "parts", "whitelists"):
+    for folder in ("lists", "parts", "whitelists", "secret"):
         (tmp_path / folder).mkdir()
+    [seed] = [item["path"] for volume in reads["template"]["spec"]["volumes"] if "secret" in volume for item in volume["secret"]["items"]]
+    (tmp_path / "secret" / seed).write_text("7")
     (tmp_path / "lists/customers.txt").write_text("".join(f"user{i}@example.org\n" for i in range(10_000)))
     here = [("/var/lib/bloomgate/whitelists", tmp_path / "whitelists"), ("/parts", tmp_path / "parts"), ("/lists", tmp_path / "lists"),
-            ("/tmp ", f"{tmp_path} ")]
+            ("/secret", tmp_path / "secret"), ("/tmp ", f"{tmp_path} ")]
 
     def run(job, **variables):
         words = job["template"]["spec"]["containers"][0]["command"]

@@ -45,14 +45,14 @@ def write_part(entries: Union[Column, Iterable[Union[Column, Optional[Text]]]], 
     """
     if "format" in options:
         raise ValueError("entries are texts as they stand in a list: they have no other format")
-    words = [*_part_words(path, index, parts, store_seed, options), "--local-lists", "-"]
-    return _part(path, _run(words, _columns(entries)))
+    words = [*_part_words(path, index, parts, options), "--local-lists", "-"]
+    return _part(path, _run(words, _columns(entries), store_seed))
 
 
 def write_part_of_lists(lists: Iterable[PathName], path: PathName, *, index: int, parts: int, store_seed: int,
                         **options: Setting) -> Part:
     """The same for lists in files that all tasks see: reads the part of them that no other task reads."""
-    return _part(path, _run([*_part_words(path, index, parts, store_seed, options), *_files(lists)]))
+    return _part(path, _run([*_part_words(path, index, parts, options), *_files(lists)], seed=store_seed))
 
 
 def build(inputs: Iterable[PathName], path: PathName, **options: Setting) -> Dict[str, Any]:
@@ -80,9 +80,8 @@ def _part(path: PathName, report: Dict[str, Any]) -> Part:
     return Part(os.fsdecode(path), report["part"], report["parts"], report["addresses"], report["domains"], report["rejected"])
 
 
-def _part_words(path: PathName, index: int, parts: int, store_seed: int, options: Dict[str, Setting]) -> List[str]:
-    return ["part", "--of", str(parts), "--index", str(index), "--store-seed", str(store_seed), "--output", _output(path),
-            *_words(options)]
+def _part_words(path: PathName, index: int, parts: int, options: Dict[str, Setting]) -> List[str]:
+    return ["part", "--of", str(parts), "--index", str(index), "--output", _output(path), *_words(options)]
 
 
 def _words(options: Dict[str, Setting]) -> Iterator[str]:
@@ -164,13 +163,20 @@ class _Pipe:
         self.is_open = False  # from now on another pipe may have that number
 
 
-def _run(words: List[str], columns: Optional[Iterable[Column]] = None) -> Dict[str, Any]:
-    """Runs the program, with these lines on its standard input, and gives its report."""
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as said:
+def _run(words: List[str], columns: Optional[Iterable[Column]] = None, seed: Optional[int] = None) -> Dict[str, Any]:
+    """Runs the program, with these lines on its standard input, and gives its report. It reads the seed from a file, since other
+    users of the machine see its arguments."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as seed_file:
+        seed_words: List[str] = []
+        if seed is not None:
+            seed_file.write(str(seed).encode())
+            seed_file.flush()
+            seed_words = ["--store-seed-file", f"/dev/fd/{seed_file.fileno()}"]
         pipe = _Pipe() if columns is not None else None
         try:
             try:
-                program = subprocess.Popen([_program(), words[0], "--json", "--quiet", *words[1:]], stdout=output, stderr=said,
+                program = subprocess.Popen([_program(), words[0], "--json", "--quiet", *seed_words, *words[1:]], stdout=output,
+                                           stderr=said, pass_fds=[seed_file.fileno()],
                                            stdin=pipe.reader if pipe else subprocess.DEVNULL)
             finally:
                 if pipe:

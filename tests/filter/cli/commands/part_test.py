@@ -3,7 +3,7 @@ import gzip
 import json
 import shutil
 
-from program import EX_DATAERR, EX_IOERR, EX_USAGE, ProgramTest, main, users
+from program import EX_DATAERR, EX_IOERR, EX_NOINPUT, EX_USAGE, ProgramTest, main, users
 
 PARTS = 5
 # Of every kind, so that each part has some.
@@ -140,8 +140,21 @@ class PartTest(ProgramTest):
                         ("--of", "5", "--index", "x"), ("--of", "1048577", "--index", "0"), ("--of", "99999999999", "--index", "0")):
             self.check(EX_USAGE, "part", *options, "--store-seed", "7", "-o", "part", "lists")
         self.check(EX_USAGE, "part", "--of", "5", "--index", "0", "-o", "part", "lists")
+        self.check(EX_USAGE, "part", "--of", "5", "--index", "0", "--store-seed", "7", "-o", "", "lists")
         self.check(EX_USAGE, "part", "--of", "5", "--index", "0", "--store-seed", "7", "-o", "lists/a.txt", "lists")
         self.assertFalse((self.folder / "part").exists())
+
+    def test_the_seed_may_be_in_a_file(self):
+        self.part(0, "named", "lists", of=2, seed="12345678901")
+        self.write("seed", "12345678901\n")
+        own = ("part", "--of", "2", "--index", "0", "-o", "filed", "--quiet")
+        self.check(0, *own, "--store-seed-file", "seed", "lists")
+        self.assertEqual((self.folder / "filed").read_bytes(), (self.folder / "named").read_bytes())
+        for text in ("", "seed", "1 2", "99999999999999999999"):
+            self.write("seed", text)
+            self.assertIn("--store-seed-file", self.check(EX_USAGE, *own, "--store-seed-file", "seed", "lists")[1])
+        self.check(EX_NOINPUT, *own, "--store-seed-file", "missing", "lists")
+        self.check(EX_USAGE, *own, "--store-seed-file", "seed", "--store-seed", "7", "lists")
 
     def test_a_part_goes_through_pipes(self):
         (self.folder / "zst").mkdir()
