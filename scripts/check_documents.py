@@ -1,11 +1,11 @@
 """Checks what the files for people promise about themselves. `scripts/test` runs it.
 
-README.md has at most 200 lines, so that a new user reads it to its end. A file of tests has at most 600.
+README.md has at most 100 lines, so that a new user reads it to its end. A file of tests has at most 600.
 """
 import pathlib
 import sys
 
-MOST_README_LINES = 200
+MOST_README_LINES = 100
 MOST_TEST_LINES = 600
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 

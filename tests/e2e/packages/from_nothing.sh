@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # In place of an operator who has a log, a folder of sent mail and no list: types the lines of /checks/commands, which are
-# those of README.md, then users write and are answered. See checking.sh.
+# those of config/guide/renew.md, then users write and are answered. See checking.sh.
 # shellcheck source=tests/e2e/systemd/checking.sh
 . /checks/checking.sh
 
