@@ -5,6 +5,7 @@
 #include <typeinfo>
 
 #include "filter/base/nearest_word.hpp"
+#include "filter/cli/option_help.hpp"
 
 template class boost::program_options::typed_value<double>;
 template class boost::program_options::typed_value<std::string>;
@@ -28,13 +29,10 @@ void list_options(const po::options_description& options) {
     // "-o [ --output ]", or "--output"
     const std::string forms = option->format_name();
     const std::string letter = forms.at(1) == '-' ? "" : forms.substr(1, 1);
-    const bool takes_value = option->semantic()->max_tokens() != 0;
-    // "FILE", or "FILE (=default)"
-    const std::string value = takes_value ? option->format_parameter() : "";
     std::string purpose = option->description();
     std::ranges::replace(purpose, '\n', ' ');
-    std::cout << "option\t" << option->long_name() << '\t' << letter << '\t' << value.substr(0, value.find(" (="))
-              << '\t' << purpose << '\n';
+    std::cout << "option\t" << option->long_name() << '\t' << letter << '\t' << value_name(*option) << '\t' << purpose
+              << '\n';
   }
 }
 
@@ -121,10 +119,9 @@ std::optional<po::variables_map> parse_command_line(const Arguments& arguments, 
   try {
     store_options(arguments, all, values);
     if (values.count("help") != 0) {
-      std::cout << "usage: " << help.synopsis << "\n\n"
-                << help.purpose << "\n\n"
-                << shown << "\nexamples:\n"
-                << help.examples << '\n';
+      std::cout << "usage: " << help.synopsis << "\n\n" << help.purpose << "\n\noptions:\n";
+      print_options(shown, terminal_columns(), std::cout);
+      std::cout << "\nexamples:\n" << help.examples << '\n';
       return std::nullopt;
     }
     po::notify(values);

@@ -25,39 +25,75 @@ struct Command {
   std::string_view name;
   std::string_view summary;
   int (*run)(const Arguments&);  // null: the command is a program of its own
+  std::string_view topic = {};
 };
 
+constexpr std::string_view kEveryDay = "every day";
+
+// By topic. The commands of the first topic are those that an operator needs first.
 constexpr std::array kCommands = {
-    Command{"build", "build a filter from lists of addresses", run_build},
-    Command{"update", "change a store, and make the filter that goes with it", run_update},
-    Command{"add", "add entries to a filter of the layout counting", run_add},
-    Command{"remove", "remove entries from a filter of the layout counting", run_remove},
-    Command{"export", "make the filter of one of the layout counting", run_export},
-    Command{"append", "add entries to a folder of layers, as a new one", run_append},
-    Command{"fold", "make one layer of all in a folder", run_fold},
-    Command{"harvest", "make a list of those to whom our users write", run_harvest},
-    Command{"import", "make a list of those of SpamAssassin, rspamd and other programs", run_import},
-    Command{"learned", "show, forget or export what the daemon has learned", run_learned},
-    Command{"report", "show what the daemon decided, from its log", run_report},
-    Command{"query", "tell whether addresses are listed", run_query},
-    Command{"info", "show what a filter file holds", run_info},
-    Command{"verify", "check a filter file, and that it holds the lists it was built from", run_verify},
-    Command{"sign", "make keys, and sign filters with them", run_sign},
-    Command{"share", "show other hosts what the daemon has learned, as hashes", run_share},
-    Command{"pull", "bring a folder up to what is published", nullptr},
-    Command{"rollback", "put an earlier filter back, or earlier layers, that --keep has kept", run_rollback},
-    Command{"merge", "combine filters: listed by any of them", run_merge},
-    Command{"intersect", "combine filters: listed by all of them", run_intersect},
-    Command{"part", "read one part of lists, as one of many jobs, into a store", run_part},
-    Command{"compare", "estimate what two filters have in common", run_compare},
-    Command{"size", "calculate size, hashes and false-positive rate", run_size},
+    Command{"build", "build a filter from lists of addresses", run_build, kEveryDay},
+    Command{"query", "print if addresses are listed", run_query, kEveryDay},
+    Command{"info", "show what a filter file holds", run_info, kEveryDay},
+    Command{"report", "show what the daemon decided, from its log", run_report, kEveryDay},
+    Command{"harvest", "make a list of those to whom your users write", run_harvest, kEveryDay},
+    Command{"rollback", "restore an earlier filter, or earlier layers, that --keep has kept", run_rollback, kEveryDay},
+    Command{"import", "make a list of those of SpamAssassin, rspamd and other programs", run_import, "lists"},
+    Command{"learned", "show, forget or export what the daemon has learned", run_learned, "lists"},
+    Command{"append", "add entries to a folder of layers, as a new layer", run_append, "layers"},
+    Command{"fold", "make one layer of all layers of a folder", run_fold, "layers"},
+    Command{"update", "change a store by lists, and make its filter", run_update, "stores"},
+    Command{"add", "add entries to a filter of the layout counting", run_add, "counters"},
+    Command{"remove", "remove entries from a filter of the layout counting", run_remove, "counters"},
+    Command{"export", "make a filter of a filter of the layout counting", run_export, "counters"},
+    Command{"sign", "make keys, and sign filters with them", run_sign, "publishing"},
+    Command{"pull", "fetch what is published into a folder", nullptr, "publishing"},
+    Command{"share", "show other hosts what the daemon has learned, as hashes", run_share, "publishing"},
+    Command{"part", "read one part of lists, as one of many jobs, into a store", run_part, "parts"},
+    Command{"verify", "check a filter file, and that it has all entries of its lists", run_verify, "filters"},
+    Command{"merge", "combine filters: what one of them lists", run_merge, "filters"},
+    Command{"intersect", "combine filters: what all of them list", run_intersect, "filters"},
+    Command{"compare", "estimate what two filters have in common", run_compare, "filters"},
+    Command{"size", "calculate size, hashes and false-positive rate", run_size, "filters"},
 };
+
+constexpr std::size_t kNameColumns = 12;
+
+void print_usage(std::ostream& out) {
+  out << "usage: bloomgate COMMAND [OPTION...]\n\n"
+         "Builds and examines the whitelist filters of bloomgate-milter.\n";
+}
+
+void print_command(const Command& command, std::ostream& out) {
+  out << "  " << command.name << std::string(kNameColumns - command.name.size(), ' ') << command.summary << '\n';
+}
+
+// The commands of every day, and the names of the others.
+void print_short_help(std::ostream& out) {
+  print_usage(out);
+  std::string_view topic;
+  for (const Command& command : kCommands) {
+    const bool is_first = command.topic != topic;
+    topic = command.topic;
+    if (topic == kEveryDay) {
+      out << (is_first ? "\n" : "");
+      print_command(command, out);
+      continue;
+    }
+    if (is_first) out << "\n  " << topic << ':' << std::string(kNameColumns - topic.size() - 1, ' ');
+    out << (is_first ? "" : ", ") << command.name;
+  }
+  out << "\n\n'bloomgate --help' says what each command does, 'bloomgate COMMAND --help' its options.\n"
+         "The manual is bloomgate(1).\n";
+}
 
 void print_help(std::ostream& out) {
-  out << "usage: bloomgate COMMAND [OPTION...]\n\n"
-         "Builds and examines the whitelist filters of bloomgate-milter.\n\ncommands:\n";
+  print_usage(out);
+  std::string_view topic;
   for (const Command& command : kCommands) {
-    out << "  " << command.name << std::string(11 - command.name.size(), ' ') << command.summary << '\n';
+    if (command.topic != topic) out << '\n' << command.topic << ":\n";
+    topic = command.topic;
+    print_command(command, out);
   }
   out << "\n'bloomgate COMMAND --help' shows a command's options; --version shows the version.\n"
          "The manual is bloomgate(1).\n";
@@ -96,15 +132,19 @@ int refuse_command(std::string_view name, const Arguments& arguments) {
 int main(int argc, char** argv) {
   const Arguments arguments(argv + std::min(argc, 1), argv + argc);
   if (arguments.empty()) {
-    print_help(std::cerr);
+    print_short_help(std::cerr);
     return EX_USAGE;
   }
   const std::string& name = arguments.front();
-  if (name == "--help" || name == "-h" || name == "help") {
+  if (name == "-h") {
+    print_short_help(std::cout);
+    return EX_OK;
+  }
+  if (name == "--help" || name == "help") {
     print_help(std::cout);
     return EX_OK;
   }
-  if (name == "--version") {
+  if (name == "--version" || name == "-V" || name == "version") {
     std::cout << "bloomgate " BLOOMGATE_VERSION "\n";
     return EX_OK;
   }
