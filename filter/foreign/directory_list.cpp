@@ -6,7 +6,7 @@
 #include <string>
 
 #include "filter/base/ascii.hpp"
-#include "filter/base/line_ends.hpp"
+#include "filter/foreign/foreign_lines.hpp"
 #include "filter/foreign/foreign_list.hpp"
 
 namespace bloomgate {
@@ -53,15 +53,21 @@ class Directory {
       return;
     }
     Attribute attribute(line);
-    if (attribute.name == "changetype") is_removed_record_ = is_removal_ = attribute.value == "delete";
+    if (attribute.name == "dn") record_ = "dn " + ascii::lower_case(attribute.value) + ' ';
+    if (attribute.name == "changetype") {
+      is_removed_record_ = is_removal_ = attribute.value == "delete";
+      if (is_removed_record_) {
+        for (const std::string_view name : kAttributes) list_.take_back_all(record_ + std::string(name));
+      }
+    }
     if (attribute.name == "delete") is_removal_ = true;
     if (attribute.name == "add" || attribute.name == "replace") is_removal_ = is_removed_record_;
+    if (attribute.name == "replace") list_.take_back_all(record_ + ascii::lower_case(attribute.value));
     if (std::ranges::find(kAttributes, attribute.name) != kAttributes.end()) take(number, line, attribute);
   }
 
  private:
   void take(std::uint64_t number, std::string_view line, const Attribute& attribute) {
-    if (is_removal_) return list_.leave_out(number, line, "a change removes it");
     if (!attribute.is_sound) return list_.leave_out(number, line, "it is not in base64, as it says");
     std::string_view address = attribute.value;
     if (attribute.name == "proxyaddresses") {
@@ -73,10 +79,13 @@ class Directory {
     if (address.find('@') == std::string_view::npos || address.starts_with('@')) {
       return list_.leave_out(number, line, "missing-at-sign");
     }
-    list_.take(number, address, entry_of_text(std::string(address)), true);
+    const std::string form = record_ + attribute.name;
+    if (is_removal_) return list_.take_back(number, address, form);
+    list_.take(number, address, entry_of_text(std::string(address)), true, form);
   }
 
   ForeignList& list_;
+  std::string record_ = "dn ";  // its name, as the beginning of a form
   bool is_removal_ = false;
   bool is_removed_record_ = false;
 };
@@ -88,7 +97,7 @@ void read_directory(std::string_view text, ForeignList& list) {
   std::string line;
   std::uint64_t first = 1;
   for (std::uint64_t number = 1; !text.empty(); ++number) {
-    const std::string_view next = take_line(text);
+    const std::string_view next = take_foreign_line(text);
     // A line that begins with a space continues the one before it.
     if (next.starts_with(' ')) {
       line += next.substr(1);

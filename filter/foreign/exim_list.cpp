@@ -5,7 +5,7 @@
 #include <string>
 
 #include "filter/base/ascii.hpp"
-#include "filter/base/line_ends.hpp"
+#include "filter/foreign/foreign_lines.hpp"
 #include "filter/foreign/foreign_list.hpp"
 
 namespace bloomgate {
@@ -38,26 +38,32 @@ bool says_yes(std::string_view value) {
                              [&](std::string_view good) { return word == good; });
 }
 
+void block(std::uint64_t line, std::string_view item, std::string_view key, std::string_view reason,
+           ForeignList& list) {
+  const bool is_unknown = entry_of_exim_item(key).text.empty() && (key.starts_with('^') || key.starts_with('+') ||
+                                                                   key.starts_with('@') || key.find(';') != key.npos);
+  if (is_unknown) return list.block_unknown(line, item, reason);
+  if (key.find_first_of("@*") == key.npos) return list.block(line, item, entry_of_exim_item(key), reason);
+  list.block_glob(line, item, key, reason);
+}
+
 }  // namespace
 
 void read_exim(std::string_view text, ForeignList& list) {
-  for (std::uint64_t number = 1; !text.empty(); ++number) {
-    const std::string_view line = take_line(text);
-    // A line that begins with white space continues the value of the one before it.
-    if (line.empty() || line.front() == '#' || kBlanks.find(line.front()) != std::string_view::npos) continue;
-    const std::string_view item = ascii::trimmed(line, kBlanks);
+  LogicalLines lines(text);
+  while (const auto line = lines.next()) {
+    const std::string_view item = line->text;
     if (item.starts_with('!')) {
-      const std::string_view excepted = key_of(ascii::trimmed(item.substr(1), kBlanks));
-      list.block(number, item, entry_of_exim_item(excepted), "an exception");
+      block(line->number, item, key_of(ascii::trimmed(item.substr(1), kBlanks)), "an exception", list);
       continue;
     }
     const std::string_view key = key_of(item);
     const std::size_t behind =
         static_cast<std::size_t>(key.data() + key.size() - item.data()) + (item.starts_with('"') ? 1 : 0);
     if (says_yes(item.substr(std::min(behind, item.size())))) {
-      list.take(number, item, entry_of_exim_item(key), true);
+      list.take(line->number, item, entry_of_exim_item(key), true);
     } else {
-      list.block(number, item, entry_of_exim_item(key), "its value does not say that mail is good");
+      block(line->number, item, key, "its value does not say that mail is good", list);
     }
   }
 }

@@ -8,7 +8,7 @@
 #include "filter/address/address.hpp"
 #include "filter/address/domain_tree.hpp"
 #include "filter/base/ascii.hpp"
-#include "filter/base/line_ends.hpp"
+#include "filter/foreign/foreign_lines.hpp"
 #include "filter/ingest/postfix_map_format.hpp"
 
 namespace bloomgate {
@@ -31,18 +31,19 @@ SenderEntry entry_of_access_key(std::string_view key) {
 // returns a blank line.
 void read_postfix(std::string_view text, ForeignList& list) {
   const PostfixMapFormat format;
-  for (std::uint64_t number = 1; !text.empty(); ++number) {
-    const std::string_view line = take_line(text);
-    // A line that begins with white space continues the value before it.
-    if (line.empty() || line.front() == '#' || kBlanks.find(line.front()) != std::string_view::npos) continue;
-    const std::string_view key = line.substr(0, line.find_first_of(kBlanks));
-    const ListLine read = format.read({}, line, {});
-    if (read.entry.kind() == EntryKind::blank) {
-      list.block(number, line, entry_of_access_key(key), "its value does not accept mail");
-    } else if (read.entry.kind() == EntryKind::rejected) {
-      list.leave_out(number, line, read.fault.name);
+  LogicalLines lines(text);
+  while (const auto line = lines.next()) {
+    const std::string_view key = std::string_view(line->text).substr(0, line->text.find_first_of(kBlanks));
+    const ListLine read = format.read({}, line->text, {});
+    const SenderEntry entry = entry_of_access_key(key);
+    if (entry.text.empty() && is_network(key)) {
+      list.leave_out(line->number, line->text, entry.fault);
+    } else if (read.entry.kind() == EntryKind::blank) {
+      list.block(line->number, line->text, entry, "its value does not accept mail");
+    } else if (read.entry.kind() != EntryKind::rejected) {
+      list.take(line->number, line->text, entry, true);
     } else {
-      list.take(number, line, entry_of_access_key(key), true);
+      list.block(line->number, line->text, entry, "its value says more than that mail is accepted, or nothing");
     }
   }
 }
@@ -91,7 +92,7 @@ std::optional<ForeignKind> foreign_kind_of(std::string_view name) noexcept {
 std::optional<ForeignKind> recognise(std::string_view text) noexcept {
   text = ascii::without_byte_order_mark(text);
   while (!text.empty()) {
-    const std::string_view line = ascii::trimmed(take_line(text), " \t");
+    const std::string_view line = ascii::trimmed(take_foreign_line(text), " \t");
     if (line.starts_with('#')) continue;
     if (is_of_spamassassin(line)) return ForeignKind::spamassassin;
     if (has_field(line, "Value") && has_field(line, "Action")) return ForeignKind::microsoft;
@@ -101,20 +102,44 @@ std::optional<ForeignKind> recognise(std::string_view text) noexcept {
   return std::nullopt;
 }
 
+void ForeignList::begin_file() noexcept {
+  ++files_;
+}
+
 void ForeignList::take(std::uint64_t line, std::string_view item, SenderEntry entry, bool was_unproven,
                        std::string_view form) {
   if (entry.text.empty()) return leave_out(line, item, entry.fault);
-  taken_by_item_[std::string(form) + ' ' + ascii::lower_case(item)].push_back(taken_.size());
-  taken_.push_back({line, std::string(item), std::move(entry.text), entry.width, was_unproven});
+  if (!form.empty()) {
+    taken_by_item_[std::string(form) + ' ' + ascii::lower_case(item)].push_back(taken_.size());
+    taken_by_form_[std::string(form)].push_back(taken_.size());
+  }
+  taken_.push_back({files_ - 1, line, std::string(item), std::move(entry.text), entry.width, was_unproven});
 }
 
 void ForeignList::leave_out(std::uint64_t line, std::string_view item, std::string_view reason) {
-  left_out_.push_back({line, std::string(item), reason});
+  left_out_.push_back({files_ - 1, line, std::string(item), reason});
 }
 
 void ForeignList::block(std::uint64_t line, std::string_view item, const SenderEntry& entry, std::string_view reason) {
+  if (entry.text.empty()) return block_unknown(line, item, reason);
   leave_out(line, item, reason);
-  if (!entry.text.empty()) blocked_.push_back(entry.text);
+  blocked_.push_back(entry.text);
+}
+
+void ForeignList::block_glob(std::uint64_t line, std::string_view item, std::string_view pattern,
+                             std::string_view reason) {
+  const SenderEntry entry = entry_of_glob(pattern);
+  if (!entry.text.empty() && entry.width != Width::narrower) return block(line, item, entry, reason);
+  PatternReach reach = reach_of_glob(pattern);
+  if (reach.domain.empty()) return block_unknown(line, item, reason);
+  leave_out(line, item, reason);
+  constexpr std::size_t kLongestDomain = 253;  // RFC 1035, section 2.3.4; there is no sender at a longer one
+  if (reach.domain.size() <= kLongestDomain) blocked_widely_.push_back(std::move(reach));
+}
+
+void ForeignList::block_unknown(std::uint64_t line, std::string_view item, std::string_view reason) {
+  leave_out(line, item, reason);
+  left_out_.back().may_block_entries = true;
 }
 
 void ForeignList::take_back(std::uint64_t line, std::string_view item, std::string_view form) {
@@ -124,41 +149,87 @@ void ForeignList::take_back(std::uint64_t line, std::string_view item, std::stri
   taken_by_item_.erase(found);
 }
 
+void ForeignList::take_back_all(std::string_view form) {
+  const auto found = taken_by_form_.find(std::string(form));
+  if (found == taken_by_form_.end()) return;
+  for (const std::size_t index : found->second) taken_[index].entry.clear();
+  taken_by_form_.erase(found);
+}
+
+namespace {
+
+// The entries that list a blocked sender.
+class Blocked {
+ public:
+  void add(const std::string& entry) {
+    const Reach blocked(entry);
+    covering_.insert(blocked.key);
+    cover(blocked.domain);
+    if (blocked.key.starts_with('@')) domains_.insert(blocked.key);
+  }
+
+  void add(const PatternReach& reach) {
+    cover(reach.domain.substr(std::min(reach.domain.find_first_not_of('.'), reach.domain.size())));
+    (reach.is_suffix ? suffixes_ : whole_domains_).insert(reach.domain);
+  }
+
+  bool has(const std::string& entry) const {
+    const Reach reach(entry);
+    if (covering_.contains(reach.key) || whole_domains_.contains(reach.domain)) return true;
+    const auto is_blocked = [&](std::string_view key) { return domains_.contains(key); };
+    if (is_blocked('@' + reach.domain) || !find_domain_tree(reach.domain, is_blocked).empty()) return true;
+    // `joe+news@example.org` is joe's, too.
+    const std::size_t tag = reach.key.find('+');
+    if (tag != std::string::npos && tag > 0 && covering_.contains(reach.key.substr(0, tag) + '@' + reach.domain))
+      return true;
+    if (suffixes_.empty()) return false;
+    for (std::size_t start = 0; start < reach.domain.size(); ++start) {
+      if (suffixes_.contains(std::string_view(reach.domain).substr(start))) return true;
+    }
+    return false;
+  }
+
+ private:
+  // The domain, and all trees that it is in.
+  void cover(std::string_view domain) {
+    covering_.insert('@' + std::string(domain));
+    find_domain_tree(domain, [&](std::string_view tree) {
+      covering_.emplace(tree);
+      return false;
+    });
+  }
+
+  using Set = std::set<std::string, std::less<>>;
+  Set covering_;       // keys
+  Set domains_;        // keys of blocked domains, below which others may be listed
+  Set whole_domains_;  // at which no address may be listed either
+  Set suffixes_;       // of domains
+};
+
+}  // namespace
+
 void ForeignList::settle() {
   std::erase_if(taken_, [](const Taken& taken) { return taken.entry.empty(); });
   taken_by_item_.clear();
-  if (blocked_.empty()) return;
-  // Keys: of every entry that lists a blocked sender, and of the blocked domains, below which others may be listed.
-  std::set<std::string, std::less<>> covering;
-  std::set<std::string, std::less<>> blocked_domains;
-  for (const std::string& text : blocked_) {
-    const Reach blocked(text);
-    covering.insert(blocked.key);
-    covering.insert('@' + blocked.domain);
-    find_domain_tree(blocked.domain, [&](std::string_view tree) {
-      covering.emplace(tree);
-      return false;
-    });
-    if (blocked.key.starts_with('@')) blocked_domains.insert(blocked.key);
-  }
-  const auto is_blocked = [&](std::string_view key) { return blocked_domains.contains(key); };
-  const auto is_covering = [&](const Taken& taken) {
-    const Reach reach(taken.entry);
-    return covering.contains(reach.key) || is_blocked('@' + reach.domain) ||
-           !find_domain_tree(reach.domain, is_blocked).empty();
-  };
+  taken_by_form_.clear();
+  if (blocked_.empty() && blocked_widely_.empty()) return;
+  Blocked blocked;
+  for (const std::string& entry : blocked_) blocked.add(entry);
+  for (const PatternReach& reach : blocked_widely_) blocked.add(reach);
+  const auto is_blocked = [&](const Taken& taken) { return blocked.has(taken.entry); };
   for (const Taken& taken : taken_) {
-    if (is_covering(taken))
-      leave_out(taken.line, taken.item, "it would also list a sender that is blocked or excepted there");
+    if (!is_blocked(taken)) continue;
+    left_out_.push_back(
+        {taken.file, taken.line, taken.item, "it may also list a sender that is blocked or excepted there"});
   }
-  std::erase_if(taken_, is_covering);
+  std::erase_if(taken_, is_blocked);
 }
 
 void read_foreign(ForeignKind kind, std::string_view text, ForeignList& list) {
   constexpr std::array<void (*)(std::string_view, ForeignList&), kForeignKinds> kReaders = {
       read_spamassassin, read_rspamd, read_postfix, read_exim, read_directory, read_tenant, read_amavis};
+  list.begin_file();
   kReaders[static_cast<std::size_t>(kind)](ascii::without_byte_order_mark(text), list);
-  list.settle();
 }
 
 }  // namespace bloomgate

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "filter/base/ascii.hpp"
-#include "filter/base/line_ends.hpp"
+#include "filter/foreign/foreign_lines.hpp"
 #include "filter/foreign/foreign_list.hpp"
 #include "filter/ingest/broad_domains.hpp"
 
@@ -38,7 +38,10 @@ SenderEntry entry_of_map_key(std::string_view key) {
   SenderEntry domain = entry_of_domain(key, false);
   if (domain.text.empty()) return domain;
   // As it is written in the map, which rspamd compares in lower case.
-  if (!is_organizational_domain(ascii::lower_case(key))) return domain;
+  if (!is_organizational_domain(ascii::lower_case(key))) {
+    domain.width = Width::by_dmarc;
+    return domain;
+  }
   SenderEntry all = entry_of_domain(key, true);
   all.width = Width::with_below;
   return all;
@@ -48,7 +51,7 @@ SenderEntry entry_of_map_key(std::string_view key) {
 
 void read_rspamd(std::string_view text, ForeignList& list) {
   for (std::uint64_t number = 1; !text.empty(); ++number) {
-    std::string_view line = take_line(text);
+    std::string_view line = take_foreign_line(text);
     line = ascii::trimmed(line.substr(0, line.find('#')), kBlanks);
     if (line.empty()) continue;
     const std::string_view key = line.substr(0, line.find_first_of(kBlanks));
@@ -56,8 +59,16 @@ void read_rspamd(std::string_view text, ForeignList& list) {
     if (verdict == Verdict::good) {
       list.take(number, line, entry_of_map_key(key));
     } else {
-      list.block(number, line, entry_of_map_key(key),
-                 verdict == Verdict::bad ? "its value makes mail worse, not better" : "its value is no factor");
+      const std::string_view reason =
+          verdict == Verdict::bad ? "its value makes mail worse, not better" : "its value is not a factor";
+      const SenderEntry entry = entry_of_map_key(key);
+      if (!entry.text.empty()) {
+        list.block(number, line, entry, reason);
+      } else if (key.starts_with('/')) {
+        list.block_unknown(number, line, reason);
+      } else {
+        list.block_glob(number, line, key, reason);
+      }
     }
   }
 }

@@ -76,6 +76,14 @@ SenderEntry entry_of_glob(std::string_view pattern) {
   return below(domain, Width::narrower);
 }
 
+PatternReach reach_of_glob(std::string_view pattern) {
+  std::string_view domain = pattern.substr(pattern.rfind('@') + 1);  // all of it without an '@'
+  const std::size_t wildcard = domain.find_last_of(kWildcards);
+  const bool is_suffix = wildcard != std::string_view::npos;
+  if (is_suffix) domain.remove_prefix(wildcard + 1);
+  return {.domain = ascii::lower_case(domain), .is_suffix = is_suffix};
+}
+
 bool is_network(std::string_view text) noexcept {
   return text.find_first_of(":/") != std::string_view::npos ||
          (!text.empty() && std::ranges::all_of(text, [](char byte) { return ascii::is_digit(byte) || byte == '.'; }));

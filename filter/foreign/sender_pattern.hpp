@@ -1,6 +1,7 @@
 // Converts a pattern of senders from another program's list into an entry of ours. Pure; safe from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,7 +17,9 @@ enum class Width : std::uint8_t {
   with_domain,  // also the domain itself; the pattern matches its subdomains only
   with_below,   // also the subdomains; the text names the domain only
   narrower,     // not other names with that end: `*example.org` also matches `not-example.org`
+  by_dmarc,     // the same, but the other program finds this name by one of its rules only
 };
+inline constexpr std::size_t kWidths = 5;
 
 struct SenderEntry {
   std::string text;  // "@.example.org", a line of a list; empty: the pattern has no entry
@@ -37,6 +40,13 @@ SenderEntry signed_by(SenderEntry entry, std::string_view signer);
 
 // `domain` has no `@`. With `below` the entry includes the subdomains.
 SenderEntry entry_of_domain(std::string_view domain, bool below);
+
+// The senders that a pattern without an entry may match, widely: those at a domain, or at each name with that end.
+struct PatternReach {
+  std::string domain;      // in lower case; empty: every domain
+  bool is_suffix = false;  // each name that ends so: `*.ru`, `*example.net`
+};
+PatternReach reach_of_glob(std::string_view pattern);
 
 // If the text is the network address of a host or of a network.
 bool is_network(std::string_view text) noexcept;

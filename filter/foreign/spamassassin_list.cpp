@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "filter/base/ascii.hpp"
-#include "filter/base/line_ends.hpp"
+#include "filter/foreign/foreign_lines.hpp"
 #include "filter/foreign/foreign_list.hpp"
 
 namespace bloomgate {
@@ -85,21 +85,34 @@ std::optional<Statement> statement_of(std::string_view word) noexcept {
   return std::nullopt;
 }
 
-// What lists come under, in the files of the program itself: both names of each option, its own plugins, and versions
-// that are long past. Nothing that one installation has and another has not.
-bool is_of_the_program(std::string_view word, std::string_view condition) noexcept {
-  if (word == "ifplugin") return condition.starts_with("Mail::SpamAssassin::Plugin::");
+enum class Holds : std::uint8_t { yes, no, unknown };
+
+// In SpamAssassin 4 as Debian installs it. Whatever one installation has and another has not is unknown.
+Holds holds(std::string_view word, std::string_view condition) noexcept {
+  constexpr std::array<std::string_view, 4> kPlugins = {"DKIM", "SPF", "WLBLEval", "WelcomeListSubject"};
+  constexpr std::string_view kPlugin = "Mail::SpamAssassin::Plugin::";
+  if (word == "ifplugin") {
+    if (!condition.starts_with(kPlugin)) return Holds::unknown;
+    return std::ranges::find(kPlugins, condition.substr(kPlugin.size())) == kPlugins.end() ? Holds::unknown
+                                                                                           : Holds::yes;
+  }
   std::string bare;
   for (const char byte : condition) {
-    if (kBlanks.find(byte) == std::string_view::npos && byte != '(' && byte != ')' && byte != '!') bare += byte;
+    if (kBlanks.find(byte) == std::string_view::npos) bare += byte;
   }
-  return bare == "canMail::SpamAssassin::Conf::feature_welcomelist_blocklist" ||
-         bare == "canMail::SpamAssassin::Conf::compat_welcomelist_blocklist" || bare.starts_with("version>=3.");
+  constexpr std::string_view kFeature = "can(Mail::SpamAssassin::Conf::feature_welcomelist_blocklist)";
+  if (bare == kFeature) return Holds::yes;
+  if (bare == "!" + std::string(kFeature)) return Holds::no;
+  // `version >= 3.004` and `(version >= 3.004)`
+  if (bare.starts_with('(') && bare.ends_with(')')) bare = bare.substr(1, bare.size() - 2);
+  constexpr std::string_view kVersion = "version>=3.";
+  const bool is_old = bare.starts_with(kVersion) && bare.find_first_not_of("0123456789", kVersion.size()) == bare.npos;
+  return is_old ? Holds::yes : Holds::unknown;
 }
 
-class Reader {
+class SpamassassinReader {
  public:
-  explicit Reader(ForeignList& list) : list_(list) {}
+  explicit SpamassassinReader(ForeignList& list) : list_(list) {}
 
   void read(std::uint64_t number, std::string_view line) {
     const std::string text = without_comment(line);
@@ -108,6 +121,13 @@ class Reader {
     std::ranges::replace(word, '-', '_');
     number_ = number;
     if (is_condition(word, ascii::trimmed(rest, kBlanks))) return;
+    // Older names of lists that the file has a second time, for versions without the new ones.
+    if (count(Holds::no) != 0) return;
+    if (word == "lang" && text.find("list_") != text.npos)
+      return list_.leave_out(number, ascii::trimmed(text, kBlanks), "it holds for one language only");
+    if (word == "score" && rest.find("USER_IN_") != rest.npos)
+      return list_.leave_out(number, ascii::trimmed(text, kBlanks),
+                             "what such a list is worth there: if it is little, the list was perhaps turned off");
     if (word == "include")
       return list_.leave_out(number, ascii::trimmed(text, kBlanks), "another file: import it, too");
     if (const std::optional<Statement> statement = statement_of(word))
@@ -117,18 +137,32 @@ class Reader {
  private:
   bool is_condition(std::string_view word, std::string_view condition) {
     if (word == "if" || word == "ifplugin") {
-      conditions_.push_back(is_of_the_program(word, condition));
+      enter(holds(word, condition));
+    } else if (word == "else") {
+      if (conditions_.empty()) return true;
+      const Holds before = leave();
+      enter(before == Holds::yes ? Holds::no : before == Holds::no ? Holds::yes : Holds::unknown);
     } else if (word == "endif") {
-      if (!conditions_.empty()) conditions_.pop_back();
+      if (!conditions_.empty()) leave();
     } else {
-      return word == "else";
+      return false;
     }
     return true;
   }
 
-  bool may_take() const noexcept {
-    return std::ranges::all_of(conditions_, [](bool is_known) { return is_known; });
+  void enter(Holds condition) {
+    conditions_.push_back(condition);
+    ++count_[static_cast<std::size_t>(condition)];
   }
+
+  Holds leave() noexcept {
+    const Holds last = conditions_.back();
+    conditions_.pop_back();
+    --count_[static_cast<std::size_t>(last)];
+    return last;
+  }
+
+  std::size_t count(Holds condition) const noexcept { return count_[static_cast<std::size_t>(condition)]; }
 
   void follow(const Statement& statement, std::string_view text, std::string_view rest) {
     switch (statement.form) {
@@ -151,8 +185,7 @@ class Reader {
       case Form::blocked:
         if (statement.takes_back) return;
         for (std::string_view word = take_word(rest); !word.empty(); word = take_word(rest)) {
-          list_.block(number_, word, entry_of_glob(word),
-                      "a blocked sender; the daemon's option 'revoked' is for those");
+          list_.block_glob(number_, word, word, "a blocked sender; the daemon's option 'revoked' is for those");
         }
         return;
     }
@@ -161,20 +194,21 @@ class Reader {
   void take(const Statement& statement, std::string_view item, SenderEntry entry) {
     if (item.empty()) return;
     if (statement.takes_back) return list_.take_back(number_, item, statement.name);
-    if (!may_take()) return list_.leave_out(number_, item, "it stands under a condition");
+    if (count(Holds::unknown) != 0) return list_.leave_out(number_, item, "it stands under a condition");
     list_.take(number_, item, std::move(entry), statement.form == Form::senders, statement.name);
   }
 
   ForeignList& list_;
   std::uint64_t number_ = 0;
-  std::vector<bool> conditions_;  // that hold round this line: whether each is known to change nothing
+  std::vector<Holds> conditions_;          // round this line
+  std::array<std::size_t, 3> count_ = {};  // of these, of each kind
 };
 
 }  // namespace
 
 void read_spamassassin(std::string_view text, ForeignList& list) {
-  Reader reader(list);
-  for (std::uint64_t number = 1; !text.empty(); ++number) reader.read(number, take_line(text));
+  SpamassassinReader reader(list);
+  for (std::uint64_t number = 1; !text.empty(); ++number) reader.read(number, take_foreign_line(text));
 }
 
 }  // namespace bloomgate

@@ -19,6 +19,7 @@ struct Columns {
   // The number of columns, if the table lacks the column.
   std::size_t type = 0;
   std::size_t expires = 0;
+  std::size_t remove_after = 0;
 
   static std::optional<Columns> of(const std::vector<std::string>& names) {
     const auto number = [&](std::string_view name) {
@@ -27,7 +28,7 @@ struct Columns {
           names.begin());
     };
     const Columns columns = {number("Value"), number("Action"), std::min(number("ListType"), number("EntryType")),
-                             number("ExpirationDate")};
+                             number("ExpirationDate"), number("RemoveAfter")};
     if (std::max(columns.value, columns.action) >= names.size()) return std::nullopt;
     return columns;
   }
@@ -68,11 +69,17 @@ void read_tenant(std::string_view text, ForeignList& list) {
     } else if (std::max(columns->value, columns->action) >= fields->size()) {
       list.leave_out(here, shown, "it has too few columns");
     } else if (!ascii::equal_ignoring_case((*fields)[columns->action], "Allow")) {
-      list.block(here, shown, entry_of_allowed((*fields)[columns->value]), "it does not allow its sender");
+      const std::string& value = (*fields)[columns->value];
+      const SenderEntry entry = entry_of_allowed(value);
+      constexpr std::string_view kReason = "it does not allow its sender";
+      entry.text.empty() ? list.block_glob(here, shown, value, kReason) : list.block(here, shown, entry, kReason);
     } else if (columns->type < fields->size() && !ascii::equal_ignoring_case((*fields)[columns->type], "Sender")) {
       list.leave_out(here, shown, "it is not of a sender");
     } else if (columns->expires < fields->size() && !(*fields)[columns->expires].empty()) {
       list.leave_out(here, shown, "it ends at a date");
+    } else if (columns->remove_after < fields->size() && !(*fields)[columns->remove_after].empty() &&
+               (*fields)[columns->remove_after] != "0") {
+      list.leave_out(here, shown, "it ends some days after its last use");
     } else {
       list.take(here, (*fields)[columns->value], entry_of_allowed((*fields)[columns->value]));
     }

@@ -2,7 +2,9 @@
 #include <sysexits.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <set>
@@ -16,6 +18,7 @@
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/foreign/foreign_list.hpp"
+#include "filter/foreign/written_list.hpp"
 #include "filter/system/file_io.hpp"
 #include "filter/system/replacement.hpp"
 
@@ -42,9 +45,13 @@ constexpr HelpText kImportHelp = {
         "  bloomgate import --from rspamd --output known.txt /etc/rspamd/local.d/maps.d/dmarc_whitelist.inc.local\n"
         "  bloomgate build --output /var/lib/bloomgate/whitelist.bloom welcome.txt known.txt\n"};
 
-struct Imported {
+struct Source {
   std::string path;
   ForeignKind kind = ForeignKind::spamassassin;
+};
+
+struct Imported {
+  std::vector<Source> files;
   ForeignList list;
 };
 
@@ -65,17 +72,24 @@ ForeignKind kind_of(const std::string& from, std::string_view text, const std::s
     throw UsageError("--from takes " + names_of_kinds() + ", not '" + from + "'");
   }
   if (const auto kind = recognise(text)) return *kind;
-  throw UsageError(path + " does not show whose list it is; give --from " + names_of_kinds());
+  throw UsageError(printable(path) + " does not show whose list it is; give --from " + names_of_kinds());
 }
 
-// The command must not replace the file of another program, or a filter.
+// The command must not replace the file of another program, a filter, or what an operator has edited.
 void require_own_list(const std::string& output) {
   std::error_code none;
-  if (output.empty() || !std::filesystem::exists(output, none) || read_text(output).starts_with(kFirstWords)) return;
-  throw BloomgateError(
-      ErrorCode::cannot_write,
-      output + " is not a list from 'bloomgate import'; name another output, or remove that file first",
-      {.path = output});
+  if (output.empty() || !std::filesystem::exists(output, none)) return;
+  const auto refuse = [&](std::string_view why) {
+    throw BloomgateError(ErrorCode::cannot_write,
+                         output + " " + std::string(why) + "; name another output, or remove that file first",
+                         {.path = output});
+  };
+  if (!std::filesystem::is_regular_file(output, none)) refuse("is not a file");
+  if (std::filesystem::file_size(output, none) == 0) return;
+  std::string first(kFirstWords.size(), '\0');
+  std::ifstream(output, std::ios::binary).read(first.data(), static_cast<std::streamsize>(first.size()));
+  if (first != kFirstWords) refuse("is not a list from 'bloomgate import'");
+  if (!is_as_written(read_text(output))) refuse("was edited since 'bloomgate import' wrote it");
 }
 
 std::string shown(const std::string& item) {
@@ -83,98 +97,111 @@ std::string shown(const std::string& item) {
   return printable(item.size() <= kMostBytes ? item : item.substr(0, kMostBytes) + "...");
 }
 
-std::string note_of(const Taken& taken) {
-  const std::string where = "# line " + std::to_string(taken.line) + ", " + shown(taken.item) + ": ";
-  switch (taken.width) {
-    case Width::same:
-      break;
-    case Width::with_domain:
-      return where + "this also lists the domain itself\n";
-    case Width::with_below:
-      return where + "this also lists all below the domain\n";
-    case Width::narrower:
-      return where + "this does not list other names that end so\n";
-  }
-  return {};
+// Of an entry of that width: what the list says of it, and what the report says of all such entries.
+struct WidthText {
+  std::string_view json_name;
+  std::string_view note;
+  std::string_view title;
+  std::string_view sum;
+};
+
+constexpr std::array<WidthText, kWidths> kWidthTexts = {
+    WidthText{},
+    WidthText{"with_domain", "this also lists the domain itself", "wider",
+              "of them list the domain itself, and not only what is below it"},
+    WidthText{"with_below", "this also lists all below the domain", "below",
+              "of them list all below a domain, as rspamd's whitelist does"},
+    WidthText{"narrower", "this does not list other names that end so", "narrower",
+              "of them do not list names that just end alike"},
+    WidthText{"by_dmarc", "rspamd finds this name by its rule for DMARC only", "by DMARC",
+              "of them are found there by the rule for DMARC only"}};
+
+std::string place_of(const Imported& all, std::size_t file, std::uint64_t line, const std::string& item) {
+  return (all.files.size() == 1 ? "line " : printable(all.files[file].path) + ", line ") + std::to_string(line) + ", " +
+         shown(item);
+}
+
+std::string note_of(const Imported& all, const Taken& taken) {
+  const std::string_view note = kWidthTexts[static_cast<std::size_t>(taken.width)].note;
+  if (note.empty()) return {};
+  return "# " + place_of(all, taken.file, taken.line, taken.item) + ": " + std::string(note) + '\n';
+}
+
+std::string line_of(const Imported& all, const Omitted& left) {
+  return place_of(all, left.file, left.line, left.item) + ": " + std::string(left.reason) + '\n';
 }
 
 // The text of the list, with each entry once.
-std::string text_of(const std::vector<Imported>& all) {
+std::string text_of(const Imported& all) {
   std::string text;
-  std::set<std::string, std::less<>> seen;
-  for (const Imported& each : all) {
-    text += std::string(kFirstWords) + printable(each.path) + ", of " + std::string(name_of(each.kind)) + "\n";
-    for (const Taken& taken : each.list.taken()) {
-      if (seen.insert(taken.entry).second) text += note_of(taken) + taken.entry + '\n';
-    }
-    for (const Omitted& left : each.list.left_out()) {
-      text += "# line " + std::to_string(left.line) + ", left out: " + shown(left.item) + ": " +
-              std::string(left.reason) + '\n';
-    }
+  for (const Source& file : all.files) {
+    text += std::string(kFirstWords) + printable(file.path) + ", of " + std::string(name_of(file.kind)) + '\n';
   }
-  return text;
+  for (const Omitted& left : all.list.left_out()) {
+    if (left.may_block_entries) text += "# Take care: entries below may list senders of " + line_of(all, left);
+  }
+  std::set<std::string, std::less<>> seen;
+  for (const Taken& taken : all.list.taken()) {
+    if (seen.insert(taken.entry).second) text += note_of(all, taken) + taken.entry + '\n';
+  }
+  for (const Omitted& left : all.list.left_out()) {
+    if (!left.may_block_entries) text += "# Left out: " + line_of(all, left);
+  }
+  return with_checksum(std::move(text));
 }
 
 struct Sums {
   std::size_t taken = 0;
-  std::size_t with_domain = 0;
-  std::size_t with_below = 0;
-  std::size_t narrower = 0;
+  std::array<std::size_t, kWidths> by_width = {};
   std::size_t unproven = 0;
+  std::size_t take_care = 0;
   std::size_t left_out = 0;
   std::map<std::string_view, std::size_t> reasons = {};
 
-  explicit Sums(const std::vector<Imported>& all) {
+  explicit Sums(const ForeignList& list) : left_out(list.left_out().size()) {
     std::set<std::string_view> seen;
-    for (const Imported& each : all) {
-      for (const Taken& entry : each.list.taken()) {
-        if (!seen.insert(entry.entry).second) continue;
-        ++taken;
-        with_domain += entry.width == Width::with_domain ? 1 : 0;
-        with_below += entry.width == Width::with_below ? 1 : 0;
-        narrower += entry.width == Width::narrower ? 1 : 0;
-        unproven += entry.was_unproven ? 1 : 0;
-      }
-      for (const Omitted& left : each.list.left_out()) ++reasons[left.reason];
-      left_out += each.list.left_out().size();
+    for (const Taken& entry : list.taken()) {
+      if (!seen.insert(entry.entry).second) continue;
+      ++taken;
+      ++by_width[static_cast<std::size_t>(entry.width)];
+      unproven += entry.was_unproven ? 1 : 0;
+    }
+    for (const Omitted& left : list.left_out()) {
+      ++reasons[left.reason];
+      take_care += left.may_block_entries ? 1 : 0;
     }
   }
 };
 
-Json json_of(const std::vector<Imported>& all, const Sums& sums, const std::string& output) {
+Json json_of(const Imported& all, const Sums& sums, const std::string& output) {
   Json left_out = Json::array();
-  for (const Imported& each : all) {
-    for (const Omitted& left : each.list.left_out()) {
-      left_out.push_back(
-          {{"path", each.path}, {"line", left.line}, {"item", printable(left.item)}, {"reason", left.reason}});
-    }
+  for (const Omitted& left : all.list.left_out()) {
+    left_out.push_back({{"path", all.files[left.file].path},
+                        {"line", left.line},
+                        {"item", printable(left.item)},
+                        {"reason", left.reason},
+                        {"may_block_entries", left.may_block_entries}});
   }
-  return {{"output", output},
-          {"entries", sums.taken},
-          {"with_domain", sums.with_domain},
-          {"with_below", sums.with_below},
-          {"narrower", sums.narrower},
-          {"unproven", sums.unproven},
-          {"left_out", std::move(left_out)}};
+  Json json = {{"output", output}, {"entries", sums.taken}};
+  for (std::size_t width = 1; width < kWidths; ++width) {
+    json[std::string(kWidthTexts[width].json_name)] = sums.by_width[width];
+  }
+  json["unproven"] = sums.unproven;
+  json["left_out"] = std::move(left_out);
+  return json;
 }
 
 void print(const Sums& sums, const std::string& output, std::ostream& out) {
+  const auto line = [&](std::string_view title, std::size_t count, std::string_view text) {
+    if (count == 0) return;
+    out << title << std::string(10 - title.size(), ' ') << format_count(count) << ' ' << text << '\n';
+  };
   out << "made      " << output << "\nentries   " << format_count(sums.taken) << '\n';
-  if (sums.with_domain != 0) {
-    out << "wider     " << format_count(sums.with_domain)
-        << " of them list the domain itself, and not only what is below it\n";
-  }
-  if (sums.with_below != 0) {
-    out << "below     " << format_count(sums.with_below)
-        << " of them list all below a domain, as rspamd's whitelist does\n";
-  }
-  if (sums.narrower != 0) {
-    out << "narrower  " << format_count(sums.narrower) << " of them do not list names that just end alike\n";
-  }
-  if (sums.unproven != 0) {
-    out << "proven    " << format_count(sums.unproven)
-        << " of them were believed there without a proof; here their mail must be authenticated\n";
-  }
+  for (std::size_t width = 1; width < kWidths; ++width)
+    line(kWidthTexts[width].title, sums.by_width[width], kWidthTexts[width].sum);
+  line("proven", sums.unproven, "of them were believed there without a proof; here their mail must be authenticated");
+  line("take care", sums.take_care,
+       "lines block senders whom the entries may list; the list names them at its beginning");
   out << "left out  " << format_count(sums.left_out) << '\n';
   for (const auto& [reason, count] : sums.reasons) out << "          " << format_count(count) << ": " << reason << '\n';
 }
@@ -199,18 +226,19 @@ int run_import(const Arguments& arguments) {
   if (!values) return EX_OK;
   if (paths.empty()) throw UsageError("name at least one list, or - for standard input");
   if (json && output.empty()) throw UsageError("with --json give --output: standard output has the report");
+  if (output == "-") output.clear();
   require_own_list(output);
-  std::vector<Imported> all;
+  Imported all;
   for (const std::string& path : paths) {
     const std::string text = read_text(path == "-" ? "/dev/stdin" : path);
-    Imported imported = {.path = path == "-" ? "standard input" : path, .kind = kind_of(from, text, path), .list = {}};
-    read_foreign(imported.kind, text, imported.list);
-    all.push_back(std::move(imported));
+    all.files.push_back({path == "-" ? "standard input" : path, kind_of(from, text, path)});
+    read_foreign(all.files.back().kind, text, all.list);
   }
-  const Sums sums(all);
+  all.list.settle();
+  const Sums sums(all.list);
   if (sums.taken == 0) {
     std::string why = sums.reasons.empty() ? "" : ": " + std::string(sums.reasons.begin()->first);
-    throw BloomgateError(ErrorCode::no_entries, "no list has an entry that could be taken over" + why);
+    throw BloomgateError(ErrorCode::no_entries, "the lists name no sender that could be taken over" + why);
   }
   if (output.empty()) {
     std::cout << text_of(all);

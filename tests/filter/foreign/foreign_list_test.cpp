@@ -4,6 +4,9 @@
 #include <vector>
 
 #include "filter/address/address.hpp"
+#include "filter/base/error.hpp"
+#include "filter/foreign/foreign_lines.hpp"
+#include "filter/foreign/written_list.hpp"
 #include "tests/support/catch.hpp"
 
 namespace bloomgate {
@@ -12,6 +15,7 @@ namespace {
 ForeignList read(ForeignKind kind, std::string_view text) {
   ForeignList list;
   read_foreign(kind, text, list);
+  list.settle();
   return list;
 }
 
@@ -126,9 +130,81 @@ TEST_CASE("the reader omits SpamAssassin's conditional lists, unless SpamAssassi
       "if !can(Mail::SpamAssassin::Conf::feature_welcomelist_blocklist)\nwhitelist_from_dkim "
       "*@d.example\nendif\nendif\n"
       "ifplugin Ours::Plugin\nwhitelist_from e@example.org\nendif\nwhitelist_from f@example.org\ninclude other.cf\n";
-  CHECK(entries(ForeignKind::spamassassin, kText) == Strings{"@c.example", "@d.example", "f@example.org"});
+  CHECK(entries(ForeignKind::spamassassin, kText) == Strings{"@c.example", "f@example.org"});
   CHECK(left_out(ForeignKind::spamassassin, kText) ==
         Strings{"2: a@example.org", "4: b@example.org", "15: e@example.org", "18: include other.cf"});
+  for (const std::string_view condition :
+       {"if (version >= 3.004) && (0)", "if !(version >= 3.004)", "if (version >= 4.0)", "if 0",
+        "ifplugin Mail::SpamAssassin::Plugin::DKIM\nelse", "ifplugin Mail::SpamAssassin::Plugin::Other",
+        "if can(Mail::SpamAssassin::Conf::feature_welcomelist_blocklist)\nelse",
+        "if 1 || can(Mail::SpamAssassin::Conf::feature_welcomelist_blocklist)", "if 0\nelse", "lang de"}) {
+    CAPTURE(condition);
+    const std::string end = condition.starts_with("lang") ? " " : "\n";
+    CHECK(entries(ForeignKind::spamassassin, std::string(condition) + end + "welcomelist_auth *@a.example\n").empty());
+  }
+  CHECK(entries(ForeignKind::spamassassin,
+                "if version >= 3.004000\nwelcomelist_auth *@a.example\nendif\nendif\nelse\n") == Strings{"@a.example"});
+  CHECK(left_out(ForeignKind::spamassassin, "score USER_IN_WELCOMELIST 0\nscore OTHER 0\n") ==
+        Strings{"1: score USER_IN_WELCOMELIST 0"});
+}
+
+TEST_CASE("what one file blocks or removes, no other file of the run lists") {
+  ForeignList list;
+  read_foreign(ForeignKind::spamassassin, "welcomelist_auth *@*.a.example *@*.b.example *@c.example\n", list);
+  read_foreign(ForeignKind::spamassassin, "blocklist_from eve@a.example\nunwelcomelist_auth *@*.b.example\n", list);
+  read_foreign(ForeignKind::postfix, "d.example OK\nc.example REJECT\n", list);
+  list.settle();
+  CHECK(entries(list) == Strings{"@d.example"});
+  CHECK(list.taken()[0].file == 2);
+  std::vector<std::size_t> files;
+  for (const Omitted& left : list.left_out()) files.push_back(left.file);
+  CHECK(files == std::vector<std::size_t>{1, 2, 0, 0});
+}
+
+TEST_CASE("a blocked pattern without an entry omits each entry that may list a sender of the pattern") {
+  struct Row {
+    std::string_view pattern;
+    std::string_view entry;
+    bool stays;
+  };
+  for (const Row& row : {Row{"eve*@a.example", "@a.example", false}, Row{"eve*@a.example", "@.example", false},
+                         Row{"eve*@a.example", "eve1@a.example", false}, Row{"eve*@a.example", "@b.a.example", true},
+                         Row{"eve*@A.EXAMPLE", "@a.example", false}, Row{"*.ru", "@a.ru", false},
+                         Row{"*.ru", "joe@a.ru", false}, Row{"*.ru", "@a.example", true},
+                         Row{"*@*a.example", "@nota.example", false}, Row{"*@*a.example", "@a.example", false},
+                         Row{"*@*a.example", "@.example", false}, Row{"*@*a.example", "@b.example", true},
+                         Row{"eve@*.a.example", "@b.a.example", false}, Row{"eve@*", "@a.example", true}}) {
+    CAPTURE(row.pattern, row.entry);
+    ForeignList list;
+    list.begin_file();
+    list.take(1, row.entry, entry_of_text(std::string(row.entry)));
+    list.block_glob(2, row.pattern, row.pattern, "blocked");
+    list.settle();
+    CHECK(list.taken().size() == (row.stays ? 1 : 0));
+    CHECK(list.left_out()[0].may_block_entries == (row.pattern == "eve@*"));
+  }
+}
+
+TEST_CASE("a blocked pattern of a domain that is longer than a domain can be omits nothing") {
+  for (const std::size_t bytes : {253U, 254U, 100'000U}) {
+    ForeignList list;
+    list.begin_file();
+    list.take(1, "@a.example", entry_of_text("@a.example"));
+    list.block_glob(2, "long", "eve*@" + std::string(bytes, 'a'), "blocked");
+    list.settle();
+    CHECK(list.taken().size() == 1);
+  }
+}
+
+TEST_CASE("a sender whose name without its tag is blocked is omitted") {
+  ForeignList list;
+  list.begin_file();
+  for (const std::string_view entry : {"joe+news@a.example", "ann+news@a.example", "+joe@a.example"}) {
+    list.take(1, entry, entry_of_text(std::string(entry)));
+  }
+  list.block(2, "joe@a.example", entry_of_text("joe@a.example"), "blocked");
+  list.settle();
+  CHECK(entries(list) == Strings{"ann+news@a.example", "+joe@a.example"});
 }
 
 TEST_CASE("in a map of rspamd, an organisation's domain includes its subdomains, and a subdomain only itself") {
@@ -153,6 +229,9 @@ TEST_CASE("the reader takes the keys that Postfix accepts, unless they would lis
   CHECK(left_out(ForeignKind::postfix, kText) == Strings{"4: eve@evil.example REJECT", "5: 192.0.2.1 OK",
                                                          "6: ann@example.org", "9: bad.sub.example DUNNO",
                                                          "7: evil.example OK", "8: .sub.example OK"});
+  CHECK(entries(ForeignKind::postfix,
+                "a.example OK\neve@a.example\n# x\n\n  REJECT\nb.example OK\neve@b.example my_class\n"
+                "c.example 1\n  23 REJECT\n# x\rd@d.example OK\ne@e.example\n   OK\n") == Strings{"e@e.example"});
 }
 
 TEST_CASE("the reader takes addresses, domains and patterns of Exim, with or without values") {
@@ -163,11 +242,11 @@ TEST_CASE("the reader takes addresses, domains and patterns of Exim, with or wit
       "ok\n.dot.example\nmax@example.org: no\n"
       "evil.example\nlocalhost\n";
   CHECK(entries(ForeignKind::exim, kText) ==
-        Strings{"joe@example.org", "@example.net", "@example.com", "@.example.de", "ann@example.org"});
-  CHECK(left_out(ForeignKind::exim, kText) == Strings{"8: !eve@evil.example", "9: ^.*@example", "10: lsearch;/etc/x",
-                                                      "11: +trusted", "12: @mx_any", "13: 192.0.2.1: ok",
-                                                      "14: .dot.example", "15: max@example.org: no", "17: localhost",
-                                                      "16: evil.example"});
+        Strings{"joe@example.org", "@example.net", "@.example.de", "ann@example.org"});
+  CHECK(left_out(ForeignKind::exim, kText) == Strings{"4: example.com : accept continued", "8: !eve@evil.example",
+                                                      "9: ^.*@example", "10: lsearch;/etc/x", "11: +trusted",
+                                                      "12: @mx_any", "13: 192.0.2.1: ok", "14: .dot.example",
+                                                      "15: max@example.org: no", "17: localhost", "16: evil.example"});
 }
 
 TEST_CASE("the reader takes mail addresses from LDIF, also from folded lines and base64") {
@@ -187,8 +266,14 @@ TEST_CASE("the reader omits addresses that an LDIF change removes") {
       "dn: cn=C\nchangetype: delete\nmail: c@example.org\n\ndn: cn=D\nmail: d@example.org\nmail: Dora <d@example.org>\n"
       "mail: d@example.org > e@example.org\nmail: f@example.org # x\n";
   CHECK(entries(ForeignKind::ldif, kText) == Strings{"b@example.org", "d@example.org", "Dora <d@example.org>"});
-  CHECK(left_out(ForeignKind::ldif, kText) == Strings{"4: mail: a@example.org", "12: mail: c@example.org",
-                                                      "17: d@example.org > e@example.org", "18: f@example.org # x"});
+  CHECK(left_out(ForeignKind::ldif, kText) ==
+        Strings{"4: a@example.org", "12: c@example.org", "17: d@example.org > e@example.org", "18: f@example.org # x"});
+  constexpr std::string_view kLater =
+      "dn: cn=A\nmail: a@example.org\nmail: b@example.org\n\ndn: cn=B\nmail: c@example.org\n\ndn: cn=C\nmail: "
+      "d@example.org\n\n"
+      "dn: CN=a\nchangetype: modify\ndelete: mail\nmail: A@example.org\n-\n\ndn: cn=B\nchangetype: delete\n\n"
+      "dn: cn=C\nchangetype: modify\nreplace: mail\nmail: e@example.org\n-\n";
+  CHECK(entries(ForeignKind::ldif, kLater) == Strings{"b@example.org", "e@example.org"});
 }
 
 TEST_CASE("the list omits each entry that would list a blocked sender") {
@@ -210,6 +295,7 @@ TEST_CASE("the list omits each entry that would list a blocked sender") {
         Row{"eve@evil.example", "@notevil.example", true}}) {
     CAPTURE(row.blocked, row.entry);
     ForeignList list;
+    list.begin_file();
     list.take(1, row.entry, signed_by(entry_of_text(std::string(row.entry)), ""));
     list.take(2, row.entry, signed_by(entry_of_text(std::string(row.entry)), "esp.example"));
     list.block(3, row.blocked, entry_of_text(std::string(row.blocked)), "blocked");
@@ -233,41 +319,85 @@ TEST_CASE("the reader takes the senders that a tenant's list allows without an e
       "example,Allow,Sender,\n";
   CHECK(entries(ForeignKind::microsoft, kTyped) == Strings{"joe@example.org"});
   CHECK(left_out(ForeignKind::microsoft, kTyped).size() == 6);
+  CHECK(entries(ForeignKind::microsoft, "Value,Action,RemoveAfter\na@b.example,Allow,45\nc@d.example,Allow,\n") ==
+        Strings{"c@d.example"});
+  CHECK(entries(ForeignKind::microsoft, "Value,Action\nb.example,Allow\neve*@b.example,Block\n").empty());
   CHECK(left_out(ForeignKind::microsoft, "Sender,Verdict\na,b\n") == Strings{"1: Sender,Verdict"});
 }
 
+// With the last line of amavis-lists.
+std::string dumped(std::initializer_list<std::string_view> lines) {
+  std::string text;
+  for (const std::string_view line : lines) text.append("amavis\t").append(line) += '\n';
+  return text + "amavis\tend\t" + std::to_string(lines.size()) + '\n';
+}
+
 TEST_CASE("the reader takes the senders that amavis whitelists for all recipients or gives negative points") {
-  constexpr std::string_view kText =
-      "amavis\twhite\t.\tjoe@example.org\t1\n"
-      "amavis\twhite\t.\texample.com\tyes\n"
-      "amavis\twhite\t.\t.example.net\t1\n"
-      "amavis\tscore\t.\tsoft.example\t-0.5\n"
-      "amavis\tspared\t.\tbank.example\t1\n"
-      "amavis\tspared\t.\tann@shop.example/@esp.example\t1\n";
-  CHECK(entries(ForeignKind::amavis, kText) == Strings{"joe@example.org", "@example.com", "@.example.net",
-                                                       "@soft.example", "@bank.example",
-                                                       "ann@shop.example signed-by esp.example"});
+  const std::string text = dumped({"white\t.\tjoe@example.org\t1", "white\t.\texample.com\tyes",
+                                   "white\t.\t.example.net\t1", "score\t.\tsoft.example\t-1",
+                                   "spared\t.\tbank.example\t1", "spared\t.\tann@shop.example/@esp.example\t1"});
+  CHECK(entries(ForeignKind::amavis, text) == Strings{"joe@example.org", "@example.com", "@.example.net",
+                                                      "@soft.example", "@bank.example",
+                                                      "ann@shop.example signed-by esp.example"});
   std::size_t unproven = 0;
-  const ForeignList list = read(ForeignKind::amavis, kText);
+  const ForeignList list = read(ForeignKind::amavis, text);
   for (const Taken& taken : list.taken()) unproven += taken.was_unproven ? 1 : 0;
   CHECK(unproven == 4);
 }
 
-TEST_CASE("the reader omits the senders of amavis that are blocked, that have points, or that are for one recipient") {
-  for (const std::string_view line :
-       {"amavis\twhite\t.\texample.org\t0", "amavis\twhite\t.\texample.org\t", "amavis\tblack\t.\texample.org\t1",
-        "amavis\tblack\t.\texample.org\t0", "amavis\tscore\t.\texample.org\t0", "amavis\tscore\t.\texample.org\t3",
-        "amavis\tscore\t.\texample.org\t-3 or so", "amavis\tscore\tann@ours.example\tjoe@example.org\t-3",
-        "amavis\tspared\t.\texample.org\t0", "amavis\tspared\t.\texample.org/@\t1", "amavis\twhite\t.\tjoe@\t1",
-        "amavis\twhite\t.\t.\t1", "amavis\twhite\t.\t\t1", "amavis\tother\t\ta regular expression\twhite",
-        "amavis\twhite\t.\texample.org", "amavis\twhite\t.\texample.org\t1\t1", "other\twhite\t.\texample.org\t1"}) {
+TEST_CASE(
+    "the reader omits the senders of amavis that are blocked, have points, are for one recipient, or never match") {
+  for (const std::string_view line : {"white\t.\texample.org\t0",
+                                      "white\t.\texample.org\t",
+                                      "black\t.\texample.org\t1",
+                                      "black\t.\texample.org\t0",
+                                      "score\t.\texample.org\t0",
+                                      "score\t.\texample.org\t3",
+                                      "score\t.\texample.org\t-0.9",
+                                      "score\t.\texample.org\t-3 or so",
+                                      "score\tann@ours.example\tjoe@example.org\t-3",
+                                      "white\tsome\tjoe@example.org\t1",
+                                      "spared\t.\texample.org\t0",
+                                      "spared\t.\texample.org/@\t1",
+                                      "white\t.\tjoe@\t1",
+                                      "white\t.\t.\t1",
+                                      "white\t.\t\t1",
+                                      "white\t.\t@example.org\t1",
+                                      "white\t.\t@.example.org\t1",
+                                      "white\t.\tjoe@example.org.\t1",
+                                      "white\t.\tJoe <joe@example.org>\t1",
+                                      "other\t\ta regular expression\twhite",
+                                      "white\t.\texample.org",
+                                      "white\t.\texample.org\t1\t1"}) {
     CAPTURE(line);
-    CHECK(entries(ForeignKind::amavis, line).empty());
-    CHECK(left_out(ForeignKind::amavis, line).size() == 1);
+    CHECK(entries(ForeignKind::amavis, dumped({line})).empty());
+    CHECK(left_out(ForeignKind::amavis, dumped({line})).size() == 1);
   }
-  CHECK(entries(ForeignKind::amavis,
-                "amavis\twhite\t.\texample.org\t1\namavis\tscore\tann@ours.example\tjoe@example.org\t5\n")
-            .empty());
+  for (const std::string_view blocked :
+       {"score\tann@ours.example\tjoe@example.org\t5", "spared\t.\tjoe@example.org\t0", "black\t.\t.org\t1"}) {
+    CAPTURE(blocked);
+    CHECK(entries(ForeignKind::amavis, dumped({"white\t.\texample.org\t1", blocked})).empty());
+  }
+}
+
+TEST_CASE("where senders of amavis are blocked that cannot be known, the list says so") {
+  for (const std::string_view blocked : {"unknown-block\t.\ta regular expression\tblack", "black\t.\tjoe@\t1",
+                                         "white\t.\t.\t0", "score\t.\texample.org\thigh"}) {
+    CAPTURE(blocked);
+    const ForeignList list = read(ForeignKind::amavis, dumped({"white\t.\texample.com\t1", blocked}));
+    CHECK(entries(list) == Strings{"@example.com"});
+    REQUIRE(list.left_out().size() == 1);
+    CHECK(list.left_out()[0].may_block_entries);
+  }
+}
+
+TEST_CASE("the reader refuses lists of amavis that were cut off") {
+  const std::string whole = dumped({"white\t.\texample.org\t1", "black\t.\teve@example.org\t1"});
+  for (std::size_t bytes = 0; bytes + 1 < whole.size(); ++bytes) {
+    CAPTURE(bytes);
+    ForeignList list;
+    CHECK_THROWS_AS(read_foreign(ForeignKind::amavis, std::string_view(whole).substr(0, bytes), list), BloomgateError);
+  }
 }
 
 TEST_CASE("the first lines show which program a list is from, unless several programs use that format") {
@@ -286,6 +416,16 @@ TEST_CASE("the first lines show which program a list is from, unless several pro
   CHECK_FALSE(foreign_kind_of("sendmail").has_value());
 }
 
+// What amavis-lists would count of the text.
+std::string ending(std::string_view text) {
+  std::size_t lines = 0;
+  while (text.find('\n') != text.npos) {
+    const std::string_view line = take_foreign_line(text);
+    if (!line.empty() && !line.starts_with('#')) ++lines;
+  }
+  return std::to_string(lines) + '\n';
+}
+
 TEST_CASE("from hostile text, each reader makes valid entries only") {
   std::string text;
   for (int byte = 0; byte < 256; ++byte) text += static_cast<char>(byte);
@@ -295,7 +435,9 @@ TEST_CASE("from hostile text, each reader makes valid entries only") {
     for (const std::string& begin : begins) {
       for (const std::string& end :
            {text, std::string(), std::string(3000, '\''), std::string(3000, '*'), std::string("\\")}) {
-        for (const std::string& entry : entries(static_cast<ForeignKind>(kind), begin + end)) {
+        const std::string hostile =
+            begin + end + (static_cast<ForeignKind>(kind) == ForeignKind::amavis ? "\namavis\tend\t" : "");
+        for (const std::string& entry : entries(static_cast<ForeignKind>(kind), hostile + ending(hostile))) {
           CAPTURE(entry);
           CHECK(canonicalize_list_line(entry).kind() != EntryKind::rejected);
           CHECK(entry.find_first_of("\r\n#") == std::string::npos);
@@ -303,6 +445,19 @@ TEST_CASE("from hostile text, each reader makes valid entries only") {
       }
     }
   }
+}
+
+TEST_CASE("a list that was edited is not as it was written") {
+  const std::string text = with_checksum("# From x\njoe@example.org\n");
+  CHECK(is_as_written(text));
+  CHECK(is_as_written(with_checksum("")));
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string edited = text;
+    edited[i] = edited[i] == 'x' ? 'y' : 'x';
+    CHECK_FALSE(is_as_written(edited));
+  }
+  CHECK_FALSE(is_as_written(text + "@mine.example\n"));
+  CHECK_FALSE(is_as_written(""));
 }
 
 }  // namespace

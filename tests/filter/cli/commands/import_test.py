@@ -29,10 +29,21 @@ class ImportTest(ProgramTest):
     def test_the_list_says_what_was_left_out_and_what_means_more(self):
         out, err = self.check(0, "import", "local.cf", "--quiet")
         self.assertEqual(err, "")
-        self.assertEqual(out.splitlines(), [
+        self.assertEqual(out.splitlines()[:-1], [
             "# From local.cf, of spamassassin", "joe@example.org", "@example.net",
             "# line 3, *@*.shop.example: this also lists the domain itself", "@.shop.example", "@esp.example signed-by signer.example",
-            "# line 5, left out: eve*@evil.example: a wildcard within the part before the '@'"])
+            "# Left out: line 5, eve*@evil.example: a wildcard within the part before the '@'"])
+
+    def test_what_one_file_blocks_no_other_file_lists(self):
+        self.write("more.cf", "blocklist_from eve@example.net eve@*\n")
+        out, _ = self.check(0, "import", "local.cf", "more.cf", "--quiet")
+        self.assertEqual([line for line in out.splitlines() if not line.startswith("#")],
+                         ["joe@example.org", "@.shop.example", "@esp.example signed-by signer.example"])
+        self.assertIn("# Left out: local.cf, line 2, *@example.net: it may also list a sender that is blocked", out)
+        self.assertIn("# Take care: entries below may list senders of more.cf, line 1, eve@*: a blocked sender", out)
+        report = json.loads(self.check(0, "import", "-o", "list", "local.cf", "more.cf", "--json")[0])
+        self.assertEqual([each["item"] for each in report["left_out"] if each["may_block_entries"]], ["eve@*"])
+        self.assertIn("take care 1 lines block", self.check(0, "import", "-o", "list", "local.cf", "more.cf")[0])
 
     def test_a_hostile_item_stays_a_comment(self):
         self.write("hostile.cf", "welcomelist_from *a\x1b[31m\vjoe@example.org x*\x85@example.org\nwelcomelist_from ok@example.org\n")
@@ -61,12 +72,29 @@ class ImportTest(ProgramTest):
         before = self.read("local.cf")
         self.assertIn("remove that file first", self.check(EX_CANTCREAT, "import", "-o", "local.cf", "local.cf")[1])
         self.assertEqual(self.read("local.cf"), before)
+        self.write("list", "")
         for _ in range(2):
             self.check(0, "import", "-o", "list", "local.cf", "--quiet")
+        for place in (0, 1, 2):
+            lines = self.read("list").decode().splitlines(keepends=True)
+            lines.insert(place or len(lines), "@mine.example\n")
+            self.write("edited", "".join(lines))
+            self.assertIn("was edited", self.check(EX_CANTCREAT, "import", "-o", "edited", "local.cf")[1])
+        self.assertIn("is not a file", self.check(EX_CANTCREAT, "import", "-o", "/dev/stdout", "local.cf")[1])
+        out, _ = self.check(0, "import", "-o", "-", "local.cf", "--quiet")
+        self.assertIn("joe@example.org\n", out)
+        self.assertNotIn("-", self.names())
+
+    def test_a_list_of_amavis_that_was_cut_off_is_refused(self):
+        self.write("whole", "amavis\twhite\t.\texample.org\t1\namavis\tblack\t.\teve@evil.example\t1\namavis\tend\t2\n")
+        self.write("cut", "amavis\twhite\t.\texample.org\t1\n")
+        self.check(0, "import", "-o", "list", "whole", "--quiet")
+        self.assertIn("cut off", self.check(EX_DATAERR, "import", "-o", "none", "cut")[1])
+        self.assertNotIn("none", self.names())
 
     def test_a_list_comes_from_standard_input(self):
         done = self.run_program("import", "--from", "exim", "-", "--quiet", stdin=b"joe@example.org\n")
-        self.assertEqual(done.stdout, b"# From standard input, of exim\njoe@example.org\n")
+        self.assertRegex(done.stdout, rb"^# From standard input, of exim\njoe@example.org\n# End. Checksum: [0-9a-f]{32}\n$")
 
 
 if __name__ == "__main__":
