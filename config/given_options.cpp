@@ -114,11 +114,18 @@ void read_config_line(GivenOptions& given, const std::string& line, const po::op
   }
 }
 
-// `--send` without a recipient: the one that every mail server has (RFC 5321 section 4.5.1).
-std::vector<std::string> with_recipient(const std::vector<std::string>& arguments) {
+// The options that are commands may be written as one: `bloomgate-milter doctor`. `--send` without a recipient has the
+// one that every mail server has (RFC 5321 section 4.5.1).
+std::vector<std::string> in_full(const std::vector<std::string>& arguments) {
+  constexpr std::array<std::string_view, 5> kCommands = {"check-config", "doctor", "explain", "help", "version"};
   std::vector<std::string> whole;
   for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
-    whole.push_back(*argument);
+    const bool is_first = argument == arguments.begin();
+    if (is_first && std::ranges::find(kCommands, *argument) != kCommands.end()) {
+      whole.push_back("--" + *argument);
+    } else {
+      whole.push_back(is_first && *argument == "-V" ? "--version" : *argument);
+    }
     const auto next = std::next(argument);
     if (*argument == "--send" && (next == arguments.end() || next->starts_with('-'))) whole.emplace_back("postmaster");
   }
@@ -140,7 +147,7 @@ GivenCommandLine read_command_line(const std::vector<std::string>& arguments) {
                        "there are spaces around '='; write " + printable(before) + "=VALUE, or a space alone");
   }
   try {
-    const auto parsed = po::command_line_parser(with_recipient(arguments))
+    const auto parsed = po::command_line_parser(in_full(arguments))
                             .options(options)
                             .positional(words)
                             .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)

@@ -167,6 +167,7 @@ std::string daemon_help_text() {
   for (const ListCommandSpec& command : list_command_table()) {
     out.append("  ").append(command.name).append(" ENTRY...\n      ").append(command.summary).append("\n");
   }
+  out.append("\nThese options may be written as commands: check-config, doctor, explain, help, version.\n");
   out.append("\nAnother command reads the log:\n  ").append(kWhyCommand).append(" QUEUE-ID|ADDRESS\n      ");
   out.append(kWhySummary).append("\n");
   out.append("\nAnother one is for senders whose mail is checked for a while:\n  ").append(kSuspendedCommand);

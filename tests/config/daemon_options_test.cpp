@@ -266,6 +266,18 @@ TEST_CASE("options of a message to explain come from the command line, and are r
   CHECK_THAT(error.what(), StartsWith("command line: --from: ") && Contains("--explain"));
 }
 
+TEST_CASE("actions may be written as commands, with their options behind them") {
+  using Action = DaemonCommand::Action;
+  CHECK(read_daemon_command({"check-config", "--config", "/dev/null"}).action == Action::check_config);
+  CHECK(read_daemon_command({"doctor", "--config", "/dev/null", "--send"}).action == Action::doctor);
+  CHECK(read_daemon_command({"explain", "--config", "/dev/null", "--from", "joe@example.org"}).action ==
+        Action::explain);
+  CHECK(read_daemon_command({"help"}).action == Action::help);
+  CHECK(read_daemon_command({"version"}).action == Action::version);
+  CHECK(read_daemon_command({"-V"}).action == Action::version);
+  CHECK_THROWS_AS(read_daemon_command({"--config", "/dev/null", "doctor"}), BloomgateError);
+}
+
 TEST_CASE("actions come from the command line, and help and version need no configuration file") {
   using Action = DaemonCommand::Action;
   CHECK(read_daemon_command({"--config", "/dev/null"}).action == Action::run);

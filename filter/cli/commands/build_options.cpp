@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "filter/base/parallel.hpp"
+#include "filter/base/shell_word.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/secret_key.hpp"
@@ -122,6 +123,19 @@ BuildRequest ListBuildOptions::request(const po::variables_map& values) const {
   return request;
 }
 
+// The command as it was given, and where most whitelists are: ready to paste.
+std::string with_output(std::string_view synopsis, const Arguments& arguments) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-=.,/_:";
+  std::string command =
+      std::string(synopsis.substr(0, synopsis.find(" -"))) + " --output /var/lib/bloomgate/whitelist.bloom";
+  for (const std::string& word : arguments) {
+    if (word == "--output" || word == "-o" || word.empty()) continue;
+    const bool is_option = word.starts_with("--") && word.find_first_not_of(kPlain) == std::string::npos;
+    command += ' ' + (is_option ? word : shell_word(word, "LIST"));
+  }
+  return command;
+}
+
 std::optional<FilterCommand<BuildRequest>> parse_build_command(const Arguments& arguments, const HelpText& help,
                                                                const po::options_description& extra) {
   std::string output;
@@ -132,7 +146,7 @@ std::optional<FilterCommand<BuildRequest>> parse_build_command(const Arguments& 
   ListBuildOptions common;
   po::options_description visible("options");
   visible.add_options()  //
-      ("output,o", po::value(&output)->required()->value_name("FILE"),
+      ("output,o", po::value(&output)->value_name("FILE"),
        "where to put the filter; an old file is replaced once the new one is complete")  //
       ("store", po::value(&store)->value_name("FILE"),
        "also write the exact set of the entries, as hashes, to confirm what the filter finds")  //
@@ -154,6 +168,7 @@ std::optional<FilterCommand<BuildRequest>> parse_build_command(const Arguments& 
   const auto values = parse_command_line(arguments, visible, &inputs, help);
   if (!values) return std::nullopt;
   if (inputs.empty()) throw UsageError("name at least one list, or - for standard input");
+  if (output.empty()) throw UsageError("say where to put the filter: " + with_output(help.synopsis, arguments));
   BuildRequest request = common.request(*values);
   if (is_given(*values, "seed-from")) {
     if (request.seed) throw UsageError("--seed and --seed-from cannot go together");

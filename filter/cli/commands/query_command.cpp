@@ -2,11 +2,13 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <iostream>
 
 #include "filter/base/json.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/configured_whitelist.hpp"
 #include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/stop_signal.hpp"
@@ -106,31 +108,41 @@ int run_query(const Arguments& arguments) {
   bool json = false;
   bool only_listed = false;
   bool only_not_listed = false;
+  std::string config_file;
   po::options_description visible("options");
   visible.add_options()  //
       ("list", po::value(&question.lists)->multitoken()->value_name("INPUT..."),
        "look up all lines of these lists: files, folders, or - for standard input")  //
       ("confirm", po::value(&store_path)->value_name("STORE"),
-       "an address is listed only if this store has it, too: the one that was built with the filter")     //
-      ("count", po::bool_switch(&count), "print only how many are listed, not listed, or not addresses")  //
-      ("listed", po::bool_switch(&only_listed), "print only the addresses that are listed")               //
-      ("not-listed", po::bool_switch(&only_not_listed), "print only what is not listed, or is not an address");
+       "an address is listed only if this store has it, too: the one that was built with the filter")           //
+      ("count", po::bool_switch(&count), "print only how many are listed, not listed, or not addresses")        //
+      ("listed", po::bool_switch(&only_listed), "print only the addresses that are listed")                     //
+      ("not-listed", po::bool_switch(&only_not_listed), "print only what is not listed, or is not an address")  //
+      ("config", po::value(&config_file)->default_value(usual_config_file())->value_name("FILE"),
+       "the daemon's configuration, which names the whitelist");
   question.options.add_to(visible);
   add_json(json, visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
-      {.synopsis = "bloomgate query FILE [ADDRESS...|-] [--list INPUT...] [OPTION...]",
+      {.synopsis = "bloomgate query [FILE] [ADDRESS...|-] [--list INPUT...] [OPTION...]",
        .purpose =
            "Prints one line per address: 'listed' or 'not-listed', a TAB, and the key that was looked up.\n"
            "An address is asked for everybody; 'SENDER > RECIPIENT' is listed if the sender is, for everybody or for\n"
            "that recipient; 'SENDER signed-by DOMAIN' if it is with that signer. - reads addresses from standard\n"
            "input, one per line. Without addresses, on a terminal, it asks for them. FILE may be a folder of\n"
-           "layers: listed is who is by one of them.\n"
+           "layers: listed is who is by one of them. Without FILE, it is the whitelist in the daemon's configuration.\n"
            "The exit status is 0 if all are listed and 1 if one is not.",
-       .examples = "  bloomgate query /var/lib/bloomgate/whitelist.bloom joe@example.org '<Ann@Example.NET>'\n"
+       .examples = "  bloomgate query joe@example.org\n"
+                   "  bloomgate query /var/lib/bloomgate/whitelist.bloom joe@example.org '<Ann@Example.NET>'\n"
                    "  cut -f2 senders.log | bloomgate query whitelist.bloom -\n"
                    "  bloomgate query whitelist.bloom --count --list customers.txt partners.txt.gz\n"});
   if (!values) return EX_OK;
+  std::error_code none;
+  if (operands.empty()
+          ? question.lists.size() != 0
+          : operands.front().find('@') != std::string::npos && !std::filesystem::exists(operands.front(), none)) {
+    operands.insert(operands.begin(), configured_whitelist(config_file));
+  }
   if (operands.empty()) throw UsageError("name a filter file");
   if (count + only_listed + only_not_listed > 1) throw UsageError("give one of --count, --listed and --not-listed");
   question.options.chosen_threads();

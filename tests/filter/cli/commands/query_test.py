@@ -27,6 +27,15 @@ class QueryTest(ProgramTest):
         )
         self.check(0, "query", "filter", "joe@example.org")
 
+    def test_without_a_filter_the_whitelist_of_the_daemons_configuration_is_asked(self):
+        self.write("own.conf", f"# mine\nmode = observe\n whitelist =  {self.folder}/filter \n")
+        out, _ = self.check(0, "query", "--config", "own.conf", "joe@example.org")
+        self.assertEqual(out, "listed\tjoe@example.org\n")
+        self.check(1, "query", "--config", "own.conf", "joe@example.org", "nobody@example.org")
+        self.write("two.conf", "whitelist = a\nwhitelist = b\n")
+        self.assertIn("several", self.check(EX_USAGE, "query", "--config", "two.conf", "user1@example.org")[1])
+        self.assertIn("cannot be read", self.check(EX_USAGE, "query", "--config", "missing.conf", "user1@example.org")[1])
+
     def test_addresses_are_read_from_standard_input(self):
         for arguments in (["-"], []):
             out, _ = self.check(1, "query", "filter", *arguments, stdin=b"# comment\n\njoe@example.org\r\nann@example.org\n")
