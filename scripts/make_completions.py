@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Writes the completions of bash, zsh and fish for one program, from the list of its options.
 
-usage: scripts/make_completions.py PROGRAM_FILE OUTPUT_FOLDER
+usage: scripts/make_completions.py PROGRAM_FILE OUTPUT_FOLDER [EMULATOR...]
 
 PROGRAM_FILE --list-options prints what the program itself goes by, one line each, its words between tabs:
 `command`, name, purpose; `option`, long name, letter or nothing, the value's name or nothing, purpose; `word`, a word
@@ -173,7 +173,8 @@ def fish(program, commands):
 def main():
     program_file, folder = Path(sys.argv[1]), Path(sys.argv[2])
     program = program_file.name
-    listed = subprocess.run([program_file.resolve(), "--list-options"], check=True, capture_output=True, text=True)
+    # A program for another kind of processor runs in an emulator.
+    listed = subprocess.run([*sys.argv[3:], program_file.resolve(), "--list-options"], check=True, capture_output=True, text=True)
     commands = read(listed.stdout.splitlines())
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in ((f"{program}.bash", bash(program, commands)), (f"_{program}", zsh(program, commands)),

@@ -28,6 +28,8 @@ const char* PlainLines::read(const char* at, const char* end) noexcept {
   if (registers_ == Registers::of_512_bits) return read_by_64(at, end);
   if (registers_ == Registers::of_256_bits) return read_by_32(at, end);
   return read_by_16(at, end);
+#elif defined(__aarch64__) && !defined(__AARCH64EB__)
+  return read_by_16(at, end);
 #else
   // Every line goes through canonicalize_line(), which gives the same keys.
   static_cast<void>(end);
@@ -40,6 +42,8 @@ const char* PlainPairLines::read(const char* at, const char* end) noexcept {
 #ifdef __x86_64__
   if (registers_ == PlainLines::Registers::of_512_bits) return read_by_64(at, end);
   if (registers_ == PlainLines::Registers::of_256_bits) return read_by_32(at, end);
+  return read_by_16(at, end);
+#elif defined(__aarch64__) && !defined(__AARCH64EB__)
   return read_by_16(at, end);
 #else
   // Every line goes through canonicalize_list_line(), which gives the same keys.

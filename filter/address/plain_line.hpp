@@ -40,8 +40,8 @@ class PlainKey {
 
 class PlainLines {
  public:
-  // The registers that bytes are classified in. The results are the same. (On processors other than x86-64 no line
-  // counts as plain.)
+  // The registers that bytes are classified in. The results are the same. (On processors other than x86-64
+  // and 64-bit ARM no line counts as plain.)
   enum class Registers { of_128_bits, of_256_bits, of_512_bits };
   static bool has(Registers registers) noexcept;  // whether the processor has them
   static Registers widest() noexcept;

@@ -1,6 +1,6 @@
 // Text as streams of bits: 64 bytes at a time, one bit for each byte and for each kind of byte that matters, and the
 // grammar of plain addresses and pairs as arithmetic on these. For plain_words_*.cpp only, one file for each size of
-// registers; there is none of it on processors other than x86-64.
+// registers; there is none of it on processors other than x86-64 and 64-bit ARM.
 //
 // Each of these files compiles it with its own instructions, and flattens what reads: then all of it is inlined, and
 // the linker cannot take one file's functions for another's.
