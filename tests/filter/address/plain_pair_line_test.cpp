@@ -15,7 +15,7 @@ PlainRead read_lines(const std::string& text) {
   return read_plain_lines<PlainPairLines>(text, "eve@example.net > ann@ours.example\n");
 }
 
-#ifdef __SSE2__
+#ifdef BLOOMGATE_READS_PLAIN_LINES
 TEST_CASE("plain pairs are read with their line end and folded") {
   const PlainRead read =
       read_lines("Joe@Example.ORG > ann+x@ours.example\r\na@b > c@d\n" + std::string(61, 'x') + "@y > " +
