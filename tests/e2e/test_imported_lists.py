@@ -380,7 +380,8 @@ class Typing:
 def test_the_page_makes_a_whitelist_of_what_debian_ships(tmp_path, program, at_least, sender):
     shell = Typing(tmp_path)
     make, read, build, set_up, *_ = lines_of_the_page(program)
-    assert read == "less welcome.txt" and set_up == "setup-postfix --apply"  # which test_first_day.py runs
+    name = f"{program.lower()}.txt"
+    assert read == f"less {name}" and build.endswith(f" {name}") and set_up == "setup-postfix --apply"  # which test_first_day.py runs
     assert int(re.search(r"entries +([\d,]+)", shell.type(make)).group(1).replace(",", "")) >= at_least
     assert "# From " in shell.type(read)
     shell.type(build)
