@@ -110,6 +110,13 @@ Holds holds(std::string_view word, std::string_view condition) noexcept {
   return is_old ? Holds::yes : Holds::unknown;
 }
 
+// `USER_IN_WELCOMELIST 0`: a rule that is worth nothing is not run.
+bool turns_off(std::string_view rest) noexcept {
+  if (!take_word(rest).starts_with("USER_IN_")) return false;
+  const std::string_view value = take_word(rest);
+  return !value.empty() && value.find_first_not_of("0.") == std::string_view::npos;
+}
+
 class SpamassassinReader {
  public:
   explicit SpamassassinReader(ForeignList& list) : list_(list) {}
@@ -125,9 +132,9 @@ class SpamassassinReader {
     if (count(Holds::no) != 0) return;
     if (word == "lang" && text.find("list_") != text.npos)
       return list_.leave_out(number, ascii::trimmed(text, kBlanks), "it holds for one language only");
-    if (word == "score" && rest.find("USER_IN_") != rest.npos)
+    if (word == "score" && turns_off(rest))
       return list_.leave_out(number, ascii::trimmed(text, kBlanks),
-                             "what such a list is worth there: if it is little, the list was perhaps turned off");
+                             "it turns a list off there; the entries of that list are here all the same");
     if (word == "include")
       return list_.leave_out(number, ascii::trimmed(text, kBlanks), "another file: import it, too");
     if (const std::optional<Statement> statement = statement_of(word))

@@ -72,7 +72,7 @@ class Rspamd(Checker):
     def _write_suffixes(self):
         suffixes = self.folder / "suffixes"
         if self.whole:
-            shutil.copy("/usr/share/rspamd/effective_tld_names.dat", suffixes)
+            shutil.copy("/usr/share/publicsuffix/effective_tld_names.dat", suffixes)
         else:
             suffixes.write_text("com\nexample\nnet\norg\n")
 

@@ -144,7 +144,8 @@ TEST_CASE("the reader omits SpamAssassin's conditional lists, unless SpamAssassi
   }
   CHECK(entries(ForeignKind::spamassassin,
                 "if version >= 3.004000\nwelcomelist_auth *@a.example\nendif\nendif\nelse\n") == Strings{"@a.example"});
-  CHECK(left_out(ForeignKind::spamassassin, "score USER_IN_WELCOMELIST 0\nscore OTHER 0\n") ==
+  CHECK(left_out(ForeignKind::spamassassin,
+                 "score USER_IN_WELCOMELIST 0\nscore OTHER 0\nscore USER_IN_WELCOMELIST -0.01\n") ==
         Strings{"1: score USER_IN_WELCOMELIST 0"});
 }
 

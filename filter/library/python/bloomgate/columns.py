@@ -1,7 +1,7 @@
 """Columns of texts, as NumPy and Apache Arrow have them."""
 from __future__ import annotations
 
-from typing import Any, Iterator, Optional, Sequence, Tuple, Union
+from typing import Any, Iterator, Optional, Sequence, Tuple, Union, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -60,7 +60,7 @@ def packed(column: Column) -> Tuple[npt.NDArray[np.uint8], npt.NDArray[Any]]:
         cells = cells_of.view(np.uint8).reshape(len(cells_of), width) if width and len(cells_of) else np.zeros((len(cells_of), 0), np.uint8)
         data = cells[np.arange(cells.shape[1]) < lengths[:, None]]
     else:
-        texts = [b"" if text is None else bytes_of(text) for text in column]
+        texts = [b"" if text is None else bytes_of(cast(Text, text)) for text in column]
         lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         data = np.frombuffer(b"".join(texts), np.uint8) if texts else np.zeros(0, np.uint8)
     offsets = np.zeros(len(lengths) + 1, np.int64)
