@@ -170,7 +170,15 @@ class Blocked {
 
   void add(const PatternReach& reach) {
     cover(reach.domain.substr(std::min(reach.domain.find_first_not_of('.'), reach.domain.size())));
-    (reach.is_suffix ? suffixes_ : whole_domains_).insert(reach.domain);
+    if (reach.is_suffix) {
+      suffixes_.insert(reach.domain);
+      return;
+    }
+    // In A-labels, as the keys have them.
+    const Entry whole = canonicalize_list_line('@' + reach.domain);
+    const bool is_domain = whole.kind() == EntryKind::domain;
+    whole_domains_.insert(is_domain ? std::string(whole.key().substr(1)) : reach.domain);
+    if (is_domain) cover(whole.key().substr(1));
   }
 
   bool has(const std::string& entry) const {

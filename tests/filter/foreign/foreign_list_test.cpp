@@ -168,13 +168,17 @@ TEST_CASE("a blocked pattern without an entry omits each entry that may list a s
     std::string_view entry;
     bool stays;
   };
-  for (const Row& row : {Row{"eve*@a.example", "@a.example", false}, Row{"eve*@a.example", "@.example", false},
-                         Row{"eve*@a.example", "eve1@a.example", false}, Row{"eve*@a.example", "@b.a.example", true},
-                         Row{"eve*@A.EXAMPLE", "@a.example", false}, Row{"*.ru", "@a.ru", false},
-                         Row{"*.ru", "joe@a.ru", false}, Row{"*.ru", "@a.example", true},
-                         Row{"*@*a.example", "@nota.example", false}, Row{"*@*a.example", "@a.example", false},
-                         Row{"*@*a.example", "@.example", false}, Row{"*@*a.example", "@b.example", true},
-                         Row{"eve@*.a.example", "@b.a.example", false}, Row{"eve@*", "@a.example", true}}) {
+  for (const Row& row :
+       {Row{"eve*@a.example", "@a.example", false}, Row{"eve*@a.example", "@.example", false},
+        Row{"eve*@a.example", "eve1@a.example", false}, Row{"eve*@a.example", "@b.a.example", true},
+        Row{"eve*@A.EXAMPLE", "@a.example", false}, Row{"*.ru", "@a.ru", false}, Row{"*.ru", "joe@a.ru", false},
+        Row{"*.ru", "@a.example", true}, Row{"*@*a.example", "@nota.example", false},
+        Row{"*@*a.example", "@a.example", false}, Row{"*@*a.example", "@.example", false},
+        Row{"*@*a.example", "@b.example", true}, Row{"eve@*.a.example", "@b.a.example", false},
+        Row{"eve*@b\xc3\xbc"
+            "cher.example",
+            "@xn--bcher-kva.example", false},
+        Row{"eve@*", "@a.example", true}}) {
     CAPTURE(row.pattern, row.entry);
     ForeignList list;
     list.begin_file();
