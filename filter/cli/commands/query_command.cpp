@@ -98,6 +98,13 @@ void look_up_all(QueryJob& job, const Question& question) {
   if (!question.lists.empty()) look_up_lists(job, question, question.lists);
 }
 
+// An address may stand where the filter would be.
+bool begins_with_filter(const std::vector<std::string>& operands) {
+  std::error_code none;
+  return !operands.empty() &&
+         (operands.front().find('@') == std::string::npos || std::filesystem::exists(operands.front(), none));
+}
+
 }  // namespace
 
 int run_query(const Arguments& arguments) {
@@ -137,12 +144,8 @@ int run_query(const Arguments& arguments) {
                    "  cut -f2 senders.log | bloomgate query whitelist.bloom -\n"
                    "  bloomgate query whitelist.bloom --count --list customers.txt partners.txt.gz\n"});
   if (!values) return EX_OK;
-  std::error_code none;
-  if (operands.empty()
-          ? question.lists.size() != 0
-          : operands.front().find('@') != std::string::npos && !std::filesystem::exists(operands.front(), none)) {
-    operands.insert(operands.begin(), configured_whitelist(config_file));
-  }
+  const bool asks = !operands.empty() || !question.lists.empty();
+  if (asks && !begins_with_filter(operands)) operands.insert(operands.begin(), configured_whitelist(config_file));
   if (operands.empty()) throw UsageError("name a filter file");
   if (count + only_listed + only_not_listed > 1) throw UsageError("give one of --count, --listed and --not-listed");
   question.options.chosen_threads();

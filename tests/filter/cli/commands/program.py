@@ -51,12 +51,15 @@ def open_files_of(pid):
 
 def read_rest(terminal):
     """What is still to be read from a terminal that no process has open any more, and closes it."""
+    rest = b""
     try:
-        return os.read(terminal, 4096)
+        while piece := os.read(terminal, 4096):  # one for each write, perhaps
+            rest += piece
     except OSError:  # nothing is left, and the terminal is gone with its last user
-        return b""
+        pass
     finally:
         os.close(terminal)
+    return rest
 
 
 class ProgramTest(TimelyTestCase):
