@@ -311,7 +311,8 @@ TEST_CASE("a client without a login adds its hourly number of pairs, and each me
   CHECK(has("learning: queue_id=Q3 client=192.0.2.7 not_learned=2 (learn-exempt-rate)\n"));
   CHECK(has("learning: queue_id=Q5 login=ann@ours.example has had 3 new entries learned within an hour (learn-rate)"));
   CHECK(has("queue_id=Q7 client=2001:db8::ffff:0:0:2 has had 4 "));
-  for (const char* const id : {"Q1", "Q4", "Q6", "Q8"}) CHECK_FALSE(has(id));
+  // With its field: the name of a temporary folder may have the same letters.
+  for (const char* const id : {"Q1", "Q4", "Q6", "Q8"}) CHECK_FALSE(has(std::string("queue_id=") + id + ' '));
 }
 
 TEST_CASE_METHOD(Fixture, "with a damaged file nothing is learned, until a good file can be made") {
