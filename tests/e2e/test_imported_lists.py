@@ -89,7 +89,9 @@ class ListedRspamd(PlainRspamd):
     def prepare(self):
         super().prepare()
         options = self.folder / "override.d/options.inc"
-        options.write_text(re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{self.names.port}", options.read_text(), count=1))
+        text = re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{self.names.port}", options.read_text(), count=1)
+        # There is a name server here, and where the machine has other work its answer takes a while.
+        options.write_text(re.sub(r"timeout = [\d.]+s", "timeout = 10s", text, count=1))
         (self.folder / "local.d/maps.d").mkdir()
         for name, path in self.maps.items():
             shutil.copy(path, self.folder / f"local.d/maps.d/{name}.inc.local")
