@@ -120,7 +120,7 @@ std::optional<po::variables_map> parse_command_line(const Arguments& arguments, 
     store_options(arguments, all, values);
     if (values.count("help") != 0) {
       std::cout << "usage: " << help.synopsis << "\n\n" << help.purpose << "\n\noptions:\n";
-      print_options(shown, terminal_columns(), std::cout);
+      print_options(shown, help_columns(), std::cout);
       std::cout << "\nexamples:\n" << help.examples << '\n';
       return std::nullopt;
     }

@@ -1,11 +1,12 @@
 #include "filter/cli/option_help.hpp"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <ostream>
 #include <vector>
+
+#include "filter/cli/progress.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -76,13 +77,10 @@ void print_options(const po::options_description& options, std::size_t columns, 
   }
 }
 
-std::size_t terminal_columns() noexcept {
+std::size_t help_columns() noexcept {
   constexpr std::size_t kLeast = 60;
   constexpr std::size_t kMost = 120;
-  constexpr std::size_t kUsual = 80;
-  winsize size = {};
-  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
-  return std::clamp<std::size_t>(size.ws_col, kLeast, kMost);
+  return std::clamp(terminal_columns(STDOUT_FILENO), kLeast, kMost);
 }
 
 }  // namespace bloomgate::cli

@@ -20,6 +20,6 @@ void print_options(const boost::program_options::options_description& options, s
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns);
 
 // Of the terminal that standard output is, but at least 60 and at most 120; 80 where it is none.
-std::size_t terminal_columns() noexcept;
+std::size_t help_columns() noexcept;
 
 }  // namespace bloomgate::cli

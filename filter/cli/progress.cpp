@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::string_view kEraseLine = "\r\x1b[K";
 
-std::size_t columns_of(int fd) noexcept {
-  winsize size = {};
-  return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 ? size.ws_col : 80;
-}
-
 struct Figures {
   std::string percent;  // "45 %"; empty if the total is not known
   std::string bytes;    // "4.50 GiB of 10.00 GiB"
@@ -47,6 +42,11 @@ Figures figures_of(const WorkState& state, double seconds) {
 }
 
 }  // namespace
+
+std::size_t terminal_columns(int fd) noexcept {
+  winsize size = {};
+  return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 ? size.ws_col : 80;
+}
 
 std::string progress_bar(const WorkState& state, std::chrono::duration<double> elapsed, std::size_t columns) {
   constexpr std::size_t kLongest = 40;
@@ -106,7 +106,7 @@ void Progress::run(const std::stop_token& stop) {
     const auto elapsed = std::chrono::steady_clock::now() - start_;
     if (style_ == Style::bar) {
       // One column stays free: a terminal may go to the next line after the last one.
-      put(std::string(kEraseLine) + progress_bar(state, elapsed, columns_of(fd_) - 1));
+      put(std::string(kEraseLine) + progress_bar(state, elapsed, terminal_columns(fd_) - 1));
       bar_shown_ = true;
     } else {
       put(progress_line(state, elapsed) + '\n');

@@ -56,6 +56,9 @@ class Progress {
   std::jthread thread_;
 };
 
+// Of the terminal that the descriptor is; 80 if it is not one.
+std::size_t terminal_columns(int fd) noexcept;
+
 // The state as a bar of at most `columns` characters, or as a sentence.
 std::string progress_bar(const WorkState& state, std::chrono::duration<double> elapsed, std::size_t columns);
 std::string progress_line(const WorkState& state, std::chrono::duration<double> elapsed);

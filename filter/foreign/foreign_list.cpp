@@ -224,13 +224,12 @@ void ForeignList::settle() {
   Blocked blocked;
   for (const std::string& entry : blocked_) blocked.add(entry);
   for (const PatternReach& reach : blocked_widely_) blocked.add(reach);
-  const auto is_blocked = [&](const Taken& taken) { return blocked.has(taken.entry); };
-  for (const Taken& taken : taken_) {
-    if (!is_blocked(taken)) continue;
+  std::erase_if(taken_, [&](const Taken& taken) {
+    if (!blocked.has(taken.entry)) return false;
     left_out_.push_back(
         {taken.file, taken.line, taken.item, "it may also list a sender that is blocked or excepted there"});
-  }
-  std::erase_if(taken_, is_blocked);
+    return true;
+  });
 }
 
 void read_foreign(ForeignKind kind, std::string_view text, ForeignList& list) {
