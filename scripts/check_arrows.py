@@ -83,7 +83,7 @@ ARROWS = {
     "milter/commands": ["filter/base", "filter/address", "filter/mail", "config", "filter/log", "milter/fields",
                         "milter/names", "milter/dkim", "milter/policy", "milter/learning", "milter/brake", "milter/lists",
                         "milter/health", "milter/message", "milter/serving", "milter/lookup", "milter/judge", "milter/glue", "milter/daemon",
-                        "milter/why"],
+                        "milter/why", "milter/doctor"],
 }
 # main() stands above all of its program.
 PROGRAMS = {"filter/cli/main.cpp", "filter/cli/mpi/main.cpp", "milter/main.cpp"}

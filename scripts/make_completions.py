@@ -5,8 +5,8 @@ usage: scripts/make_completions.py PROGRAM_FILE OUTPUT_FOLDER [EMULATOR...]
 
 PROGRAM_FILE --list-options prints what the program itself goes by, one line each, its words between tabs:
 `command`, name, purpose; `option`, long name, letter or nothing, the value's name or nothing, purpose; `word`, a word
-that may stand beside the options, purpose. What is below a command is that command's; what is before all commands is
-the program's own.
+that may stand beside the options, purpose; `after`, a word, the words that may follow it, between spaces. What is below
+a command is that command's; what is before all commands is the program's own.
 """
 
 import re
@@ -15,10 +15,12 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The names of values that are files or folders; `a|b|c` is a choice of words, and for all others nothing is known.
+# The names of values that are files or folders; `a|b:X|c` is a choice of words, of which those with a colon are not
+# complete yet, and for all others nothing is known.
 FILES = re.compile(r"FILE|INPUT|PATH")
 FOLDERS = re.compile(r"FOLDER")
-WORDS = re.compile(r"[a-z][a-z0-9-]*(\|[a-z][a-z0-9-]*)+")
+WORD = r"[a-z][a-z0-9-]*(:[A-Z]+)?"
+WORDS = re.compile(rf"{WORD}(\|{WORD})+")
 
 
 @dataclass
@@ -29,7 +31,7 @@ class Option:
     purpose: str
 
     def words(self):
-        return self.value.split("|") if WORDS.fullmatch(self.value) else []
+        return re.sub("[A-Z]", "", self.value).split("|") if WORDS.fullmatch(self.value) else []
 
     def forms(self):
         return [f"--{self.name}", *([f"-{self.letter}"] if self.letter else [])]
@@ -41,6 +43,7 @@ class Command:
     purpose: str
     options: list = field(default_factory=list)
     words: list = field(default_factory=list)  # (word, purpose)
+    after: dict = field(default_factory=dict)  # of a word, the words that may follow it
 
 
 def read(lines):
@@ -53,8 +56,10 @@ def read(lines):
             commands[-1].options.append(Option(*words))
         elif kind == "word":
             commands[-1].words.append(tuple(words))
+        elif kind == "after":
+            commands[-1].after[words[0]] = words[1]
         else:
-            raise ValueError(f"expected a command, an option or a word, got {line!r}")
+            raise ValueError(f"expected a command, an option, a word or what follows it, got {line!r}")
     return commands
 
 
@@ -87,7 +92,10 @@ def bash(program, commands):
                              " return ;;")
             elif option.value:
                 lines.append(f"    {patterns}) return ;;")
-    lines += ["  esac", "  if [[ -z $words ]]; then", "    case $command in"]
+        lines += [f"    {command.name}:{word}) words={quoted(following)} ;;" for word, following in command.after.items()]
+        if command.name and command.words:
+            lines.append(f"    {command.name}:{command.name}) words={quoted(' '.join(word for word, _ in command.words))} ;;")
+    lines += ["  esac", "  if [[ -z $words || $current == -* ]]; then", "    case $command in"]
     for command in commands:
         own = [form for option in command.options for form in option.forms()] + [word for word, _ in command.words]
         if not command.name:
@@ -123,12 +131,16 @@ def zsh_option(option):
 
 def zsh(program, commands):
     lines = [f"#compdef {program}", f"# Completion of {program} for zsh."]
+    after = [each for command in commands for each in command.after.items()]
+    if after:
+        lines += ["_following_words() {", "  case $words[CURRENT-1] in",
+                  *(f"    {word}) compadd {following} ;;" for word, following in after), "  esac", "}"]
     named = [command for command in commands if command.name]
     if not named:
         words = " ".join(word for word, _ in commands[0].words)
         return [*lines, "_arguments -S \\",
                 *(f"  {form} \\" for option in commands[0].options for form in zsh_option(option)),
-                f"  '1:command:({words})'"]
+                f"  '1:command:({words})' '*: :_following_words'"]
     lines += ["local -a commands", "commands=("]
     lines += [f"  {quoted(command.name + ':' + command.purpose.replace(':', chr(92) + ':'))}" for command in named]
     lines += [")", "if ((CURRENT == 2)); then", "  _describe command commands",
@@ -137,6 +149,7 @@ def zsh(program, commands):
     for command in named:
         lines += [f"  {command.name})", "    _arguments -S \\",
                   *(f"      {form} \\" for option in command.options for form in zsh_option(option)),
+                  *([f"      '1:action:({' '.join(word for word, _ in command.words)})' \\"] if command.words else []),
                   "      '*:file:_files' ;;"]
     return [*lines, "esac"]
 
@@ -155,6 +168,8 @@ def fish(program, commands):
         if command.name:
             lines.append(f"complete -c {program} -n __fish_use_subcommand -a {command.name} -d {quoted(command.purpose)}")
         lines += [f"complete -c {program}{condition} -a {word} -d {quoted(purpose)}" for word, purpose in command.words]
+        lines += [f"complete -c {program} -n '__fish_seen_subcommand_from {word}' -a {quoted(following)}"
+                  for word, following in command.after.items()]
         for option in command.options:
             letter = f" -s {option.letter}" if option.letter else ""
             value = ""

@@ -1,6 +1,7 @@
 """The command line that setup-postfix and setup-sendmail share, and what they do."""
 
 import argparse
+import contextlib
 import difflib
 import functools
 import json
@@ -8,6 +9,7 @@ import os
 import re
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import machine
@@ -25,6 +27,37 @@ CHOSEN = ("recipe", "checker", "deep_check", "light_path", "reinjection", "keep_
           "socket", "after_milter", "no_automatic_mail_log", "with_opendkim")
 SOCKET = re.compile(r"unix:/[A-Za-z0-9._/+-]+|inet:[A-Za-z0-9.-]+:[0-9]{1,5}")
 
+EXIT_STATUS = """exit status:
+  0   success; steps may be left to do
+  64  the command line is wrong
+  69  the files are changed, and a step after that has failed
+  74  the output cannot be written
+  77  it must run as root
+  78  an obstacle; nothing was changed"""
+
+
+class NoOutput(Exception):
+    """Why the output cannot be written."""
+
+
+class Unfinished(Exception):
+    """The files are changed, and this ends before all the rest is done or printed. status: the exit status."""
+
+    def __init__(self, status, words):
+        super().__init__(words)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class LeftToDo:
+    """A step that the operator has to do. failed: why this program could not do it; empty if it has not tried."""
+
+    step: str
+    failed: str = ""
+
+    def __str__(self):
+        return f"{self.step}  ({self.failed})" if self.failed else self.step
+
 
 def checked(form, what):
     def check(text):
@@ -36,55 +69,77 @@ def checked(form, what):
     return check
 
 
-def add_common_options(parser, config_dir, recipes, when_default, when_socket):
-    """when_default: what --help says of the recipe where none is named and none is in force; when_socket: of the socket."""
+def add_common_options(parser, server, config_dir, recipes, default_recipe, default_socket, queue="", folder=""):
+    """server: the mail server's name. default_recipe: what --help says of the recipe where none is named and none is in
+    force; default_socket: of the socket; queue: of mail that waits whatever --when-down says; folder: of a folder that
+    --apply makes."""
+    parser.epilog = EXIT_STATUS
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--apply", action="store_true", help="make the changes, after a backup")
-    action.add_argument("--undo", action="store_true", help="take out what --apply put in")
-    action.add_argument("--list", action="store_true", help="list what --apply has put in, for a configuration "
-                                                            "management that is to do the same")
-    parser.add_argument("--json", action="store_true", help="say it as JSON")
+    action.add_argument("--undo", action="store_true", help="remove what --apply added, and keep later edits")
+    action.add_argument("--list", action="store_true", help="list what --apply added, for a configuration management "
+                                                            "that is to do the same")
+    parser.add_argument("--json", action="store_true",
+                        help="print JSON. If files were changed, left_to_do has the steps that are left to do")
     parser.add_argument("--recipe", choices=recipes,
-                        help=f"what checks the mail; config/mta/README.md compares them. Without this option, the recipe in "
-                             f"force stays, with all options of the last --apply (at first: {when_default}). With it, "
-                             "only the options of this run count, and 'none' takes out a check that --apply has put in")
+                        help=f"what checks the mail; config/mta/README.md compares the recipes. Without this option, the "
+                             f"recipe in force stays, with all options of the last --apply (at first: {default_recipe}). "
+                             "With this option, only the options of this run count, and 'none' removes a check that "
+                             "--apply has added")
     parser.add_argument("--when-down", choices=["accept", "tempfail"], default="accept",
-                        help="what happens to mail while a check that this script puts in is down: it goes on without "
-                             "that check (accept, the default), or its sender is asked to try again later (tempfail: "
-                             "nothing comes in unchecked, and nothing comes in at all until the check is back)")
+                        help="what happens to mail while a check that this program adds is down. accept (the default): "
+                             "mail continues without that check. tempfail: the sender has to try again later, so no mail "
+                             f"comes in until the check is back{queue}")
     parser.add_argument("--with-clamav", action="store_true",
-                        help="the recipes rspamd and spamassassin: also a virus check by the ClamAV that runs here")
+                        help="recipes rspamd and spamassassin: add a virus check by the ClamAV of this machine")
     parser.add_argument("--socket", metavar="SOCKET", type=checked(SOCKET, "SOCKET"),
-                        help=f"where bloomgate-milter listens: unix:/PATH or inet:HOST:PORT (default: {when_socket})")
+                        help="where bloomgate-milter listens: unix:/PATH or inet:HOST:PORT (default: the socket that "
+                             f"bloomgate-milter.conf names; if it names none, {default_socket})")
     parser.add_argument("--config-dir", "-c", default=config_dir, metavar="FOLDER",
-                        help=f"default: {config_dir}")
+                        help=f"the folder of {server}'s configuration (default: {config_dir})")
     parser.add_argument("--etc", default="/etc", metavar="FOLDER",
-                        help="where the configurations of rspamd, SpamAssassin and Bloomgate are (default: /etc)")
+                        help="the folder with the configurations of rspamd, SpamAssassin and Bloomgate (default: /etc)")
     parser.add_argument("--after-milter", metavar="TEXT",
-                        help="put Bloomgate right after the milter whose entry contains TEXT ('': before all others)")
+                        help="put Bloomgate right after the milter whose entry contains TEXT ('': before all milters)")
     parser.add_argument("--parts-come-later", action="store_true",
-                        help="do not refuse because a check does not listen yet for which mail would wait")
+                        help="accept a check that does not listen yet, although mail waits until it does")
     parser.add_argument("--files-only", action="store_true",
-                        help="change files only: put no user into a group, and reload nothing; both are listed as left "
-                             "to do")
+                        help=f"change files only. The other steps are printed as left to do: to add a user to a group{folder}, "
+                             "and to reload or restart programs")
 
 
 def main(parser, arguments, make_setup, implied=lambda options: None):
     """implied(options): the recipe that options without --recipe ask for; None if any recipe would do."""
+    if sys.stdout is not None:
+        sys.stdout.reconfigure(errors="surrogateescape")  # a shown line of main.cf may have bytes that are not UTF-8
     parser.error = functools.partial(refuse, parser)
+    parser.print_help = lambda: put(parser.format_help().rstrip())
     try:
         return run(chosen(parser, arguments, implied), make_setup)
     except Refused as reason:
         print(f"{parser.prog}: nothing was changed: {reason}", file=sys.stderr)
         return EX_CONFIG
+    except NoOutput as reason:
+        print(f"{parser.prog}: nothing was changed: {reason}", file=sys.stderr)
+        return os.EX_IOERR
+    except Unfinished as reason:
+        print(f"{parser.prog}: {reason}", file=sys.stderr)
+        return reason.status
     except PermissionError as error:
         print(f"{parser.prog}: {error}: run it as root", file=sys.stderr)
         return os.EX_NOPERM
-    except BrokenPipeError:
+
+
+def put(text):
+    """Prints it at once, so that an output that takes nothing is noticed before the files are changed."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        # Python flushes what is left in its buffer when it ends, and would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        print(f"{parser.prog}: the reader of the output has gone, so this stopped; run it again without a pipe: it shows what "
-              "is done, and does the rest", file=sys.stderr)
-        return os.EX_IOERR
+        why = ("the reader of the output has gone" if isinstance(error, BrokenPipeError)
+               else f"the output cannot be written: {error.strerror}")
+        raise NoOutput(why) from None
 
 
 def refuse(parser, message):
@@ -120,18 +175,16 @@ def run(options, make_setup):
             say(options, "nothing to undo: nothing was applied here" if options.undo else "nothing is applied here", [])
             return 0
         if options.list:
-            say(options, f"What setup has put in ({configuration.folder}):", configuration.applied)
+            say(options, f"Added to the configuration in {configuration.folder}:", configuration.applied)
             return 0
     return undo(options, setup) if options.undo else plan(options, setup)
 
 
 def say(options, title, pieces, **more):
     if options.json:
-        print(json.dumps({"edits": [to_json(piece) for piece in pieces], **more}, indent=1))
+        put(json.dumps({"edits": [to_json(piece) for piece in pieces], **more}, indent=1))
         return
-    print(title)
-    for line in listed(pieces):
-        print(f"  {line}")
+    put("\n".join([title, *(f"  {line}" for line in listed(pieces))]))
 
 
 def listed(pieces):
@@ -152,22 +205,36 @@ def plan(options, setup):
         say(options, f"nothing to change: the configuration is as the recipe {options.recipe} wants it", [])
         return 0
     setup.notes[:0] = checks_that_go(setup)
-    say(options, f"The recipe {options.recipe}, for the configuration in {configuration.folder}:", setup.pieces,
-        notes=setup.notes, in_the_way=in_the_way)
+    report = functools.partial(say, options, f"The recipe {options.recipe}, for the configuration in {configuration.folder}:",
+                               setup.pieces, notes=setup.notes)
+    # JSON is one object, which also says what is left to do: if files are changed, it is printed after that.
+    if in_the_way or not (options.json and options.apply):
+        report(in_the_way=in_the_way)
     if not options.json:
         show(setup.notes, in_the_way, difference)
     if in_the_way:
         raise Refused("\n".join(in_the_way))
     if not options.apply:
         if not options.json:
-            print(f"\nNothing was changed. To do this: {shlex.join([*sys.argv, '--apply'])}")
+            put(f"\nNothing was changed. To do this: {shlex.join([*sys.argv, '--apply'])}")
         return 0
-    check_before(setup)
-    configuration.apply(setup.wanted, setup.pieces, setup.check,
-                        {name: value for name, value in vars(options).items() if name in CHOSEN})
+    with refusal_in_json(options, report):
+        check_before(setup)
+        configuration.apply(setup.wanted, setup.pieces, setup.check,
+                            {name: value for name, value in vars(options).items() if name in CHOSEN})
     done = f"Done. But {setup.unchecked}." if setup.unchecked else "Done."
-    finish(options, done, setup, setup.pieces, machine.TO_MAKE, {})
-    return 0
+    return finish(options, report, done, setup, setup.pieces, machine.TO_MAKE, {})
+
+
+@contextlib.contextmanager
+def refusal_in_json(options, report):
+    """A refusal of the mail server is in the JSON, as everything else that is in the way."""
+    try:
+        yield
+    except Refused as reason:
+        if options.json:
+            report(in_the_way=[str(reason)])
+        raise
 
 
 def checks_that_go(setup):
@@ -196,58 +263,83 @@ def checks_in(pieces):
 
 
 def show(notes, in_the_way, difference):
+    lines = []
     if notes:
-        print("\nTo know:")
-    for note in notes:
-        print(f"  - {note}")
+        lines += ["", "To know:", *(f"  - {note}" for note in notes)]
     if in_the_way:
-        print("\nIn the way:")
-    for number, reason in enumerate(in_the_way, 1):
-        print(f"  {number}. {reason}")
-    print(f"\n{difference}", end="")
+        lines += ["", "In the way:", *(f"  {number}. {reason}" for number, reason in enumerate(in_the_way, 1))]
+    if difference:
+        lines += ["", difference.removesuffix("\n")]
+    put("\n".join(lines))
 
 
 def undo(options, setup):
     configuration = setup.configuration
-    say(options, f"Taken out again, in {configuration.folder}:", configuration.applied)
+    report = functools.partial(say, options, f"To be removed from the configuration in {configuration.folder}:",
+                               configuration.applied)
     if not options.json:
+        report()
         show([], [], configuration.diff(configuration.original))
-    configuration.apply(configuration.original, [], setup.check)
-    finish(options, "Taken back.", setup, configuration.applied, machine.TO_LEAVE, machine.TO_DROP)
-    return 0
+    with refusal_in_json(options, report):
+        configuration.apply(configuration.original, [], setup.check)
+    return finish(options, report, "Removed.", setup, configuration.applied, machine.TO_LEAVE, machine.TO_DROP)
 
 
-def finish(options, done, setup, pieces, before, after):
-    """What is to be done beside the files: by kind, before the commands of the pieces and after them. What cannot be done, or
-    is not wanted, is left to do."""
+def finish(options, report, done, setup, pieces, before, after):
+    """Does what is to be done beside the files: by kind, before the commands of the pieces and after them. A step that fails,
+    or that --files-only leaves out, is left to do. Raises Unfinished if a step fails."""
     left = []
     # Until a check listens again, mail would go past it: so the mail server comes after it.
     listening = [place for place in setup.checks if machine.listens(place)]
-    do_each(options, pieces, before, left)
+    do_each(pieces, before, left, options.files_only)
+    # Without its group or its folder, a program that starts again would not find its socket.
+    is_held = options.apply and any(step.failed for step in left)
+    only_list = options.files_only or is_held
     for command in dict.fromkeys(piece.command for piece in pieces if piece.kind == "command"):
-        if options.files_only or not machine.can_run(command):
-            left.append(" ".join(command))
+        if only_list or not machine.can_run(command):
+            left.append(LeftToDo(shlex.join(command)))
             continue
         try:
             machine.put_into_use(command)
             machine.wait_until_listening(listening)
         except Refused as reason:
-            left.append(f"{' '.join(command)}  ({reason})")
-    do_each(options, pieces, after, left)
-    left += setup.left_to_do
-    if options.json:
-        return
-    print(f"\n{done}" + (" What is left to do:" if left else ""))
-    for step in left:
-        print(f"  {step}")
+            left.append(LeftToDo(shlex.join(command), str(reason)))
+    do_each(pieces, after, left, only_list)
+    left += map(LeftToDo, setup.left_to_do)
+    report_end(options, report, done, left, ", so no program was reloaded" if is_held else "")
+    return 0
 
 
-def do_each(options, pieces, doings, left):
+def do_each(pieces, doings, left, only_list):
     for piece in pieces:
-        if piece.kind in doings and options.files_only:
-            left.append(shlex.join(doings[piece.kind].by_hand(piece)))
-        elif piece.kind in doings:
+        if piece.kind not in doings:
+            continue
+        step = shlex.join(doings[piece.kind].by_hand(piece))
+        if only_list:
+            left.append(LeftToDo(step))
+            continue
+        try:
             doings[piece.kind].run(piece)
+        except Refused as reason:
+            left.append(LeftToDo(step, str(reason)))
+
+
+def report_end(options, report, done, left, consequence):
+    """Prints what is left to do. Raises Unfinished if a step has failed, or if that cannot be printed."""
+    failures = "; ".join(step.failed for step in left if step.failed)
+    try:
+        if options.json:
+            report(in_the_way=[], left_to_do=[to_json(step) for step in left])
+        else:
+            title = "The files are changed, but a step after that has failed." if failures else done
+            put("\n".join(["", title + (" What is left to do:" if left else ""), *(f"  {step}" for step in left)]))
+    except NoOutput as reason:
+        steps = "; ".join(map(str, left)) or "nothing"
+        raise Unfinished(os.EX_IOERR, f"the files are changed, but {reason}. What is left to do: {steps}") from None
+    if failures:
+        back = ", or restore the files with --undo" if options.apply else ""
+        raise Unfinished(os.EX_UNAVAILABLE, f"the files are changed, but {failures}{consequence}. Do the steps that are left to "
+                                            f"do, in their order{back}")
 
 
 def check_before(setup):

@@ -112,9 +112,13 @@ def drop_folder(folder):
 
 
 def run(command):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    words = [str(word) for word in command]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True)
+    except OSError as error:
+        raise Refused(f"{' '.join(words)} failed: {error.strerror}") from None
     if done.returncode != 0:
-        raise Refused(f"{' '.join(map(str, command))} failed: {(done.stderr or done.stdout).strip()}")
+        raise Refused(f"{' '.join(words)} failed: {(done.stderr or done.stdout).strip()}")
     return done.stdout
 
 

@@ -12,7 +12,7 @@ SLIPS = {
     "an option mistyped": ("postfix", ["--aply"], os.EX_USAGE, "unrecognized arguments: --aply (did you mean --apply?)"),
     "an option without dashes": ("postfix", ["apply"], os.EX_USAGE, "(did you mean --apply?)"),
     "one dash for two": ("postfix", ["-undo"], os.EX_USAGE, "'setup-postfix --help' lists the options"),
-    "a recipe that is not there": ("postfix", ["--recipe", "amavis"], os.EX_USAGE, "choose from 'none', 'content-filter'"),
+    "a recipe that is not there": ("postfix", ["--recipe", "amavis"], os.EX_USAGE, "content-filter"),
     "a value for --undo": ("postfix", ["--undo", "rspamd"], os.EX_USAGE, "unrecognized arguments: rspamd"),
     "two things at once": ("postfix", ["--undo", "--apply"], os.EX_USAGE, "--apply: not allowed with argument --undo"),
     "a socket as elsewhere": ("postfix", ["--socket", "/run/x"], os.EX_USAGE, "--socket: invalid SOCKET value: '/run/x'"),

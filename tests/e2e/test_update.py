@@ -262,7 +262,7 @@ def test_a_folder_gets_a_layer_and_is_folded_where_all_other_lists_are_named(sit
     site.whitelist = site.settings["WHITELIST"] = site.folder / "layers"
     by_hand = site.folder / "by-hand.txt"
     by_hand.write_text("base@example.org\n")
-    site.bloomgate("append", site.whitelist, by_hand, "--sign-key", key, "--quiet")
+    site.bloomgate("add-layer", site.whitelist, by_hand, "--sign-key", key, "--quiet")
     people = ["base@example.org", "p1@example.org", "p2@example.org"]
     for number in (1, 2):
         site.log.write_text(sent(number, f"ann@{OWN}", f"p{number}@example.org"))
@@ -396,3 +396,25 @@ def test_a_whitelist_that_does_not_pass_is_not_put_in_place(site, tmp_path):
     assert done.returncode == 65 and re.search("verify has failed", done.stderr), done.stderr
     shutil.rmtree(wrapped)
     assert site.everything() == before
+
+
+@pytest.mark.parametrize("program, replaced, settings, status, step, says", [
+    ("bloomgate", 'case "$1 $2" in "sign --key") echo no; exit 70 ;; esac', {"SIGN_KEY": "secret.key"}, 70, "writing the manifest",
+     "the new whitelist is in place without it"),
+    ("rm", 'case "$*" in *T030000.1/) exit 1 ;; esac', {"DELETE_AFTER": "1y"}, 73, "deleting old lists", "is renewed")])
+def test_if_a_step_fails_once_the_new_whitelist_is_in_place_it_stays_there(site, program, replaced, settings, status, step, says):
+    site.bloomgate("sign", "--new-key", site.folder / "secret.key")
+    site.update()
+    run, = site.lists.iterdir()
+    shutil.copytree(run, site.lists / "2020-02-29T030000.1")
+    site.log.write_text(sent(2, f"bob@{OWN}", "eve@example.org"))
+    wrapped = site.folder / "bin"
+    wrapped.mkdir()
+    real = built("filter/cli/bloomgate") if program == "bloomgate" else shutil.which(program)
+    (wrapped / program).write_text(f'#!/bin/sh\n{replaced}\nexec {real} "$@"\n')
+    (wrapped / program).chmod(0o755)
+    settings = {name: site.folder / value if name == "SIGN_KEY" else value for name, value in settings.items()}
+    done = site.run(wrapped, **settings)
+    assert done.returncode == status and says in done.stderr, done.stderr
+    assert [fault[2:4] for fault in faults_of(site)] == [[step, str(status)]]
+    assert site.lists_now("eve@example.org") == [True]

@@ -53,8 +53,8 @@ check_a_whitelist_is_used_as_soon_as_it_is_there() {
 
 check_each_program_has_its_manual_and_its_completions() {
   local page program
-  for page in man1/bloomgate.1 man5/bloomgate-milter.conf.5 man8/bloomgate-milter.8 man8/setup-postfix.8 \
-    man8/setup-sendmail.8; do
+  for page in man1/bloomgate.1 man5/bloomgate-milter.conf.5 man8/bloomgate-milter.8 man8/bloomgate-update.8 \
+    man8/setup-postfix.8 man8/setup-sendmail.8; do
     dpkg -L bloomgate bloomgate-milter | grep -qx "/usr/share/man/$page.gz"
   done
   for program in bloomgate bloomgate-milter; do
