@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -88,8 +89,16 @@ class ProgramTest(TimelyTestCase):
     def run_program(self, *arguments, stdin=b"", **settings):
         """The standard input is bytes or a file."""
         source = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
-        return subprocess.run([BLOOMGATE, *arguments], **{
+        program = self.open_program() if "user" in settings else BLOOMGATE
+        return subprocess.run([program, *arguments], **{
             "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": self.folder, "timeout": 60, **source, **settings})
+
+    def open_program(self):
+        """A copy that any user may run: the build folder may be in a home that is closed to others."""
+        folder = tempfile.TemporaryDirectory(prefix="bloomgate-test-")
+        self.addCleanup(folder.cleanup)
+        os.chmod(folder.name, 0o755)
+        return shutil.copy(BLOOMGATE, folder.name)
 
     def check(self, status, *arguments, stdin=b""):
         """Runs the program, which has to end with that status. Returns its output and its errors."""
