@@ -1,4 +1,4 @@
-// A piece of a list in whole lines; workers take it from Blocks. A value; used by one thread at a time.
+// A piece of a list in whole lines; workers get it from Blocks. A value; used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace bloomgate {
 struct Block {
   static constexpr std::size_t kTextBytes = std::size_t{1} << 18;  // small enough to stay in a core's own cache
 
-  std::size_t input = 0;      // which of the inputs
-  std::uint64_t index = 0;    // which block of that input, from 0
-  std::uint64_t turn = 0;     // which of all blocks that were handed out, from 0
+  std::size_t input = 0;      // the number of the input
+  std::uint64_t index = 0;    // the number of the block in that input, from 0
+  std::uint64_t turn = 0;     // the number of the block among all that were handed out, from 0
   std::string_view text;      // whole lines, about kTextBytes of them; the last one of an input may lack its line end.
                               // PlainLines::kReadable more bytes after it may be read.
   std::vector<char> storage;  // what `text` points into; kept from block to block

@@ -51,7 +51,7 @@ std::uint64_t Blocks::file_bytes(std::size_t input) const noexcept {
   return inputs_[input]->file_bytes();
 }
 
-// The first input that has a block, or nothing when all have ended. Waits while others are reading all that is left.
+// The first input that has a block, or null when all have ended. Waits while other workers read all that is left.
 Input* Blocks::take_input(std::unique_lock<std::mutex>& lock) {
   while (!failed_) {
     // In this order: while a stream is being read, only its reader knows whether it has ended.
@@ -70,21 +70,21 @@ void Blocks::sample(std::size_t input, std::uint64_t offset, std::uint64_t bytes
   inputs_[input]->sample(offset, bytes, block);
 }
 
-// Only if no worker has to wait for another's stream, which the reading threads could not do in turn.
+// Only if no worker would have to wait for another worker's stream; the reading threads could not do that in order.
 void Blocks::start_reading_ahead() {
   constexpr std::uint64_t kWorthwhileBytes = std::uint64_t{64} << 20;
   if (!in_parts() || total_bytes_ < kWorthwhileBytes) return;
   std::uint64_t cold_bytes = 0;
   for (const auto& input : inputs_) cold_bytes += input->is_cold() ? input->file_bytes() : 0;
   if (cold_bytes < total_bytes_ / 2) return;
-  // A file that stays in the cache is fast to read again. One that does not fit costs time, and drives out other pages.
+  // A file that stays in the cache is fast to read again. One that does not fit costs time, and displaces other pages.
   if (total_bytes_ > available_memory() / 2) {
     for (const auto& input : inputs_) input->read_past_cache();
   }
   try {
     ahead_ = std::make_unique<ReadAhead>([this](Block& block) { return claim(block); });
   } catch (const std::system_error&) {
-    // The system gives no more threads: the workers read for themselves.
+    // The system starts no more threads, so the workers read by themselves.
   }
 }
 

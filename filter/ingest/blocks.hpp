@@ -1,8 +1,8 @@
 // Cuts lists into blocks of whole lines for several workers. The workers share a large file. Only one of them at a time
 // reads a pipe or a compressed file, while the others work on earlier blocks or read another list.
 //
-// Threads that mostly wait for the disk read large files that are not in the page cache ahead of the workers. They read
-// past that cache, where the files would only drive out what others need.
+// If large files are not in the page cache, further threads, which mostly wait for the disk, read them ahead of the
+// workers. They bypass that cache, in which these files would only replace data that other programs need.
 //
 // No input can exhaust memory: a block has a bounded size, and a line that is too long for the canonicaliser is cut.
 #pragma once
@@ -22,9 +22,9 @@
 
 namespace bloomgate {
 
-// Which block comes next. If streams come in turn, other workers wait while one worker reads.
+// Which block comes next. If streams are read in order, other workers wait while one worker reads.
 enum class BlockOrder : std::uint8_t {
-  any,      // whatever can be had without waiting
+  any,      // any block that is available without waiting
   in_turn,  // one input after the other, each from its start: Block::turn is the order of the text
 };
 
@@ -45,8 +45,8 @@ class Blocks {
   // {interrupted} soon after `stop` turned true. After that no blocks are left for the other workers.
   bool next(Block& block);
 
-  // Leaves all but part `part` of `parts` of the lists to others who read the same files, so that each line is read by
-  // one of them. Only before the first next() and after the last sample().
+  // Restricts this object to part `part` of `parts` of the lists. Other processes read the other parts of the same
+  // files, so that each line is read once. Only before the first next() and after the last sample().
   void take_share(unsigned part, unsigned parts) noexcept;
   // How many lines of an input start before this share: it reads all of them. Safe from any thread. Throws as next().
   std::uint64_t lines_before_share(std::size_t input);
@@ -62,9 +62,9 @@ class Blocks {
   std::size_t input_count() const noexcept { return inputs_.size(); }
 
   std::uint64_t file_bytes(std::size_t input) const noexcept;  // of a regular file; else 0
-  // What was read of it, once all was; not of a regular file in parts.
+  // How many bytes of it were read, once all were; not for a regular file in parts.
   std::uint64_t raw_bytes(std::size_t input) const noexcept;
-  // Bytes of all inputs, or of the share of them, as they are, compressed or not, if all are regular files; else 0.
+  // Bytes of all inputs (compressed or not), or of this share of them, if all are regular files; else 0.
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }
   // Bytes read so far. Safe from any thread.
   std::uint64_t done_bytes() const noexcept { return done_bytes_.load(std::memory_order_relaxed); }

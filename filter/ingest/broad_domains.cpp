@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kFreeMailDomains = BLOOMGATE_CONFIG_FOLDER "/free-mail-domains.txt";
 constexpr const char* kSharedSigners = BLOOMGATE_CONFIG_FOLDER "/shared-signers.txt";
 
-// The list that the daemon uses. Never freed: it is asked until the program ends.
+// The Public Suffix List, which the daemon also uses. Never freed, since it is used until the program ends.
 const psl_ctx_t* public_suffixes() noexcept {
   static const psl_ctx_t* const list = [] {
     const psl_ctx_t* const latest = psl_latest(nullptr);
@@ -37,12 +37,13 @@ Terminated terminated(std::string_view domain) noexcept {
   return copy;
 }
 
-// Without the list's rule that every unknown top-level domain is a public suffix: `@.intranet` is somebody's own.
+// Without the list's rule that every unknown top-level domain is a public suffix: `@.intranet` is a network's own
+// domain.
 bool is_public_suffix(std::string_view domain) noexcept {
   return psl_is_public_suffix2(public_suffixes(), terminated(domain).data(), PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) != 0;
 }
 
-// Of a domain, or a literal, by its number of labels alone.
+// The breadth of a domain, or of a literal, by its number of labels alone.
 Breadth breadth_of_domain(std::string_view domain) noexcept {
   return label_count(domain) == 1 && !domain.starts_with('[') ? Breadth::dotless : Breadth::usual;
 }
@@ -51,7 +52,7 @@ std::string_view signer_of(std::string_view key) noexcept {
   return sides_of_signer_key(key).signer;
 }
 
-// Calls `use(entry)` for the domain entry of each line; where that does not take it, the line is not `what`.
+// Calls `use(entry)` for the domain entry of each line. If `use` rejects it, the line is not `what`.
 template <typename Use>
 void read_domains(const std::string& path, std::string_view what, const BroadDomains::Show& show, Use use) {
   std::ifstream file(path);
@@ -166,13 +167,13 @@ Breadth BroadDomains::of_signer(std::string_view signer, std::string_view entry)
   key.append('@');
   key.append(signer);
   if (is_shared(key.view()) || !find_domain_tree(signer, is_shared).empty()) return Breadth::shared_signer;
-  // A free-mail provider that signs for an address of its own says no more than the address alone.
+  // A free-mail provider's signature for an address at its own domain proves no more than the address alone.
   const bool is_its_own = entry.ends_with(key.view());
   if (!is_its_own && free_mail_.contains(signer)) return Breadth::free_mail_signer;
   return is_public_suffix(signer) ? Breadth::public_suffix_signer : Breadth::usual;
 }
 
-// Of an entry without a signer.
+// The breadth of an entry without a signer.
 Breadth BroadDomains::of_key(std::string_view key) const noexcept {
   if (key.starts_with(kMailingListTreePrefix)) {
     key.remove_prefix(kMailingListTreePrefix.size());

@@ -1,10 +1,10 @@
 // Finds entries that list more senders than their writer may have meant: public suffixes, below which anybody can have
-// a domain; free-mail domains, in which anybody can have an address; and signers that sign for anybody, as services do
+// a domain; free-mail domains, in which anybody can have an address; signers that sign for anybody, such as services
 // that send mail for their customers; and mailing lists that their host may not sign. `bloomgate build` warns of them.
 //
-// Immutable once made; safe from any thread. The public suffixes are those of the system's Public Suffix List, or of
-// the one that libpsl was built with, if that is newer. The free-mail domains and the shared signers are in files of
-// the operator's.
+// Immutable after its constructor; safe from any thread. The public suffixes are those of the system's Public Suffix
+// List, or of the one that libpsl was built with, if that is newer. The operator's files have the free-mail domains and
+// the shared signers.
 #pragma once
 
 #include <array>
@@ -24,11 +24,11 @@ enum class Breadth : std::uint8_t {
   public_suffix,
   free_mail,
   list_without_signer,  // a mailing list right below an organisation's domain, whose signature does not prove it
-  // The signer of an entry: a service's domain, a public suffix, a free-mail domain.
+  // The signer of an entry is a service's domain, a public suffix or a free-mail domain.
   shared_signer,
   public_suffix_signer,
   free_mail_signer,
-  dotless,  // a domain of one label: meant, where the own network has such names, or cut short
+  dotless,  // a domain of one label: intended if the local network has such names, otherwise cut short
 };
 
 // "@.co.uk is a public suffix: …", without a full stop. The entry must not be a usual one.
@@ -36,7 +36,7 @@ std::string breadth_text(Breadth breadth, std::string_view key);
 
 inline constexpr std::size_t kBreadths = 8;
 
-// The entries of each breadth, counted, apart from the usual ones.
+// How many entries have each breadth, without the usual ones.
 struct BroadCounts {
   std::array<std::uint64_t, kBreadths> counts = {};
 
@@ -48,14 +48,14 @@ struct BroadCounts {
   std::uint64_t sum() const noexcept;
 };
 
-// The operator's files, as named on the command line; empty: the usual ones.
+// The operator's files, as named on the command line; empty: the default files.
 struct BroadFiles {
   std::string free_mail_domains = {};
   std::string shared_signers = {};
 };
 
-// Whether an organisation has it, and no part of it alone: it is one label below a public suffix. `domain` is in lower
-// case, in A-labels.
+// Whether it is the whole domain of an organisation, and not a part of one: it is one label below a public suffix.
+// `domain` must be in lower case, in A-labels.
 bool is_organizational_domain(std::string_view domain) noexcept;
 
 class BroadDomains {
@@ -64,17 +64,17 @@ class BroadDomains {
 
   BroadDomains() = default;  // no free-mail domains, no shared signers
 
-  // Reads these files; with an empty path there are none. One domain per line, with or without '@' before it; '#'
+  // Reads these files; an empty path stands for an empty file. One domain per line, with or without '@' before it; '#'
   // starts a comment. A shared signer with a dot before it stands for all hosts below it, too. A line that is not a
-  // domain is left out and shown with its place: a mistake there must not stop a build. Throws
+  // domain is ignored and shown with its line number: a mistake there must not stop a build. Throws
   // BloomgateError{cannot_open, cannot_read}.
   BroadDomains(const BroadFiles& files, const Show& show);
 
-  // An entry without a domain of its own and without a signer is usual. Of a pair, the sender's side counts. Takes
-  // about a microsecond.
+  // The breadth of an entry. An entry without a domain of its own and without a signer is usual. For a pair, the
+  // sender's side counts. Takes about a microsecond.
   Breadth of(const Entry& entry) const noexcept;
 
-  // Of an address, or of a pair of which the sender is one: dotless or usual.
+  // The breadth of an address, or of a pair whose sender is an address: dotless or usual.
   static Breadth of_address(EntryKind kind, std::string_view key) noexcept;
 
  private:
@@ -87,7 +87,7 @@ class BroadDomains {
   Keys shared_signers_;  // keys of domain entries
 };
 
-// Those of `files`. Without a file at the usual place there are none: somebody has removed it. Throws as
+// Those of `files`. If no file is at the default path, there are none: the operator has removed it. Throws as
 // BroadDomains().
 BroadDomains usual_broad_domains(BroadFiles files, const BroadDomains::Show& show);
 

@@ -10,7 +10,7 @@ namespace bloomgate {
 
 class CompressedWriter {
  public:
-  // The file is the caller's, and empty; `name` is for messages.
+  // The caller owns the file, which must be empty; `name` is for messages.
   CompressedWriter(int file, std::string name, bool is_compressed = true);
   ~CompressedWriter();
   CompressedWriter(const CompressedWriter&) = delete;
@@ -18,7 +18,7 @@ class CompressedWriter {
 
   // Both throw BloomgateError{cannot_write, library_failed}.
   void write(std::string_view text);
-  // All is in the file, but not on the disk yet. Only once, at the end.
+  // Writes the rest into the file, but does not sync it to disk. Only once, at the end.
   void finish();
 
  private:

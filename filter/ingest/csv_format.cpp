@@ -15,7 +15,7 @@ namespace {
 const LineFault kBadQuotes = {"csv-bad-quotes", "the quotes in the row do not follow RFC 4180"};
 const LineFault kMissingField = {"csv-missing-field", "the row ends before the column"};
 
-// Takes a field in quotes off the start of `rest`, which then starts after the closing quote.
+// Removes a field in quotes from the start of `rest`, which then starts after the closing quote.
 bool take_quoted(std::string_view& rest, std::string& field, char separator) {
   rest.remove_prefix(1);
   while (true) {
@@ -35,7 +35,7 @@ bool take_bare(std::string_view& rest, std::string& field, char separator) {
   return field.find('"') == std::string::npos;
 }
 
-// A column's name, and no entry in it.
+// Whether the field can be the name of a column, and so is not an entry.
 bool may_be_name(std::string_view field) noexcept {
   return field.find('@') == std::string_view::npos && !field.starts_with(kMailingListPrefix);
 }
@@ -121,7 +121,7 @@ void CsvFormat::begin_block(const Block& block, const std::string& name) {
   Found found;
   try {
     bool in_quotes = false;
-    // An empty list has no first line, and none after it.
+    // An empty list has neither a first line nor others.
     if (!block.text.empty())
       found = find_columns(block.text.substr(0, find_line_end(block.text, true, in_quotes)), name);
   } catch (...) {

@@ -12,17 +12,17 @@
 
 namespace bloomgate {
 
-// The fields of a row. Nothing if its quotes are wrong. A line end after the row is left out.
+// The fields of a row. Nothing if its quotes are wrong. A line end after the row is ignored.
 std::optional<std::vector<std::string>> split_csv_row(std::string_view row, char separator);
 
-// What separates the fields of that row: of comma, semicolon and tab the one that gives most of them.
+// The separator of the fields of that row: comma, semicolon or tab, whichever gives most fields.
 char csv_separator_of(std::string_view row);
 
 class CsvFormat : public Format {
  public:
-  // `columns` is a number from 1, or a name in the first row of each list, or two such with a comma between them. Where
-  // both have numbers, a first row without an `@` in them holds names, too, and is no entry. Throws UsageError for 0,
-  // and for more than two.
+  // `columns` is a number from 1, or a name in the first row of each list, or two of these with a comma between them.
+  // If all are numbers, a first row without an `@` in these columns has names, too, and is not an entry. Throws
+  // UsageError for 0, and for more than two columns.
   CsvFormat(const std::string& columns, std::size_t input_count);
 
   bool quotes_line_ends() const noexcept override { return true; }
@@ -36,14 +36,14 @@ class CsvFormat : public Format {
   struct Found {  // in the first row of a list
     char separator = ',';
     std::vector<std::size_t> numbers = {};  // of the columns, from 0
-    bool has_names = false;                 // it has no entry
+    bool has_names = false;                 // the row has names and is not an entry
   };
   struct Input {
     std::promise<Found> found;
     std::shared_future<Found> columns = found.get_future().share();
   };
 
-  // Waits for the worker that has the first block of that list.
+  // Waits for the worker that reads the first block of that list.
   void begin_block(const Block& block, const std::string& name) override;
 
   static Column column_of(const std::string& text);
@@ -51,7 +51,7 @@ class CsvFormat : public Format {
   std::size_t find_name(const std::string& name, const std::vector<std::string>& fields, const std::string& list) const;
 
   std::vector<Column> columns_;
-  bool has_names_ = false;  // at least one of the columns
+  bool has_names_ = false;  // at least one of the columns was given by name
   std::vector<Input> inputs_;
 };
 

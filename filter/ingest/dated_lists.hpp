@@ -1,6 +1,6 @@
-// Lists that have the day on which they were made in their names: `2026-11-20.txt.zst`. `bloomgate harvest` writes
-// them, and `bloomgate build --newest` takes those of the last time, so that an entry lives as long as a new list has
-// it. Pure functions.
+// Lists whose names begin with the day on which they were made: `2026-11-20.txt.zst`. `bloomgate harvest` writes them,
+// and `bloomgate build --newest` reads the recent ones, so that an entry lives as long as a recent list has it. Pure
+// functions.
 #pragma once
 
 #include <chrono>
@@ -21,11 +21,11 @@ Day today();  // in UTC
 // "180d", "26w", "1y" (of 365 days): days, at least 1 and at most 100 years. Throws UsageError that names `option`.
 std::chrono::days parse_age(const std::string& text, const std::string& option);
 
-// The day with which the file's name starts. Nothing if it starts otherwise.
+// The day with which the file's name starts. Nothing if it does not start with a day.
 std::optional<Day> day_of_list(std::string_view path) noexcept;
 
-// The lists of less than `age` before `now`, and those without a day in their name, which are kept by hand. The order
-// stays. Throws BloomgateError{bad_input} if none is left, since an empty list is rarely what was meant.
+// The lists of less than `age` before `now`, and those without a day in their name, which operators keep by hand. The
+// order stays. Throws BloomgateError{bad_input} if none is left, since an empty list is rarely intended.
 std::vector<std::string> newest_lists(std::vector<std::string> files, std::chrono::days age, Day now);
 
 }  // namespace bloomgate

@@ -22,9 +22,9 @@ namespace {
 namespace io = boost::iostreams;
 using namespace std::string_view_literals;
 
-constexpr int kLzmaMemoryLimitError = 6;  // LZMA_MEMLIMIT_ERROR, which Boost has no name for
+constexpr int kLzmaMemoryLimitError = 6;  // LZMA_MEMLIMIT_ERROR, for which Boost has no name
 constexpr std::streamsize kBufferBytes = std::streamsize{1} << 16;
-// A header may hold an endless name or comment, which the library would keep.
+// A header may have an endless name or comment, which the library would keep in memory.
 constexpr std::uint64_t kMostBytesWithoutText = std::uint64_t{64} << 20;
 
 struct Mark {
@@ -52,15 +52,15 @@ std::string_view name_of(Compression compression) noexcept {
   return kNames[static_cast<std::size_t>(compression)];
 }
 
-// Boost has a filter for gzip, but it takes zeros behind the end for damage. Archives on tape and files that were set
-// up in whole blocks have them, and gzip(1) skips them.
+// Boost has a filter for gzip, but it treats zeros after the end as damage. Archives on tape, and files that consist of
+// whole blocks, have such zeros, and gzip(1) skips them.
 class GzipFilter {
  public:
   using char_type = char;
   struct category : io::input_filter_tag, io::multichar_tag {};  // NOLINT(readability-identifier-naming): Boost's
 
   GzipFilter() {
-    constexpr int kGzipOnly = 16;  // of inflateInit2(): besides the bits of the window
+    constexpr int kGzipOnly = 16;  // for inflateInit2(): added to the bits of the window
     if (inflateInit2(stream_.get(), MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
   }
 
@@ -96,7 +96,7 @@ class GzipFilter {
  private:
   enum class Place : std::uint8_t { in_member, behind_member, in_zeros };
 
-  // Behind a member comes another one, or zeros up to the end.
+  // A member is followed by another one, or by zeros up to the end.
   bool enter_member() {
     z_stream& stream = *stream_;
     if (place_ == Place::behind_member && *stream.next_in != 0) {

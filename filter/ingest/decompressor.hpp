@@ -1,9 +1,9 @@
 // Reads the text of a compressed list from its beginning to its end, however many members, frames or streams it has.
 // Used by Input; an object is for one thread at a time.
 //
-// Why not libarchive, which reads all four kinds (tried: 3.6.2): it does not compare a gzip file's CRC-32, it takes a
-// second gzip or bzip2 member that is cut off in its header for the end of the file, and it sets no limit to the memory
-// that an xz file asks for.
+// libarchive, which reads all four kinds, has three faults (tested: 3.6.2). It does not compare a gzip file's CRC-32.
+// If a second gzip or bzip2 member is cut off in its header, it treats that as the end of the file. It sets no limit to
+// the memory that an xz file asks for.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ std::optional<Compression> recognise_compression(std::string_view start, bool en
 
 class Decompressor {
  public:
-  // Puts up to `bytes` compressed bytes at `to` and returns their number: 0 at the end. read() passes on what it
-  // throws.
+  // Puts up to `bytes` compressed bytes at `to` and returns their number: 0 at the end. If it throws, read() passes the
+  // exception on.
   using Source = std::function<std::size_t(char* to, std::size_t bytes)>;
 
   // `compression` is not none; `name` is the list's, for messages.
@@ -37,8 +37,8 @@ class Decompressor {
   Decompressor& operator=(const Decompressor&) = delete;
 
   // Returns the number of bytes put at `to`: as many as were asked for, fewer where the text ends, then 0. Its memory
-  // is bounded whatever the input is (zstd: windows up to 128 MiB; xz: 100 MiB in all). Throws
-  // BloomgateError{bad_input} if the input is cut off or damaged.
+  // is bounded for every input (zstd: windows up to 128 MiB; xz: 100 MiB in all). Throws BloomgateError{bad_input} if
+  // the input is cut off or damaged.
   std::size_t read(char* to, std::size_t bytes);
 
  private:

@@ -1,4 +1,4 @@
-// The lines of a block as entries, the usual ones by the fast way (plain_line.hpp). The inner loop of `bloomgate
+// The lines of a block as entries, the usual lines by the fast path (plain_line.hpp). The inner loop of `bloomgate
 // build`, `query` and `verify`, hence in a header. Safe from any thread.
 #pragma once
 
@@ -74,7 +74,7 @@ std::uint64_t for_each_text_entry(const Block& block, AddressProfile profile, On
       }
       if (at != first_pair) continue;
     }
-    // A line that is not plain, or the line where the fast way stopped: read_line() takes either.
+    // A line that is not plain, or the line where the fast path stopped: read_line() reads either.
     const void* const found = std::memchr(at, '\n', static_cast<std::size_t>(end - at));
     const char* const line_end = found == nullptr ? end : static_cast<const char*>(found);
     read_line({at, static_cast<std::size_t>(line_end - at)});

@@ -1,5 +1,5 @@
-// Entries that `bloomgate build --except` leaves out, exactly: whole keys are compared. Filled by one thread; from then
-// on safe from any.
+// Entries that `bloomgate build --leave-out` excludes from the lists, exactly: it compares whole keys. One thread fills
+// it; after that it is safe from any thread.
 #pragma once
 
 #include <atomic>
@@ -17,22 +17,23 @@ class ExceptList {
  public:
   ExceptList() = default;  // empty
 
-  // Reads lists of the format "text". `files` are as list_files() gives them. Takes some 100 bytes for each entry.
-  // Throws what Blocks throws, and BloomgateError{bad_input} for a line that is no entry: whom it was to leave out
-  // would stay listed.
+  // Reads lists of the format "text". `files` come from list_files(). Takes some 100 bytes for each entry. Throws what
+  // Blocks throws, and BloomgateError{bad_input} for a line that is not an entry: otherwise the sender whom it was to
+  // exclude would stay listed.
   ExceptList(const std::vector<std::string>& files, AddressProfile profile, const std::atomic<bool>& stop);
 
   bool empty() const noexcept { return keys_.empty(); }
 
-  // Whether it has an entry that is kept exactly: for a domain or a mailing list, with a signer, or a pair with one.
+  // Whether it has an entry that a filter keeps exactly: for a domain or a mailing list, with a signer, or a pair with
+  // such a side.
   bool has_domains() const noexcept { return has_domains_; }
-  // Whether it has an entry that is no pair.
+  // Whether it has an entry that is not a pair.
   bool has_senders() const noexcept { return has_senders_; }
 
   // Whether an entry with that key is left out: by itself, or by an entry for its domain (`@domain`, `@.domain`) or for
   // the hosts above a mailing list (`list:*.host`). A pair is also left out by a wider pair, and by an entry that
-  // leaves its sender out; an entry with a signer by a wider one with that signer, and by an entry that leaves out what
-  // stands before the signer. The profile that made the key must be that of this list.
+  // leaves its sender out. An entry with a signer is also left out by a wider one with that signer, and by an entry
+  // that leaves out the part before the signer. The profile that made the key must be that of this list.
   bool has(std::string_view key) const noexcept;
 
  private:

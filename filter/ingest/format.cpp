@@ -32,7 +32,7 @@ constexpr std::string_view kUnpack = "unpack it, and name the list in it";
 constexpr std::string_view kDecompress = "decompress it first; gzip, zstd, xz and bzip2 are read as they are";
 constexpr std::string_view kExport = "save the sheet as CSV, and give --format csv:COLUMN";
 
-// Of any format. PRONOM and file(1) have the same marks.
+// The marks of binary files, in any format. PRONOM and file(1) have the same marks.
 constexpr std::array kBinary = {
     Kind{"ustar"sv, "a tar archive", kUnpack, 257},
     Kind{"PK\x03\x04"sv, "a ZIP archive, as spreadsheets (.xlsx, .ods) are", "unpack it, or save the sheet as CSV"},
@@ -58,7 +58,7 @@ constexpr std::array kBinary = {
 
 constexpr std::string_view kWebPage = "get the list itself; perhaps its address has changed, or asks for a login";
 
-// Words that a text may begin with, in any case, behind white space and a byte-order mark.
+// Words with which a text may begin, in any case, after white space and a byte-order mark.
 constexpr std::array kMarkup = {
     Kind{"<!doctype"sv, "a web page", kWebPage},
     Kind{"<html"sv, "a web page", kWebPage},
@@ -86,13 +86,13 @@ std::optional<Kind> kind_of(std::string_view start, bool is_text) {
     return Kind{{}, "a filter", "name the lists that it was built from; 'bloomgate merge' unites filters"};
   }
   if (begins_with(start, kStoreMagic)) {
-    return Kind{{}, "a store", "'bloomgate build' and 'update' take a store by the path of its file"};
+    return Kind{{}, "a store", "'bloomgate build' and 'update-store' take a store by the path of its file"};
   }
   const auto begins = [&](const Kind& kind) {
     return start.substr(std::min(kind.at, start.size())).starts_with(kind.mark);
   };
   if (const auto found = std::ranges::find_if(kBinary, begins); found != kBinary.end()) return *found;
-  // Without a mark: of the first two characters one byte each is zero.
+  // Without a byte-order mark: each of the first two characters has one zero byte.
   if (start.size() >= 4 && (start[0] == '\0') != (start[1] == '\0') && (start[0] == '\0') == (start[2] == '\0') &&
       (start[1] == '\0') == (start[3] == '\0')) {
     return Kind{{},
@@ -118,9 +118,9 @@ std::string quoted_for_shell(const std::string& word) {
 // Recognises a file that is not a list, by its first bytes. Each of its lines would be rejected, and the filter would
 // list no sender. The bytes may be hostile.
 //
-// Throws BloomgateError{bad_input}, which names `list` and says what to do, if that text begins as a filter, a store,
-// an archive, a document of another program, UTF-16 or a web page does. With `is_text` also if it begins as JSON, an
-// address book or mail does, which may have addresses in it, but none alone on its line.
+// Throws BloomgateError{bad_input}, which names `list` and says what to do, if that text begins like a filter, a store,
+// an archive, a document of another program, UTF-16 or a web page. With `is_text` also if it begins like JSON, an
+// address book or mail: these may have addresses, but none alone on its line.
 void require_list(std::string_view start, bool is_text, std::string_view list) {
   const std::optional<Kind> kind = kind_of(start, is_text);
   if (!kind) return;
@@ -130,8 +130,8 @@ void require_list(std::string_view start, bool is_text, std::string_view list) {
       {.path = std::string(list)});
 }
 
-// What `--format` takes for a table that begins so, in quotes where a shell needs them: "csv:email", by the first
-// column that has an address in one of the first rows. Empty: it is no table with such a column.
+// The value of `--format` for a table that begins so, in quotes if a shell needs them: "csv:email", with the first
+// column that has an address in one of the first rows. Empty if it is not a table with such a column.
 std::string format_of_table(std::string_view start) {
   constexpr std::size_t kRows = 20;
   constexpr std::string_view kNeedsCare = ",'\"\\";

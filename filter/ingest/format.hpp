@@ -1,4 +1,4 @@
-// What a line of a list means, in each of the forms that lists come in. Asked by for_each_entry() (entries.hpp).
+// What a line of a list means, in each format of lists. Used by for_each_entry() (entries.hpp).
 //
 // All workers share a format: several threads may call read() at once.
 #pragma once
@@ -30,7 +30,7 @@ class Format {
  public:
   virtual ~Format() = default;
 
-  // Whether the format is just one entry per line, which has a faster way (plain_line.hpp).
+  // Whether the format is just one entry per line, for which there is a faster path (plain_line.hpp).
   virtual bool is_text() const noexcept { return false; }
   // Whether a line end between double quotes is part of a line; then lists are read as streams.
   virtual bool quotes_line_ends() const noexcept { return false; }
@@ -39,11 +39,11 @@ class Format {
   // BloomgateError{bad_input} if the list begins as another kind of file, or not as the format requires.
   void start_block(const Block& block, const std::string& name);
 
-  // `line` is one of the block's, without its line end.
+  // `line` is a line of the block, without its line end.
   virtual ListLine read(const Block& block, std::string_view line, AddressProfile profile) const = 0;
 
-  // What to do about lists of which many lines are not entries: another format that one of them looks like. Empty: they
-  // look like none. After all blocks.
+  // What to do if many lines of the lists are not entries: the other format that one of the lists looks like. Empty if
+  // they look like no other. Call it after all blocks.
   const std::string& advice() const noexcept { return advice_; }
 
  private:
@@ -61,7 +61,7 @@ std::unique_ptr<Format> make_format(const std::string& name, std::size_t input_c
 // Reads a line of the format "text", with any entry, for formats that contain such lines.
 ListLine read_text_line(std::string_view line, AddressProfile profile);
 
-// Reads the entry of an address or a domain, and takes no other: for formats that have no mailing lists and signers.
+// Reads the entry of an address or a domain, and rejects any other: for formats without mailing lists and signers.
 ListLine read_sender(std::string_view text, AddressProfile profile);
 
 // Reads a pair whose sides are such lines. The sender may be a mailing list, too.

@@ -16,22 +16,23 @@
 #include "filter/address/plain_line.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/even_share.hpp"
+#include "filter/base/printable.hpp"
 #include "filter/ingest/format.hpp"
 
 namespace bloomgate {
 namespace {
 
 constexpr std::size_t kKeptBytes =
-    kMaxInputBytes + 1;  // of a line: enough for the canonicaliser to see that it is too long
+    kMaxInputBytes + 1;  // of a line: so much that the canonicaliser sees that it is too long
 
-// Reads past the page cache start and end at whole pages.
+// Reads that bypass the page cache start and end at whole pages.
 constexpr std::size_t kPage = DirectFile::kAlignment;
 constexpr std::size_t kStorageBytes = 4 * kPage + Block::kTextBytes + std::max(kKeptBytes, PlainLines::kReadable);
 
-// A line that is longer is none. So text of that length shows how its lines end.
+// A longer line is never an entry. So text of that length shows how its lines end.
 constexpr std::size_t kLineEndBytes = 2 * kMaxInputBytes;
 
-// Whether text that begins so has CR where others have LF. A CR at its end may be half of a CR LF.
+// Whether text that begins so has CR alone as line ends. A CR at the end of `start` may be half of a CR LF.
 bool has_cr_alone(std::string_view start) noexcept {
   const std::size_t cr = start.find('\r');
   return cr < start.size() - 1 && start.find('\n') == std::string_view::npos;
@@ -43,8 +44,8 @@ char* aligned_start(std::vector<char>& storage) noexcept {
   return static_cast<char*>(std::align(kPage, 1, start, space));
 }
 
-// Whether most pages of a sample from all over the file are not in the page cache. False if the system does not say, as
-// for files that the caller may not write to.
+// Whether most pages of a sample from all over the file are not in the page cache. False if the system does not report
+// it, as for files that the caller may not write to.
 bool most_is_missing(int file, std::uint64_t file_bytes) noexcept {
   constexpr std::uint64_t kProbes = 64;
   const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -80,7 +81,7 @@ Input::Input(std::size_t index, const std::string& path, bool quotes, const std:
   if (S_ISDIR(status.st_mode)) {
     throw BloomgateError(ErrorCode::bad_argument, name_ + " is a folder; name the files in it", {.path = name_});
   }
-  // Standard input may be a file whose start somebody has already read: then it is a stream.
+  // Standard input may be a file whose start another process has already read: then it is a stream.
   is_regular_ = S_ISREG(status.st_mode) && lseek(fd_, 0, SEEK_CUR) == 0;
   if (!is_regular_) return;
   stamp_ = FileStamp(status);
@@ -94,7 +95,8 @@ Input::Input(std::size_t index, const std::string& path, bool quotes, const std:
   close_file();
 }
 
-// A file that replaced another has another length. Cut at the old length, a line could become somebody else's address.
+// Opens a file again. A file that replaced another may have another length. Cut at the old length, a line could become
+// the address of another person.
 void Input::open_file() {
   if (fd_ >= 0) return;
   file_.reset(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
@@ -138,7 +140,7 @@ std::uint64_t Input::lines_before_share() {
   if (share_begin_ == 0) return 0;
   open_file();
   ++readers_;
-  std::uint64_t lines = 1;  // The first starts at the first byte, each other one behind a line end.
+  std::uint64_t lines = 1;  // the first line starts at the first byte, each other one after a line end
   std::vector<char> text(Block::kTextBytes);
   for (std::uint64_t offset = 0; offset < share_begin_ - 1;) {
     const std::uint64_t wanted = std::min<std::uint64_t>(text.size(), share_begin_ - 1 - offset);
@@ -180,8 +182,8 @@ BloomgateError Input::shrank_to(std::uint64_t bytes) const {
           {.path = name_, .offset = bytes}};
 }
 
-// Where a list ends that grows while it is read, half a line may stand: `joe@example.co` is somebody else's address.
-// And of one that is written anew, some blocks are of the old list and some of the new one.
+// If a list grows while it is read, it may end in half a line: `joe@example.co` is the address of another person. If it
+// is rewritten, some blocks are from the old list and some from the new one.
 void Input::require_unchanged() const {
   if (!is_regular_) return;
   const std::optional<FileStamp> now = FileStamp::of(fd_);
@@ -207,7 +209,8 @@ void Input::check_stop() const {
   }
 }
 
-// Waits until a stream has data. A signal interrupts only the thread that takes it, so a worker checks now and then.
+// Waits until a stream has data. A signal interrupts only the thread that handles it, so a worker checks from time to
+// time.
 void Input::wait_for_stream() const {
   constexpr int kMilliseconds = 100;
   pollfd stream = {.fd = fd_, .events = POLLIN, .revents = 0};
@@ -241,7 +244,7 @@ std::size_t Input::read_next(char* to, std::size_t bytes) {
   }
 }
 
-// The stream as it is, from its first byte, even if some bytes have been looked at.
+// The stream as it is, from its first byte, even if some bytes have already been examined.
 std::size_t Input::read_raw(char* to, std::size_t bytes) {
   if (start_.empty()) return read_next(to, bytes);
   const std::size_t count = start_.copy(to, bytes);
@@ -304,14 +307,14 @@ std::uint64_t Input::read_part(std::uint64_t offset, std::uint64_t bytes, Block&
     text.remove_prefix(skipped);
     part_bytes -= skipped;
   }
-  // The last line that starts in the part ends with the first line end at or behind the part's last byte.
+  // The last line that starts in the part ends with the first line end at or after the part's last byte.
   const std::size_t line_end = part_bytes == 0 ? 0 : text.find('\n', part_bytes - 1);
   block.text = part_bytes == 0 ? std::string_view()
                                : text.substr(0, line_end == std::string_view::npos ? line_end : line_end + 1);
   return part_end - offset;
 }
 
-// Where the last line of `text` starts; it does not end there.
+// The start of the last line of `text`, which does not end there.
 std::size_t Input::find_last_line(std::string_view text) const noexcept {
   if (!quotes_) return text.rfind('\n') + 1;
   std::size_t at = 0;
@@ -321,6 +324,16 @@ std::size_t Input::find_last_line(std::string_view text) const noexcept {
     if (bytes == std::string_view::npos) return at;
     at += bytes;
   }
+}
+
+// A quote that is not closed would include all lines up to the next quote.
+BloomgateError Input::open_quote(std::string_view text) const {
+  constexpr std::size_t kShown = 60;
+  return {ErrorCode::bad_input,
+          name_ + " has a quote without its end, in the row that starts or goes on with '" +
+              printable(text.substr(0, kShown)) + "...': the lines behind it would be lost; correct the row (a quote " +
+              "within quotes is doubled)",
+          {.path = name_}};
 }
 
 std::uint64_t Input::read_stream(Block& block) {
@@ -337,14 +350,16 @@ std::uint64_t Input::read_stream(Block& block) {
     }
     char* const end = storage + have + count;
     if (skip_to_end_) {
-      const std::size_t skipped = find_line_end({storage + have, count}, quotes_, in_quotes_);
+      const std::string_view more(storage + have, count);
+      const std::size_t skipped = find_line_end(more, quotes_, in_quotes_);
       skip_to_end_ = skipped == std::string_view::npos;
+      if (skip_to_end_ && in_quotes_ && more.find('\n') != std::string_view::npos) throw open_quote(more);
       have =
           static_cast<std::size_t>(std::copy(storage + have + std::min(skipped, count), end, storage + have) - storage);
     } else {
       have += count;
     }
-    // A pipe gives little at a time; whole lines are passed on as they come, so that nobody waits for more.
+    // A pipe gives little at a time; whole lines are passed on as they come, so that they never wait for more.
     bool in_quotes = false;
     if (!is_regular_ && find_line_end({storage, have}, quotes_, in_quotes) != std::string_view::npos) break;
   }
@@ -355,6 +370,7 @@ std::uint64_t Input::read_stream(Block& block) {
       skip_to_end_ = true;
       in_quotes_ = false;
       find_line_end(text, quotes_, in_quotes_);
+      if (in_quotes_ && text.find('\n') != std::string_view::npos) throw open_quote(text);
       text = text.substr(0, kKeptBytes);
     } else {
       started_ = text.substr(last_line);

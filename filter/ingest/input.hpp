@@ -1,6 +1,6 @@
 // One list, opened and read. Any part of a plain regular file can be read at any time. A stream has to be read in
-// order: a pipe, compressed text, text with quoted line ends, or text whose lines end with CR alone, for which LF is
-// given. Blocks hands out its blocks and does the locking.
+// order: a pipe, compressed text, text with quoted line ends, or text whose lines end with CR alone, which is replaced
+// by LF. Blocks hands out its blocks and does the locking.
 #pragma once
 
 #include <atomic>
@@ -22,13 +22,13 @@ namespace bloomgate {
 // What may happen to a file while it is read.
 enum class FileChanges : std::uint8_t {
   refused,
-  appended,  // somebody may write behind what is there: it is read as far as it went when it was opened
+  appended,  // other programs may append to it: it is read up to its length at the opening
 };
 
 class Input {
  public:
-  // Opens the list, so that a missing one shows before the work. Closes a regular file again until its turn comes,
-  // since there may be more of them than a process may have open. Throws BloomgateError{cannot_open, cannot_read}, and
+  // Opens the list, so that a missing one shows before the work. Closes a regular file again until it is read, since
+  // there may be more of them than a process may have open. Throws BloomgateError{cannot_open, cannot_read}, and
   // bad_argument for a folder.
   Input(std::size_t index, const std::string& path, bool quotes, const std::atomic<bool>& stop,
         FileChanges changes = FileChanges::refused);
@@ -41,20 +41,21 @@ class Input {
   std::uint64_t share_bytes() const noexcept {
     return in_parts_ ? share_end_ - share_begin_ : ended_ ? 0 : file_bytes_;
   }
-  // Whether it is a large file that was mostly not in the page cache when it was opened, as far as the system tells.
+  // Whether it is a large file that was mostly not in the page cache when it was opened, as far as the system reports.
   bool is_cold() const noexcept { return is_cold_; }
 
-  // Leaves all but part `part` of `parts` to others: of a list in parts its share of the blocks, of the streams each
-  // one in turn. Only before the first claim().
+  // Restricts this list to part `part` of `parts`: for a list in parts, its share of the blocks; for streams, every
+  // `parts`-th stream as a whole. Only before the first claim().
   void take_share(unsigned part, unsigned parts) noexcept;
-  // How many lines start before that share. Reads all that is before it. Throws as read() does.
+  // How many lines start before that share. Reads all text before it. Throws as read() does.
   std::uint64_t lines_before_share();
 
-  // Reads a cold list past the page cache from now on, if its file system can do that. Only before the first claim().
+  // Makes later reads of a cold list bypass the page cache, if its file system supports it. Only before the first
+  // claim().
   void read_past_cache() noexcept { past_cache_ = is_cold_; }
 
-  // These are called under the mutex of Blocks: whether a block can be had now, claiming it, and returning the claim
-  // after reading. claim() returns the block's offset.
+  // Blocks calls these under its mutex: whether a block can be had now, to claim it, and to return the claim after
+  // reading. claim() returns the block's offset.
   bool ended() const noexcept { return in_parts_ ? next_offset_ >= share_end_ : ended_; }
   bool busy() const noexcept { return !in_parts_ && readers_ != 0; }
   std::uint64_t claim(Block& block);
@@ -72,6 +73,7 @@ class Input {
   void check_stop() const;
   void require_unchanged() const;
   BloomgateError shrank_to(std::uint64_t bytes) const;
+  BloomgateError open_quote(std::string_view text) const;
   void wait_for_stream() const;
   std::uint64_t read_part(std::uint64_t offset, std::uint64_t bytes, Block& block);
   std::uint64_t read_stream(Block& block);
@@ -89,7 +91,7 @@ class Input {
   std::string name_;
   FileDescriptor file_;
   int fd_ = -1;
-  DirectFile direct_;  // past the page cache
+  DirectFile direct_;  // bypasses the page cache
   FileStamp stamp_;    // of a regular file, when it was opened first
   bool quotes_;
   FileChanges changes_;
@@ -109,7 +111,7 @@ class Input {
   std::optional<Compression> compression_;  // once its first bytes are there
   std::string start_;                       // those bytes, until they are read as text
   std::unique_ptr<Decompressor> decompressor_;
-  std::optional<bool> ends_with_cr_;  // each line does, with that alone; once the first of the text is there
+  std::optional<bool> ends_with_cr_;  // whether its lines end with CR alone; known once its first text is there
   std::uint64_t raw_bytes_ = 0;
   std::string started_;       // the start of a line whose end is in the next block
   bool skip_to_end_ = false;  // the rest of a line that was cut

@@ -53,8 +53,8 @@ Verdict judge_transport(std::string_view word, bool alone) {
   return alone && is_name && !is_address_of_a_page ? Verdict::good : Verdict::unknown;
 }
 
-// access(5), "ACCEPT ACTIONS": OK, RELAY, and numbers, except the codes under "REJECT ACTIONS"; what permit stands for
-// in a list of restrictions. The other actions of access(5) do not accept mail.
+// access(5), "ACCEPT ACTIONS": OK, RELAY, and numbers, except the codes under "REJECT ACTIONS"; also permit, which has
+// the same meaning in a list of restrictions. The other actions of access(5) do not accept mail.
 Verdict judge(std::string_view value) {
   constexpr std::array<std::string_view, 3> kGood = {"ok", "relay", "permit"};
   constexpr std::array<std::string_view, 13> kNotGood = {
@@ -85,7 +85,7 @@ bool is_network(std::string_view key) noexcept {
 ListLine PostfixMapFormat::read(const Block&, std::string_view line, AddressProfile profile) const {
   const std::size_t first = line.find_first_not_of(kSpace);
   const bool blank = first == std::string_view::npos || line[first] == '#';
-  // A line that starts with space goes on with the value before it, whose first word has decided.
+  // A line that starts with space continues the value before it, whose first word has decided.
   if (blank || first != 0) return read_text_line({}, profile);
   const std::string_view key = line.substr(0, key_bytes(line));
   const std::string_view value = ascii::trimmed(line.substr(key.size()), kSpace);

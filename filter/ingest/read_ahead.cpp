@@ -5,8 +5,8 @@
 namespace bloomgate {
 namespace {
 
-// Enough requests at a time for a disk to be busy, and blocks for the workers while one of them is late. All blocks
-// together stay small enough for a cache that the processors share.
+// Enough requests at a time to keep a disk busy, and enough blocks for the workers while one of them is late. All
+// blocks together are small enough for a cache that the processors share.
 constexpr std::size_t kReaders = 4;
 constexpr std::size_t kSlots = 32;
 
@@ -62,7 +62,7 @@ void ReadAhead::read_blocks() {
         end();
       }
     }
-    // From here on the slot is another thread's, and what was thrown, too: this thread has no hold of it left.
+    // From here on the slot, and the exception in it, belong to another thread; this thread must not use them any more.
     claimed->is_read.set_value();
   }
 }

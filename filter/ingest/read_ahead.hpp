@@ -1,4 +1,4 @@
-// Reads blocks before anyone asks for them, in its own threads, so that workers need not wait for the disk. Blocks come
+// Reads blocks in its own threads before workers ask for them, so that workers need not wait for the disk. Blocks come
 // in the order in which they were claimed. Used by Blocks.
 #pragma once
 
@@ -21,7 +21,7 @@ class ReadAhead {
   // end. One thread at a time calls it. Both may throw.
   using Claim = std::function<std::function<void()>(Block& block)>;
 
-  // Throws std::system_error if the system gives no thread.
+  // Throws std::system_error if the system cannot start a thread.
   explicit ReadAhead(Claim claim);
   // Waits for the reads that have begun.
   ~ReadAhead();
@@ -29,7 +29,7 @@ class ReadAhead {
   ReadAhead& operator=(const ReadAhead&) = delete;
 
   // Fills in the next block, in exchange for the storage of `block`; false if there is none left. Safe from several
-  // threads, each with its own block. Throws what reading threw; after that there is none left.
+  // threads, each with its own block. Throws what reading threw; after that no block is left.
   bool next(Block& block);
 
  private:
@@ -41,7 +41,7 @@ class ReadAhead {
   // A slot that the thread has to fill.
   struct Claimed {
     Slot* slot;
-    std::function<void()> read;  // nothing where claiming it has failed
+    std::function<void()> read;  // empty if the claim has failed
     std::promise<void> is_read;
   };
 

@@ -24,7 +24,7 @@ std::string excerpt(std::string_view line) {
   return '\'' + printable(line.substr(0, kMostBytes)) + (line.size() > kMostBytes ? "...'" : "'");
 }
 
-// What was there is replaced by lines: it must not be a filter or a store.
+// The reject file replaces an existing file: that must not be a filter or a store.
 void require_no_filter(const std::string& path) {
   Magic start = {};
   std::ifstream file;
@@ -51,7 +51,9 @@ void BlockReport::add_line_without_entry(const ListLine& line, std::uint64_t num
     ++blank;
     return;
   }
-  rejected.push_back({number, line.fault, std::string(text.substr(0, kMaxInputBytes + 1))});
+  const std::uint64_t line_count = 1 + static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
+  if (line_count == 1) text = text.substr(0, kMaxInputBytes + 1);
+  rejected.push_back({number, line.fault, std::string(text), line_count});
 }
 
 RejectLog::RejectLog(const std::string& path, std::vector<std::string> names,
@@ -70,7 +72,7 @@ RejectLog::RejectLog(const std::string& path, std::vector<std::string> names,
 
 RejectLog::~RejectLog() {
   struct stat status = {};
-  // Of what was there before, such as /dev/null, nothing is removed.
+  // Something that is not a regular file, such as /dev/null, is not removed.
   if (!path_.empty() && stat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode)) unlink(path_.c_str());
 }
 
@@ -90,11 +92,14 @@ void RejectLog::add(BlockReport report) {
 
 void RejectLog::log(InputState& input, const BlockReport& report) {
   for (const RejectedLine& rejected : report.rejected) {
-    ++count_;
-    const bool is_shown = ++kinds_[rejected.fault.name] <= kExamples && !quiet_;
+    count_ += rejected.lines;
+    std::uint64_t& of_kind = kinds_[rejected.fault.name];
+    const bool is_shown = of_kind < kExamples && !quiet_;
+    of_kind += rejected.lines;
     if (!is_shown && path_.empty()) continue;
     const std::string what = place_of(input, rejected.line) + std::string(rejected.fault.name);
-    if (is_shown) show_(what + ": " + rejected.fault.text + ": " + excerpt(rejected.text));
+    const std::string how_many = rejected.lines == 1 ? "" : " (" + format_count(rejected.lines) + " lines)";
+    if (is_shown) show_(what + ": " + rejected.fault.text + how_many + ": " + excerpt(rejected.text));
     if (!path_.empty() && file_ && !(file_ << "# " << what << '\n' << rejected.text << '\n')) write_error_ = errno;
   }
   log_broad(input, report);

@@ -1,13 +1,14 @@
 // Counts the bad lines of lists by kind, shows the first ones of each kind, and keeps all of them in a file if asked.
 //
-// The reject file is itself a list: each bad line is below a comment that says where it came from and why it was left
-// out. So it can be corrected and given to `bloomgate build` again.
+// The reject file is itself a list: above each bad line is a comment with its origin and the reason for its rejection.
+// So it can be corrected and given to `bloomgate build` again.
 //
 // Entries that list more senders than their writer may have meant (broad_domains.hpp) are also shown and counted; they
 // stay in the list.
 //
-// Several workers read lists in blocks, and a block's place in its list is known only when all blocks before it have
-// been counted. So reports of blocks wait here for their turn. Only add() is safe from several threads.
+// Several workers read lists in blocks, and the line numbers of a block are known only when all blocks before it have
+// been counted. So reports wait here until the reports of all blocks before them have come. Only add() is safe from
+// several threads.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,8 @@ namespace bloomgate {
 struct RejectedLine {
   std::uint64_t line;  // in its block, from 1
   LineFault fault;
-  std::string text;  // cut where the canonicaliser stops reading
+  std::string text;         // a single line is cut where the canonicaliser stops reading
+  std::uint64_t lines = 1;  // more if line ends stand between quotes
 };
 
 struct BroadEntry {
@@ -41,7 +43,7 @@ struct BroadEntry {
 struct BlockReport {
   static constexpr std::size_t kShown = 10;  // broad entries shown, whatever the number of blocks
 
-  // Counts an entry, and keeps what is to be shown of it, unless it is a usual one.
+  // Counts an entry, unless it is a usual one, and keeps what is to be shown of it.
   void add_broad(std::string_view key, Breadth breadth, std::uint64_t line);
 
   // Counts a blank line, and keeps a rejected one with its text.
@@ -54,7 +56,7 @@ struct BlockReport {
   std::vector<RejectedLine> rejected = {};
   std::vector<BroadEntry> broad = {};  // the first ones
   BroadCounts broad_counts = {};       // all of them
-  std::uint64_t excepted = 0;          // entries that another list leaves out
+  std::uint64_t excepted = 0;          // entries that an exception removes
 };
 
 class RejectLog {
@@ -67,21 +69,21 @@ class RejectLog {
   RejectLog(const RejectLog&) = delete;
   RejectLog& operator=(const RejectLog&) = delete;
 
-  // For inputs of which only a share is read: `lines_before` tells how many lines of an input stand before the first
-  // block. It is asked at most once for each input, and only where a line's number is to be shown.
+  // For inputs of which only a share is read: `lines_before` returns how many lines of an input come before the first
+  // block. It is called at most once for each input, and only if a line's number is to be shown.
   void count_from(std::function<std::uint64_t(std::size_t input)> lines_before) {
     lines_before_ = std::move(lines_before);
   }
 
   void add(BlockReport report);
-  // Entries that another list leaves out of something that has no lines.
+  // Counts exceptions from an input that has no lines.
   void add_excepted(std::uint64_t entries) noexcept { excepted_ += entries; }
 
   std::uint64_t count() const noexcept { return count_; }  // of rejected lines
-  std::uint64_t lines() const noexcept { return lines_; }  // that are entries, or were rejected
-  // How many there are of each kind: "12,000 missing-at-sign, 3 empty-domain". Empty: there are none.
+  std::uint64_t lines() const noexcept { return lines_; }  // lines that are entries, or were rejected
+  // How many lines of each kind there are: "12,000 missing-at-sign, 3 empty-domain". Empty if there are none.
   std::string kinds() const;
-  // Shows that, where there are more than the examples. After all reports.
+  // Shows kinds() if there are more lines than the examples. Call it after all reports.
   void show_kinds() const;
   const BroadCounts& broad_counts() const noexcept { return broad_counts_; }
   std::uint64_t excepted() const noexcept { return excepted_; }
@@ -95,8 +97,8 @@ class RejectLog {
     std::string name;
     std::uint64_t next_index = 0;
     std::uint64_t lines = 0;                            // in the blocks before
-    std::map<std::uint64_t, BlockReport> waiting = {};  // for a block before them
-    std::optional<std::uint64_t> lines_before = {};     // the first block
+    std::map<std::uint64_t, BlockReport> waiting = {};  // until the reports of the blocks before them have come
+    std::optional<std::uint64_t> lines_before = {};     // before the first block
   };
 
   static constexpr std::uint64_t kExamples = 2;  // of each kind

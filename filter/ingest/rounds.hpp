@@ -1,5 +1,5 @@
-// Reads lists of any length with bounded memory: several workers read blocks until that memory is full, then room is
-// made, and so on. The outer loop of `bloomgate build` and of counting look-ups.
+// Reads lists of any length with bounded memory, in rounds: several workers read blocks until that memory is full, then
+// room is made. The outer loop of `bloomgate build` and of counting look-ups.
 #pragma once
 
 #include <atomic>
@@ -11,9 +11,9 @@
 namespace bloomgate {
 
 // Calls `work(block, lane)` for every block, in `threads` threads with a lane of `sink` each. Calls `make_room()`
-// whenever `sink` could not take another block, but not after the last one. `sink` is a FilterBuilder or a BulkLookup.
-// Throws what Blocks, Format, `work` and `make_room` throw, and BloomgateError{out_of_memory} if there is never
-// room.
+// whenever `sink` could not accept another block, but not after the last one. `sink` is a FilterBuilder or a
+// BulkLookup. Throws what Blocks, Format, `work` and `make_room` throw, and BloomgateError{out_of_memory} if an empty
+// `sink` has no room for a block.
 template <typename Sink, typename Work, typename MakeRoom>
 void for_each_block_in_rounds(Blocks& blocks, Format& format, unsigned threads, Sink& sink, Work work,
                               MakeRoom make_room) {

@@ -14,15 +14,15 @@
 
 namespace bloomgate {
 
-// Takes the workers' results in any order and passes them on in turn. A worker that is far ahead waits in put(), so
-// that memory holds few results; the worker whose turn it is never waits.
+// Accepts the workers' results in any order and passes them on in the order of the blocks. A worker that is far ahead
+// waits in put(), so that memory holds few results; the worker with the next block never waits.
 template <typename Result, typename Use>
 class Turns {
  public:
-  // `use(result)` returns whether more is wanted.
+  // `use(result)` returns whether it needs more results.
   Turns(std::uint64_t most_waiting, Use use) : most_waiting_(most_waiting), use_(std::move(use)) {}
 
-  // Returns false when no more is wanted.
+  // Returns false if no more results are needed.
   bool put(std::uint64_t turn, Result result) {
     std::unique_lock lock(mutex_);
     moved_.wait(lock, [&] { return ended_ || turn < next_ + most_waiting_; });
@@ -37,7 +37,7 @@ class Turns {
     return !ended_;
   }
 
-  // Lets no worker wait for one that failed.
+  // Ends all waiting, so that no worker waits for one that failed.
   void end() {
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -54,10 +54,10 @@ class Turns {
   bool ended_ = false;
 };
 
-// Calls `work(block)` for each block that is left, in `threads` threads at once: it may keep the block. Calls
+// Calls `work(block)` for each remaining block, in `threads` threads at once; `work` may keep the block. Calls
 // `use(result)` with each result, in the order of the blocks and by one thread at a time, until `use` returns false.
-// `blocks` must come in turn (BlockOrder), and the turns before `first_turn` be over. Throws what Blocks, `work` and
-// `use` throw.
+// `blocks` must have BlockOrder::in_turn, and all blocks before `first_turn` must have been handed out. Throws what
+// Blocks, `work` and `use` throw.
 template <typename Work, typename Use>
 void for_each_block_in_turn(Blocks& blocks, std::uint64_t first_turn, unsigned threads, Work work, Use use) {
   constexpr std::uint64_t kAheadOfEach = 4;  // some MiB

@@ -121,7 +121,7 @@ TEST_CASE("a row of CSV is cut as RFC 4180 says") {
   CHECK(split_csv_row(row.row, ',') == row.want);
 }
 
-TEST_CASE("the first row of a table shows what separates its fields, and whether it holds names") {
+TEST_CASE("the first row of a table shows the separator of its fields, and whether it has names") {
   CHECK(read_all("csv:2", "a,b;x@example.org;c\n1;joe@example.org;2\n") == "1 x@example.org\n2 joe@example.org\n");
   CHECK(read_all("csv:mail", "name\tmail\nJoe, the first\tjoe@example.org\n") == "1 -\n2 joe@example.org\n");
   CHECK(read_all("csv:1", "joe@example.org\nann@example.org;x\n") == "1 joe@example.org\n2 ! bad-domain-character\n");
@@ -181,7 +181,7 @@ TEST_CASE("one column of CSV holds any entry of a list, and two hold mailing lis
         "4 ! missing-at-sign\n5 ! trailing-text\n");
 }
 
-TEST_CASE("a row of CSV with misplaced quotes gives no entry") {
+TEST_CASE("a row of CSV with misplaced quotes is not an entry") {
   CHECK(read_all("csv:1", "a@example.org,5\" disk\nb@example.org,x\nc@example.org,3\" disk\nd@example.org,x\n") ==
         "1 ! csv-bad-quotes\n4 d@example.org\n");
 }

@@ -191,10 +191,28 @@ class FormatTest(ProgramTest):
         _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--threads", "1", "--format", "csv:e-mail", a, b)
         self.assertIn("has no column 'e-mail': its first line has 'mail', 'id'", err)
 
-    def test_an_overlong_quoted_row_is_rejected_alone(self):
-        text = "mail,note\na@example.org,\"" + "x\n" * 2_000_000 + "\"\nb@example.org,\n"
-        out, err = self.check(0, "build", "-o", "filter", "--format", "csv:1", self.write("list", text))
-        self.assertRegex(err, r"list:2: csv-bad-quotes")
+    def test_a_quote_that_is_not_closed_loses_no_line_in_silence(self):
+        rows = "".join(f"user{number}@example.org,x\n" for number in range(1000))
+        stray = 'a@example.org,"x\n'
+        late = "".join(f"late{number}@example.org,x\n" for number in range(50))
+        # Up to the end of the list: each line counts as rejected, and all of them are in the reject file.
+        out, err = self.check(0, "build", "-o", "filter", "--format", "csv:1", "--reject-file", "rejects",
+                              self.write("list", "mail,note\n" + rows + stray + late))
+        self.assertRegex(err, r"list:1002: csv-bad-quotes: .* \(51 lines\): 'a@example.org")
+        self.assertRegex(out, r"(?m)^rejected +51$")
+        self.assertIn(late, self.read("rejects").decode() + "\n")
+        _, err = self.check(EX_DATAERR, "build", "-o", "other", "--format", "csv:1", self.write("list", "mail,note\n" + stray + rows))
+        self.assertIn("1,001 of 1,001 lines were rejected", err)
+        # Further than a block: nothing is built.
+        for start in ("", '"' * 2 + "x" * 300_000 + "\n"):
+            text = "mail,note\n" + start + stray + rows * 20
+            _, err = self.check(EX_DATAERR, "build", "-o", "other", "--format", "csv:1", self.write("list", text))
+            self.assertIn("list has a quote without its end, in the row", err)
+        self.assertNotIn("other", self.names())
+
+    def test_an_overlong_row_without_line_ends_is_rejected_alone(self):
+        text = "mail,note\na@example.org," + "x" * 2_000_000 + "\nb@example.org,\n"
+        out, _ = self.check(0, "build", "-o", "filter", "--format", "csv:1", "--allow-rejects", self.write("list", text.replace("a@example.org,", "a")))
         self.check(0, "query", "filter", "b@example.org")
         self.assertRegex(out, r"(?m)^entries +1$")
 
