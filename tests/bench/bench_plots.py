@@ -64,13 +64,13 @@ def percent(rate):
 
 
 def false_positives(results):
-    """How many strangers are taken for listed, over memory: a curve for each layout, a point for each way."""
+    """How many addresses that are on no list are found, over memory: a curve for each layout, a point for each way."""
     strangers = results["strangers"]
     ways = strangers["ways"]
     asked = f"{ways[0]['others_asked']:,}"
-    drawing = Drawing("How many strangers are taken for listed",
+    drawing = Drawing("How many addresses that are on no list are found",
                       "False positives fall with the bits of memory for each entry, for the layout ribbon faster than "
-                      f"for page. With a store, none of {asked} strangers was taken for listed.")  # fmt: skip
+                      f"for page. With a store, none of {asked} such addresses was found.")  # fmt: skip
     curve = strangers["curve"]["rows"]
     rates = [row["measured"] for row in curve if row["measured"]]
     lowest = math.floor(math.log10(min(rates)))
@@ -107,8 +107,8 @@ def false_positives(results):
         y = y_of(rate) if rate else none_y
         drawing.add(f'<circle class="{layout}-fill" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')
         label = way["name"] + (f" ({percent(rate)})" if rate else "")
-        if "--not" in way["name"]:
-            label = "--not: " + ("none" if not way["known_found"] else percent(way["known_found"] / way["known_asked"]))
+        if "--never-match" in way["name"]:
+            label = "--never-match: " + ("none" if not way["known_found"] else percent(way["known_found"] / way["known_asked"]))
             label += " of the known ones"
         # Ways whose points lie together share one label.
         near = next((known for known in labels if abs(known[0] - x) < 30 and abs(known[1] - y) < 14), None)
@@ -122,9 +122,9 @@ def false_positives(results):
     return drawing
 
 
-def build_rate(results):
-    """Entries a second from a list to a filter, beside the floor and what people would use otherwise."""
-    bars = [(f"the floor, {cores} {'core' if cores == '1' else 'cores'}", row["rate"], "floor")
+def build_rates(results):
+    """Entries a second from a list to a filter: first what people would use otherwise, then Bloomgate, then the floor."""
+    bars = [(f"reading and hashing alone, {cores} {'core' if cores == '1' else 'cores'}", row["rate"], "floor")
             for cores, row in results["floor"]["cores"].items()]  # fmt: skip
     bars += [(f"Bloomgate, {row['layout']}, {row['cores']} {'core' if row['cores'] == 1 else 'cores'}",
               row["entries"] / row["seconds"], "page") for row in results["builder"] if row["layout"] == "page"]  # fmt: skip
@@ -135,12 +135,17 @@ def build_rate(results):
         if "entries" in row and not row["name"].startswith("Bloomgate"):
             peers[row["name"].split(": ")[0]] = row["entries"] / row["build_seconds"]  # the larger list's comes last
     bars += [(f"{name}, 1 core", rate, "peer") for name, rate in peers.items()]
-    bars.sort(key=lambda bar: -bar[1])
+    groups = {"peer": 0, "floor": 2}
+    bars.sort(key=lambda bar: (groups.get(bar[2], 1), -bar[1]))
+    return bars
+
+
+def draw_rates(bars):
     left, step = 290, 26
     drawing = Drawing("How fast a filter is built, in million entries a second",
                       "; ".join(f"{name}: {rate / 1e6:.1f}" for name, rate, _ in bars),
                       height=TOP + step * len(bars) + 12)  # fmt: skip
-    most = bars[0][1]
+    most = max(rate for _, rate, _ in bars)
     for index, (name, rate, kind) in enumerate(bars):
         y = TOP + step * index
         width = max(1.0, rate / most * (WIDTH - left - RIGHT - 50))
@@ -156,4 +161,4 @@ def draw(results, folder):
     if "strangers" in results:
         false_positives(results).write(folder / "false-positives.svg")
         if "floor" in results and "builder" in results:
-            build_rate(results).write(folder / "build-rate.svg")
+            draw_rates(build_rates(results)).write(folder / "build-rate.svg")

@@ -128,10 +128,10 @@ def strangers(results):
                       found_of(way["others_found"], way["others_asked"]),
                       found_of(way["known_found"], way["known_asked"])])  # fmt: skip
     entries = results["strangers"]["ways"][0]["entries"]
-    text = f"""{entries:,} entries on all cores; 8 bits per entry unless it says otherwise. Known strangers are those
-        that `--not` was given, or would have been. Look-ups are those of `query --count --list`, with `--confirm`
+    text = f"""{entries:,} entries on all cores; 8 bits per entry unless it says otherwise. Excluded senders are those
+        that `--never-match` was given, or would have been. Look-ups are those of `query --count --list`, with `--confirm`
         where there is a store, the text included; every entry that was asked for was found."""
-    header = ["what", "memory", "disk", "build", "listed", "strangers", "strangers found", "known strangers found"]
+    header = ["what", "memory", "disk", "build", "listed", "strangers", "strangers found", "excluded senders found"]
     curve = results["strangers"]["curve"]
     rows = {}
     for row in curve["rows"]:

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 import json
 
-MOST_ASKED = 10**7  # addresses of each kind: listed, known strangers, other strangers
+MOST_ASKED = 10**7  # addresses of each kind: listed, excluded senders, other strangers
 LEAST_ASKED = 10**5  # fewer would say little about a rate of two in a hundred
 MOST_OF_CURVE = 10**7  # entries of the filters whose rates make a curve
 CURVE_BITS = (4, 5, 6, 7, 8, 10, 12, 16)
@@ -21,7 +21,7 @@ class Way:
 WAYS = (
     Way("page", "page"),
     Way("ribbon", "ribbon"),
-    Way("page + --not", "page", knows_strangers=True),
+    Way("page + --never-match", "page", knows_strangers=True),
     Way("page + store", "page", has_store=True),
     Way("ribbon + store", "ribbon", has_store=True),
     Way("page of 5 bits + store", "page", ("--bits-per-entry", "5", "--hashes", "3"), has_store=True),
@@ -61,7 +61,7 @@ class StrangersPart:
         if way.has_store:
             options += ["--store", self.store]
         if way.knows_strangers:
-            options += ["--not", known]
+            options += ["--never-match", known]
         built = self.bench.build(way.layout, len(self.bench.cores), self.filter, options=options)
         report = json.loads(built.out)
         confirm = ["--confirm", self.store] if way.has_store else []

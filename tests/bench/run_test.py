@@ -62,12 +62,12 @@ class RunTest(unittest.TestCase):
         for row in self.rows_of(text, "False positives"):
             self.assertAlmostEqual(float(row[-1]), 1, delta=0.1)
         ways = {row[0]: row for row in self.rows_of(text, "What keeps strangers out")}
-        self.assertEqual(list(ways), ["page", "ribbon", "page + --not", "page + store", "ribbon + store",
+        self.assertEqual(list(ways), ["page", "ribbon", "page + --never-match", "page + store", "ribbon + store",
                                       "page of 5 bits + store"])  # fmt: skip
         for name, (*_, found, known) in ways.items():
-            # Only a store keeps everybody out, and only --not those whom it knows.
+            # Only a store keeps everybody out, and only --never-match those whom it knows.
             self.assertEqual(found.startswith("none of "), "store" in name, name)
-            self.assertEqual(known.startswith("none of "), "store" in name or "--not" in name, name)
+            self.assertEqual(known.startswith("none of "), "store" in name or "--never-match" in name, name)
         self.assertLess(float(ways["ribbon"][-1].split()[0]), 0.5 * float(ways["page"][-1].split()[0]))
         for name in ("false-positives", "build-rate"):
             drawn = "".join(xml.etree.ElementTree.parse(plots / f"{name}.svg").getroot().itertext())
