@@ -26,12 +26,12 @@ class ConfigError : public BloomgateError {
   unsigned line_;
 };
 
-// The error to throw: bad_argument on the command line, else bad_configuration with the path. `option` is its name
-// without dashes, or empty if no single option is to blame. `fault` says what was expected and what was found; place
-// and option are put before it.
+// Makes the error to throw: bad_argument on the command line, else bad_configuration with the path. `option` is the
+// option's name without dashes, or empty if no single option is at fault. `fault` says what was expected and what was
+// found; what() begins with the place and the option.
 ConfigError config_error(const ConfigPlace& place, const std::string& option, const std::string& fault);
 
-// Several of them: what() has them in one line, texts() each by itself.
+// Several errors in one exception: what() has all of them in one line, texts() has each one separately.
 class ConfigErrors : public BloomgateError {
  public:
   // `errors` has at least one.
@@ -42,18 +42,20 @@ class ConfigErrors : public BloomgateError {
   std::vector<std::string> texts_;
 };
 
-// Collects what is wrong with a configuration, so that an operator reads of all of it at once.
+// Collects all faults of a configuration, so that an operator sees them in one report.
 class ConfigFaults {
  public:
-  // Enough for a person.
+  // How many faults are reported at most: enough for a person to read.
   static constexpr std::size_t kMostTold = 20;
-  // A file of another kind may have any number.
+  // How many faults are stored at most: a file that is no configuration at all may have any number of them.
   static constexpr std::size_t kMostKept = 1000;
 
-  // Runs a part of the reading. A ConfigError is kept, and the next part can be tried.
+  // Runs one part of the reading. If the part throws a ConfigError, the error is stored, and the caller can run the
+  // next part.
   void collect(const std::function<void()>& part);
 
-  // The only error as it came, or ConfigErrors: the command line's first, then the file's in the order of its lines.
+  // Throws the only error unchanged, or several as ConfigErrors: first those of the command line, then those of the
+  // file in the order of its lines. Returns if there is none.
   void throw_if_any() const;
 
  private:
@@ -61,7 +63,7 @@ class ConfigFaults {
   std::size_t more_ = 0;
 };
 
-// `text` in quotes, for a message: printable, and cut off where it is too long for a line.
+// Returns `text` in quotes, for a message: printable, and cut off where it is too long for a line.
 std::string quoted(std::string_view text);
 
 }  // namespace bloomgate

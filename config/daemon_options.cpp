@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "config/given_options.hpp"
+#include "config/list_commands.hpp"
 #include "config/option_table.hpp"
 #include "config/option_values.hpp"
 #include "filter/base/nearest_word.hpp"
@@ -312,7 +313,7 @@ DoctorOptions doctor_options(const GivenOptions& command_line) {
 
 // What to do with a word that is no command.
 std::string word_hint(const std::string& word, const GivenOptions& command_line) {
-  constexpr std::array<std::string_view, 5> kOfSystemd = {"start", "stop", "restart", "reload", "status"};
+  constexpr std::array<std::string_view, 4> kOfSystemd = {"start", "stop", "restart", "status"};
   if (std::ranges::find(kOfSystemd, word) != kOfSystemd.end()) {
     return "; systemd does that: systemctl " + word + " bloomgate-milter";
   }
@@ -325,6 +326,7 @@ std::string word_hint(const std::string& word, const GivenOptions& command_line)
   commands.emplace_back(kWhyCommand);
   commands.emplace_back(kSuspendedCommand);
   commands.emplace_back(kMovedCommand);
+  commands.insert(commands.end(), kActionWords.begin(), kActionWords.end());
   return nearest_word_hint(word, commands);
 }
 
@@ -400,6 +402,9 @@ std::optional<ListCommand> list_command(const GivenCommandLine& given) {
 }
 
 pid_t reload_process(const GivenOptions& command_line) {
+  std::string text;
+  Merger({}, command_line).set("reload", text);
+  if (text == kUnitsProcess) return 0;
   std::optional<std::size_t> process;
   Merger({}, command_line).set("reload", process);
   return static_cast<pid_t>(process.value());

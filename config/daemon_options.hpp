@@ -1,5 +1,5 @@
-// What bloomgate-milter was told to do: its command line and its configuration file, read, checked and merged. Called
-// by milter/main.cpp once, before anything else; the result is a plain value.
+// What bloomgate-milter was told to do: its command line and its configuration file, read, checked and merged.
+// milter/main.cpp calls this once, before anything else; the result is a plain value.
 #pragma once
 
 #include <sys/types.h>
@@ -41,15 +41,16 @@ inline constexpr auto kWordsOf<LogLevel> = enum_words<LogLevel>(
 struct WhitelistSource {
   std::string name;
   std::string path;
-  std::string store = {};             // the path of the store that confirms its hits; empty: they count as they are
-  TrustedKeys trusted_keys = {};      // one of them must have signed the file and its manifest; empty: nobody must
-  std::string taken_manifests = {};   // the file of those that were taken; empty: none is remembered
-  std::chrono::days overdue_for{60};  // how long after its manifest's date it is used
+  std::string store = {};             // the path of the store that confirms its hits; empty: its hits count unconfirmed
+  TrustedKeys trusted_keys = {};      // one of them must have signed the file and its manifest; empty: no need
+  std::string taken_manifests = {};   // the file that stores which manifests were accepted; empty: none are stored
+  std::chrono::days overdue_for{60};  // how long the whitelist is still used after its manifest's date
 
   friend bool operator==(const WhitelistSource&, const WhitelistSource&) = default;
 };
 
-// One member for each option of the table (option_table.hpp) that a file may have; the defaults are there, not here.
+// One member for each option of the table (option_table.hpp) that a configuration file may have. The table has the
+// defaults, not this struct.
 struct DaemonOptions {
   enum class VerifyDkim { automatic, yes, no };
   enum class Learn { none, outbound };
@@ -59,14 +60,14 @@ struct DaemonOptions {
   std::string socket_group;                 // empty: leave it as it is
   std::size_t max_connections;              // at least 1
   std::chrono::seconds connection_timeout;  // from 1 s to 7,200 s, libmilter's own
-  std::vector<WhitelistSource> whitelists;  // at least one; no two of one name
+  std::vector<WhitelistSource> whitelists;  // at least one; their names differ
   std::chrono::milliseconds confirm_timeout;
   bool allow_missing_whitelist;
   bool allow_shrunken_whitelist;
   std::string revoked;              // a path; empty: none
   std::string extra;                // a path; empty: none
   std::string opt_out;              // a path; empty: none
-  std::string recipient_delimiter;  // characters, as an operator wrote them
+  std::string recipient_delimiter;  // characters, as the operator wrote them
   IdentityRule identity;
   AuthenticationRule authentication;
   Alignment alignment;
@@ -82,7 +83,7 @@ struct DaemonOptions {
   std::string dns_trust_anchor;  // a path; empty: answers are not validated
   bool dmarc_fail_veto;
   bool trust_arc;
-  std::vector<std::string> own_domains;         // as canonical as an operator wrote them
+  std::vector<std::string> own_domains;         // as the operator wrote them, in canonical form
   std::vector<std::string> trusted_forwarders;  // domains
   bool undo_batv;
   std::vector<IpNetwork> exempt_networks;
@@ -96,7 +97,7 @@ struct DaemonOptions {
   std::size_t learn_rate;  // entries an hour, for each login
   bool learn_from_exempt;
   std::size_t learn_exempt_rate;              // for each client of exempt_networks
-  std::vector<WhitelistSource> learned_from;  // what other hosts have learned: their folders, and the keys of each
+  std::vector<WhitelistSource> learned_from;  // what other hosts have learned: their folders, and the keys of each host
   std::string learn_key;                      // a path; empty: none
   std::size_t burst_limit;                    // messages an hour; 0: the brake is off
   std::size_t burst_recipients;
@@ -114,10 +115,10 @@ struct DaemonOptions {
   LogLevel log_level;
   std::string history_file;                    // a path
   std::optional<SocketAddress> metrics;        // where the figures and the status page are shown; nothing: nowhere
-  std::optional<SocketAddress> lookup_socket;  // where other programs ask for senders; nothing: nowhere
+  std::optional<SocketAddress> lookup_socket;  // where other programs look up senders; nothing: nowhere
   bool lookup_learned_over_tcp;
-  std::size_t lookup_messages;  // 0: none is decided there
-  std::string lookup_token;     // a path; empty: none is asked for
+  std::size_t lookup_messages;  // how many messages are decided there at once; 0: none is decided there
+  std::string lookup_token;     // a path; empty: no token is required
 };
 template <>
 inline constexpr auto kWordsOf<DaemonOptions::VerifyDkim> =
@@ -128,7 +129,7 @@ template <>
 inline constexpr auto kWordsOf<DaemonOptions::Learn> = enum_words<DaemonOptions::Learn>(
     {{DaemonOptions::Learn::none, "none"}, {DaemonOptions::Learn::outbound, "outbound"}});
 
-// Whether senders can be listed for those who have written to them, whichever host has learned it.
+// Whether senders can be listed for the users who have written to them, on whatever host this was learned.
 inline bool knows_learned(const DaemonOptions& options) noexcept {
   return options.learn != DaemonOptions::Learn::none || !options.learned_from.empty();
 }
@@ -147,7 +148,7 @@ inline bool verifies_signatures(const DaemonOptions& options) noexcept {
   return options.trusted_authserv_ids.empty();
 }
 
-// A message to explain the decision on, as far as the command line tells it.
+// A message whose decision is to be explained, with what the command line says of it.
 struct ExplainOptions {
   std::optional<std::string> from;  // the envelope sender
   std::vector<std::string> to;      // the recipients; empty: they are not known
@@ -165,8 +166,8 @@ struct DoctorOptions {
   std::string postfix_config;
   std::string sendmail_config;
   std::string clamd;                      // empty: as its own files say
-  std::vector<std::string> fingerprints;  // of the whitelists on other servers
-  std::string send;                       // to whom messages are sent; empty: none are
+  std::vector<std::string> fingerprints;  // of the whitelists on other servers, which should be the same
+  std::string send;                       // the recipient of test messages; empty: none are sent
   std::string signed_message;             // a file; empty: none
   std::string smtp;                       // host:port
   std::vector<std::string> logs;          // files, beside the journal
@@ -177,7 +178,7 @@ struct DaemonCommand {
   enum class Action { run, check_config, reload, doctor, edit_list, explain, why, suspended, moved, help, version };
 
   Action action = Action::run;
-  std::string config_path;     // the file that was read
+  std::string config_path;     // the configuration file that was read
   DaemonOptions options = {};  // not filled in for help and version, which read no file
   // The names of the options that the file or the command line gives. All others have their defaults.
   std::set<std::string, std::less<>> given = {};
@@ -187,18 +188,18 @@ struct DaemonCommand {
   WhyCommand why = {};
   SuspendedCommand suspended = {};
   MovedCommand moved = {};
-  pid_t reload_process = 0;  // the daemon that --reload asks
+  pid_t reload_process = 0;  // the process of the daemon that --reload notifies; 0: that of the systemd unit
 };
 
-// Reads the command line (`arguments` without the program's name) and the configuration file that it names, or the
-// default one. The command line overrides the file; for an option that may be repeated, its values replace all those of
-// the file. Throws config_error() for an unknown option, an option given twice in one place, a value that cannot be
-// used, and a file that cannot be read; ConfigErrors where the file has several faults. The daemon does not run without
-// a file, but /dev/null will do.
+// Reads the command line (`arguments` without the program's name) and the configuration file that it names, or else the
+// default file. The command line overrides the file. If an option may be repeated, its values on the command line
+// replace all its values in the file. Throws config_error() for an unknown option, an option given twice in one place,
+// an unusable value, and an unreadable file. Throws ConfigErrors if the file has several faults. The daemon does not
+// run without a file, but /dev/null is enough.
 DaemonCommand read_daemon_command(const std::vector<std::string>& arguments);
 
-// Whether `name` can be a host's name in a header field: 1 to 255 letters, digits, dots, hyphens and underscores, or an
-// address literal's colons and brackets.
+// Whether `name` can be a host's name in a header field: 1 to 255 letters, digits, dots, hyphens and underscores, or
+// the colons and brackets of an address literal.
 bool is_host_name(std::string_view name) noexcept;
 
 }  // namespace bloomgate

@@ -17,7 +17,7 @@ bool consists_of(std::string_view text, std::string_view others) {
   });
 }
 
-// `host`, `host:11333`, `[::1]:11333`. The port is one that a socket's address may have.
+// Accepts `host`, `host:11333`, `[::1]:11333`. The port must be valid for a socket address.
 bool is_authority(std::string_view text) {
   std::size_t end = text.find(':');
   if (text.starts_with('[')) {

@@ -1,6 +1,6 @@
-// Which deeper checks the daemon asks itself, how long and how much, and what it does with their answers. Plain values;
-// daemon_options.hpp fills them in, milter/deep_check/ and the daemon read them. The defaults are those of
-// option_table.cpp; a test compares the two.
+// Which spam checkers the daemon asks by itself (the deeper checks), with what limits, and what it does with their
+// answers. Plain values: daemon_options.hpp fills them in; milter/deep_check/ and the daemon read them. The defaults
+// are those of option_table.cpp; a test compares the two.
 #pragma once
 
 #include <chrono>
@@ -31,14 +31,14 @@ inline constexpr std::string_view kDeepCheckServerForms =
     "rspamd:http://HOST:PORT, rspamd:https://HOST:PORT, rspamd:unix:PATH, spamd:unix:PATH, spamd:inet:PORT@HOST or "
     "spamd:inet6:PORT@HOST";
 
-// A URL has a host and may have a port and a path, but no user, query or fragment; slashes at its end are left out.
-// Returns nothing for anything else.
+// A URL has a host and may have a port and a path, but no user, query or fragment. Slashes at its end are dropped.
+// Returns nothing for any other text.
 std::optional<DeepCheckServer> parse_deep_check_server(std::string_view text);
 
 // The server as it is configured: "rspamd:http://127.0.0.1:11333", "spamd:inet:783@127.0.0.1".
 std::string to_string(const DeepCheckServer& server);
 
-// What the daemon does with a message that the checker calls spam, or that it wants rejected or put off.
+// What the daemon does with a message that the checker calls spam, or that the checker wants rejected or deferred.
 enum class SpamAction { tag, quarantine, reject, tempfail };
 template <>
 inline constexpr auto kWordsOf<SpamAction> = enum_words<SpamAction>({{SpamAction::tag, "tag"},
@@ -54,22 +54,22 @@ inline constexpr auto kWordsOf<CheckFailureAction> =
 
 struct DeepCheckOptions {
   std::vector<DeepCheckServer> servers = {};  // in the order in which they are tried; empty: no deeper check is asked
-  // For one message: waiting for a free place, and all servers together.
+  // For one message: the wait for a free slot and all servers together.
   std::chrono::milliseconds timeout = std::chrono::seconds(30);
   std::size_t connections = 20;                       // messages that are checked at once
-  std::uint64_t max_bytes = std::uint64_t{10} << 20;  // of a longer message, the first bytes are checked
-  std::size_t memory_bytes = std::size_t{256} << 10;  // of a message; the rest is in a temporary file
+  std::uint64_t max_bytes = std::uint64_t{10} << 20;  // of a longer message, only the first bytes are checked
+  std::size_t memory_bytes = std::size_t{256} << 10;  // of a message kept in memory; the rest is in a temporary file
   std::string temporary_folder = "/var/tmp";          // for that file
   SpamAction on_spam = SpamAction::tag;
   SpamAction on_reject = SpamAction::reject;
   SpamAction on_soft_reject = SpamAction::tempfail;
   CheckFailureAction on_failure = CheckFailureAction::tag;
-  double sample_share = 0;  // of delivered messages, from 0 to 1: the checker is asked about them too, afterwards
+  double sample_share = 0;  // the share of delivered messages, from 0 to 1, about which the checker is asked afterwards
 
   friend bool operator==(const DeepCheckOptions&, const DeepCheckOptions&) = default;
 };
 
-// Whether messages may be put into quarantine: the mail server has to be asked for the right to do so.
+// Whether messages may be put into quarantine. If so, the daemon has to negotiate that right with the mail server.
 inline bool may_quarantine(const DeepCheckOptions& options) noexcept {
   return options.on_spam == SpamAction::quarantine || options.on_reject == SpamAction::quarantine ||
          options.on_soft_reject == SpamAction::quarantine;

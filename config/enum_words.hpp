@@ -1,5 +1,5 @@
-// The words that stand for the values of an enumeration, in options, logs and figures: one table for each, in the order
-// of the values. Pure; safe from any thread.
+// The words for the values of an enumeration, in options, logs and figures: one table per enumeration, in the order of
+// the values. Pure; safe from any thread.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ struct EnumWord {
   std::string_view word;
 };
 
-// Takes all values of the enumeration, from 0 on. A table that leaves one out before its end, or has it in another
-// place, does not compile.
+// Makes a table from all values of the enumeration, from 0 on. A table that omits a value before its end, or has the
+// values in another order, does not compile.
 template <typename Enum, std::size_t size>
 consteval std::array<std::string_view, size> enum_words(const EnumWord<Enum> (&pairs)[size]) {
   std::array<std::string_view, size> words;
@@ -27,11 +27,12 @@ consteval std::array<std::string_view, size> enum_words(const EnumWord<Enum> (&p
   return words;
 }
 
-// The words of enumerations that an operator chooses from: specialised beside each.
+// The words of an enumeration from which an operator chooses. Each such enumeration specialises this beside its
+// definition.
 template <typename Enum>
 inline constexpr auto kWordsOf = nullptr;
 
-// Never fails.
+// Never fails: a value beyond the table gives the last word.
 template <typename Enum, std::size_t size>
 constexpr std::string_view word_of(const std::array<std::string_view, size>& words, Enum value) noexcept {
   return words[std::min(static_cast<std::size_t>(value), size - 1)];

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "config/list_commands.hpp"
 #include "config/option_table.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/line_ends.hpp"
@@ -19,10 +20,10 @@ namespace {
 
 namespace po = boost::program_options;
 
-// Boost wants a name for the words that are no options. Nobody can type this one: a name ends at '='.
+// Boost requires a name for the words that are not options. Nobody can type this one: a name ends at '='.
 constexpr const char* kWords = "words=";
 
-// The table in Boost's form. All values are strings here; they are converted where their place is known.
+// The table in Boost's form. All values are strings here; they are converted later, where their position is known.
 po::options_description description(bool for_file) {
   po::options_description options;
   for (const OptionSpec& spec : daemon_option_table()) {
@@ -55,7 +56,7 @@ std::vector<std::string> option_names(bool for_file) {
   return names;
 }
 
-// Other programs remove quotes around a value. This file has no quotes.
+// Other programs remove quotes around a value. In this file quotes have no meaning.
 void refuse_quotes(const std::string& name, const std::string& value, const ConfigPlace& place) {
   if (value.size() < 2 || value.front() != value.back() || (value.front() != '"' && value.front() != '\'')) return;
   throw config_error(
@@ -63,14 +64,14 @@ void refuse_quotes(const std::string& name, const std::string& value, const Conf
       "a value has no quotes around it; write " + name + " = " + printable(value.substr(1, value.size() - 2)));
 }
 
-// A line, or a name, that is not understood, for a message. What may be a key is left out: it may be a secret one.
+// A line or a name that was not understood, for a message. What may be a key is omitted: it may be a secret one.
 std::string shown(const std::string& text) {
   constexpr std::array<std::string_view, 2> kKeyOptions = {"trusted-key", "learned-from"};
   const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
   for (const std::string_view option : kKeyOptions) {
     if (text.compare(begin, option.size(), option) == 0) return std::string(option) + " ...";
   }
-  // No name has so many letters. The file of a secret key has them, and may have been named instead of the
+  // No option name has so many characters. But the file of a secret key has, and may have been named instead of the
   // configuration.
   constexpr std::size_t kMostShown = 40;
   const std::size_t word = std::min(text.find_first_of(" \t=", begin), text.size()) - begin;
@@ -79,7 +80,7 @@ std::string shown(const std::string& text) {
   return printable(text.substr(0, kMostOfLine)) + (text.size() > kMostOfLine ? "..." : "");
 }
 
-// What is wrong with a line that has no '='.
+// The fault of a line that has no '='.
 std::string no_assignment(const std::string& line) {
   const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
   const std::size_t end = std::min(line.find_first_of(" \t:", begin), line.size());
@@ -90,7 +91,7 @@ std::string no_assignment(const std::string& line) {
   return std::ranges::find(names, name) == names.end() ? text : text + "; put '=' behind " + name;
 }
 
-// Reads one line by itself, so that its number is known if it is wrong.
+// Reads one line by itself, so that its number is known if it is invalid.
 void read_config_line(GivenOptions& given, const std::string& line, const po::options_description& options,
                       const ConfigPlace& place) {
   try {
@@ -114,19 +115,22 @@ void read_config_line(GivenOptions& given, const std::string& line, const po::op
   }
 }
 
-// The options that are commands may be written as one: `bloomgate-milter doctor`. `--send` without a recipient has the
-// one that every mail server has (RFC 5321 section 4.5.1).
+// The options that are commands may be written without dashes: `bloomgate-milter doctor`. `--send` without a recipient
+// means the recipient that every mail server has (RFC 5321 section 4.5.1), and `reload` without a process means the
+// unit's process.
 std::vector<std::string> in_full(const std::vector<std::string>& arguments) {
-  constexpr std::array<std::string_view, 5> kCommands = {"check-config", "doctor", "explain", "help", "version"};
   std::vector<std::string> whole;
   for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
     const bool is_first = argument == arguments.begin();
-    if (is_first && std::ranges::find(kCommands, *argument) != kCommands.end()) {
+    if (is_first && std::ranges::find(kActionWords, *argument) != kActionWords.end()) {
       whole.push_back("--" + *argument);
     } else {
       whole.push_back(is_first && *argument == "-V" ? "--version" : *argument);
     }
     const auto next = std::next(argument);
+    if (whole.back() == "--reload" && is_first && (next == arguments.end() || next->starts_with('-'))) {
+      whole.emplace_back(kUnitsProcess);
+    }
     if (*argument == "--send" && (next == arguments.end() || next->starts_with('-'))) whole.emplace_back("postmaster");
   }
   return whole;

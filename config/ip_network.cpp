@@ -28,7 +28,7 @@ IpAddress whole(const in6_addr& v6) noexcept {
   return address;
 }
 
-// The mask of a byte of which the first `bits` belong to the prefix; more than 8 count as 8, fewer than 0 as 0.
+// The mask of a byte whose first `bits` bits belong to the prefix; more than 8 count as 8, fewer than 0 as 0.
 std::uint8_t mask_of(int bits) noexcept {
   return static_cast<std::uint8_t>(0xff00U >> std::clamp(bits, 0, 8));
 }
@@ -56,7 +56,7 @@ std::optional<IpAddress> parse_ip_address(std::string_view text) {
   constexpr std::string_view kTag = "IPv6:";
   const bool tagged = text.starts_with(kTag);
   if (tagged) text.remove_prefix(kTag.size());
-  // inet_pton() reads a C string; text with a null byte in it must not pass as an address.
+  // inet_pton() reads a C string; text that contains a null byte must not pass as an address.
   if (text.find('\0') != std::string_view::npos) return std::nullopt;
   const std::string terminated(text);
   in6_addr v6 = {};
@@ -106,7 +106,7 @@ std::optional<IpNetwork> parse_ip_network(std::string_view text) {
   unsigned bits = 0;
   const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bits);
   if (error != std::errc() || end != length.data() + length.size()) return std::nullopt;
-  // The prefix of an address in its dotted form counts from that form's first bit.
+  // The prefix of an address in dotted form is counted from the first bit of that form.
   const unsigned skipped = host.find(':') == std::string_view::npos ? kMappedPrefixBits : 0;
   if (bits > kAddressBits - skipped || !is_clear_behind(*address, bits + skipped)) return std::nullopt;
   return IpNetwork{*address, static_cast<std::uint8_t>(bits + skipped)};

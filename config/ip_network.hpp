@@ -1,8 +1,8 @@
-// IP addresses and networks, as an operator writes them and as a socket gives them. Plain values; pure; safe from any
+// IP addresses and networks, as an operator writes them and as a socket reports them. Plain values; pure; safe from any
 // thread.
 //
-// All are 128 bits wide: an IPv4 address is its IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), so that a client
-// which comes in through an IPv6 socket as `::ffff:192.0.2.1` is the same as `192.0.2.1`.
+// All are 128 bits wide: an IPv4 address is stored as its IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2). So a
+// client that connects through an IPv6 socket as `::ffff:192.0.2.1` is the same as `192.0.2.1`.
 #pragma once
 
 #include <array>
@@ -21,21 +21,21 @@ struct IpAddress {
   friend bool operator==(const IpAddress&, const IpAddress&) = default;
 };
 
-// `192.0.2.1`, `2001:db8::1`, `::ffff:192.0.2.1`; with `[…]` or an `IPv6:` before it, as mail servers write them, too.
-// Nothing for anything else.
+// Reads `192.0.2.1`, `2001:db8::1` or `::ffff:192.0.2.1`. As mail servers write them, addresses in `[…]` or after
+// `IPv6:` are accepted, too. Returns nothing for any other text.
 std::optional<IpAddress> parse_ip_address(std::string_view text);
 
-// Of a client's socket address. Nothing for a null pointer and for families other than IPv4 and IPv6.
+// The address in a client's socket address. Nothing for a null pointer and for families other than IPv4 and IPv6.
 std::optional<IpAddress> ip_address_of(const sockaddr* address) noexcept;
 
 bool is_ipv4(const IpAddress& address) noexcept;
 
-// As it is usually written; an IPv4 address in its dotted form.
+// In the usual notation; an IPv4 address in dotted form.
 std::string to_string(const IpAddress& address);
 
 struct IpNetwork {
-  IpAddress address;               // no bit set after the prefix
-  std::uint8_t prefix_bits = 128;  // of the 128 bits
+  IpAddress address;               // no bit is set after the prefix
+  std::uint8_t prefix_bits = 128;  // the length of the prefix, of 128 bits
 
   bool contains(const IpAddress& other) const noexcept;
 

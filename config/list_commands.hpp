@@ -1,8 +1,9 @@
-// The commands of bloomgate-milter, declared once. Most edit its exact lists, as the options are in option_table.hpp:
-// `bloomgate-milter revoke joe@example.org`. The command line and `--help` come from the table; a test compares the
-// manual page with it.
+// The commands of bloomgate-milter, declared once, as option_table.hpp declares the options. Most commands edit its
+// exact lists: `bloomgate-milter revoke joe@example.org`. The command line and `--help` come from the table; a test
+// compares the manual page with it.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@
 namespace bloomgate {
 
 enum class ListName { extra, revoked, opt_out };
-// By the names of their options.
+// The words are the names of the options.
 template <>
 inline constexpr auto kWordsOf<ListName> =
     enum_words<ListName>({{ListName::extra, "extra"}, {ListName::revoked, "revoked"}, {ListName::opt_out, "opt-out"}});
@@ -21,7 +22,7 @@ inline constexpr auto kWordsOf<ListName> =
 enum class ListChange { put_in, take_out };
 
 struct ListCommandSpec {
-  std::string_view name;  // the first word on the command line that is no option
+  std::string_view name;  // the first word on the command line that is not an option
   ListName list;
   ListChange change;
   std::string_view summary;
@@ -29,11 +30,17 @@ struct ListCommandSpec {
 
 std::span<const ListCommandSpec> list_command_table() noexcept;
 
-// The command that edits nothing: what the daemon's log says of a message.
+// The options that may be written as commands: `bloomgate-milter doctor`.
+inline constexpr std::array<std::string_view, 6> kActionWords = {"check-config", "doctor", "explain",
+                                                                 "reload",       "help",   "version"};
+// The value of --reload for the process of the systemd unit.
+inline constexpr std::string_view kUnitsProcess = "unit";
+
+// The command that edits no list: it reports what the daemon's log says about a message.
 inline constexpr std::string_view kWhyCommand = "why";
 inline constexpr std::string_view kWhySummary = "say why a message was delivered or checked, from the daemon's log";
 
-// What its command line asked for.
+// What the command line of `why` requested.
 struct WhyCommand {
   std::string subject;            // a queue ID, an address or a domain
   std::vector<std::string> logs;  // files, `-` for standard input; empty: where the log usually is
@@ -41,7 +48,7 @@ struct WhyCommand {
   std::string config_fault = {};  // why the configuration could not be read
 };
 
-// The command for senders who are suspended.
+// The command for suspended senders.
 inline constexpr std::string_view kSuspendedCommand = "suspended";
 inline constexpr std::string_view kSuspendedSummary =
     "show the senders who are suspended, suspend one, or end that of some";
@@ -49,7 +56,7 @@ inline constexpr std::string_view kSuspendedSummary =
 struct SuspendedCommand {
   enum class Action { list, add, clear };
   Action action = Action::list;
-  std::vector<std::string> entries = {};  // as they were typed; of list none
+  std::vector<std::string> entries = {};  // as they were typed; empty for `list`
   bool json = false;
 };
 template <>
@@ -58,7 +65,7 @@ inline constexpr auto kWordsOf<SuspendedCommand::Action> =
                                           {SuspendedCommand::Action::add, "add"},
                                           {SuspendedCommand::Action::clear, "clear"}});
 
-// The command for a mail store: what a user has moved.
+// The command for a mail store, which reports that a user has moved a message.
 inline constexpr std::string_view kMovedCommand = "moved";
 inline constexpr std::string_view kMovedSummary =
     "a user has moved the message on standard input: suspend or list its sender for that user";
@@ -76,7 +83,7 @@ inline constexpr auto kWordsOf<MovedCommand::Where> =
 // The command of that name; null if there is none.
 const ListCommandSpec* find_list_command(std::string_view name) noexcept;
 
-// What the command line asked for.
+// What the command line of a list command requested.
 struct ListCommand {
   const ListCommandSpec* spec = nullptr;  // in the table
   std::vector<std::string> entries;       // as they were typed; at least one

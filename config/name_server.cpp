@@ -18,14 +18,14 @@ bool is_link_local(const IpAddress& address) noexcept {
   return address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
 }
 
-// Multicast, broadcast and what is reserved (RFC 1112 section 4, RFC 4291 section 2.7). 0.0.0.0 and :: are this
+// Multicast, broadcast and reserved addresses (RFC 1112 section 4, RFC 4291 section 2.7). 0.0.0.0 and :: are this
 // machine.
 bool is_of_no_machine(const IpAddress& address) {
   static const std::array kNetworks = {parse_ip_network("224.0.0.0/3").value(), parse_ip_network("ff00::/8").value()};
   return std::ranges::any_of(kNetworks, [&](const IpNetwork& each) { return each.contains(address); });
 }
 
-// As Linux has them (dev_valid_name() of its net/core/dev.c), without what ends an address in a file or an option.
+// As in Linux (dev_valid_name() in net/core/dev.c), except bytes that end an address in a file or an option.
 bool is_device(std::string_view text) noexcept {
   return !text.empty() && text.size() < IF_NAMESIZE && text != "." && text != ".." &&
          std::ranges::all_of(
@@ -54,14 +54,14 @@ std::optional<NameServer> parse_name_server(std::string_view text) {
   }
   const std::size_t percent = std::min(text.find('%'), text.size());
   const std::string_view digits = text.substr(0, percent);
-  // parse_ip_address() also reads what only mail servers write: `[…]` and `IPv6:…`.
+  // parse_ip_address() also reads forms that only mail servers write: `[…]` and `IPv6:…`.
   const bool is_plain =
       std::ranges::all_of(digits, [](char byte) { return ascii::is_hex_digit(byte) || byte == '.' || byte == ':'; });
   const std::optional<IpAddress> address = is_plain ? parse_ip_address(digits) : std::nullopt;
   if (!address) return std::nullopt;
   server.address = *address;
   if (is_of_no_machine(server.address)) return std::nullopt;
-  // A link-local address is one of each link (RFC 4007 section 6).
+  // A link-local address is unique only within one link (RFC 4007 section 6).
   const bool has_scope = percent != text.size();
   if (has_scope != is_link_local(server.address)) return std::nullopt;
   if (!has_scope) return server;

@@ -1,4 +1,4 @@
-// The table of the daemon's options: each is declared once, here. The command line, the reader of the configuration
+// The table of the daemon's options, which declares each option once. The command line, the reader of the configuration
 // file and `--help` come from it; a test compares the manual pages and the shipped bloomgate-milter.conf with it.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace bloomgate {
 
 struct OptionSpec {
   std::string_view name;           // without dashes: the same on the command line and in the file
-  std::string_view argument;       // the value's name in help texts; empty: the option takes none
+  std::string_view argument;       // the value's name in help texts; empty: the option has no value
   std::string_view default_value;  // as an operator would write it; may be empty
   std::string_view summary;        // one line
   bool in_file;                    // false: on the command line only
@@ -26,9 +26,10 @@ const OptionSpec& option_spec(std::string_view name) noexcept;
 // What `bloomgate-milter --help` prints.
 std::string daemon_help_text();
 
-// What `bloomgate-milter --list-options` prints, for the completions of shells (scripts/make_completions.py): a line
-// for each option, with the words `option`, its name, no letter, its value's name and its summary between tabs; then
-// one for each command, with `word`, its name and its summary. No help shows it.
+// What `bloomgate-milter --list-options` prints, for shell completions (scripts/make_completions.py). It has a line of
+// five fields, separated by tabs, for each option: the word `option`, the option's name, an empty field (there are no
+// one-letter options), the name of its value, and its summary. Then it has a line for each command: `word`, its name
+// and its summary. The help does not mention `--list-options`.
 inline constexpr std::string_view kListOptions = "--list-options";
 std::string daemon_option_list();
 

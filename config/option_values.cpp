@@ -42,7 +42,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
 }
 
 // ASCII labels of letters, digits, hyphens and underscores; the canonicaliser checks bytes beyond ASCII, which
-// international names have.
+// international names contain.
 bool looks_like_domain(std::string_view text) {
   if (text.ends_with('.')) text.remove_suffix(1);
   if (text.empty() || text.size() > kMaxWordBytes || text.starts_with('.') || text.find("..") != text.npos)
@@ -78,7 +78,7 @@ bool is_name_server(std::string_view text) {
   return parse_name_server(text).has_value();
 }
 
-// Fields that a signature may leave out unless an operator requires them.
+// Fields that a signature need not cover unless an operator requires it.
 bool is_field_to_require(std::string_view text) {
   constexpr std::string_view kFields[] = {"To",
                                           "Cc",
@@ -148,8 +148,8 @@ std::string name_from_path(std::string_view path) {
   return fit.empty() ? "whitelist" : fit;
 }
 
-// `NAME=PATH` if the text before the first equals sign can be a name, which is never so in an absolute path; else a
-// path, and the name is empty.
+// `NAME=PATH` if the text before the first equals sign can be a name, which is never so in an absolute path; otherwise
+// a path with an empty name.
 WhitelistSource named_path(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals != std::string_view::npos && is_whitelist_name(text.substr(0, equals))) {
@@ -158,7 +158,8 @@ WhitelistSource named_path(std::string_view text) {
   return {{}, std::string(text)};
 }
 
-// The daemon's working folder is not that of the editor. A path on the command line is relative to the shell's.
+// The daemon has another working folder than the operator's editor. A path on the command line is relative to the
+// shell's folder.
 void require_absolute(const OptionSpec& spec, const GivenValue& given, std::string_view path) {
   if (given.place.path.empty() || path.empty()) return;
   if (!path.starts_with('/')) reject(spec, given, "a path that begins with '/'", path);
@@ -246,7 +247,7 @@ void convert(const OptionSpec& spec, const GivenValue& given, ByteSize& out) {
   out.bytes = std::uint64_t{*number} << shift;
 }
 
-// std::from_chars() alone would also take "nan" and "-0".
+// std::from_chars() alone would also accept "nan" and "-0".
 void convert(const OptionSpec& spec, const GivenValue& given, Percentage& out) {
   const std::string_view text = given.text;
   const std::string_view number = text.substr(0, text.empty() ? 0 : text.size() - 1);
@@ -309,14 +310,14 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<std::s
 
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetwork>& out) {
   for (const std::string_view word : words_of(given.text)) {
-    // A mask would be taken for one more client.
+    // A netmask would otherwise count as another client.
     const auto network = word.starts_with("255.") ? std::nullopt : parse_ip_network(word);
     if (!network) reject(spec, given, std::string(kIpNetworkForms) + " (no bits after the prefix)", word);
     out.push_back(*network);
   }
 }
 
-// The value is not repeated: it may be a secret key.
+// The message does not repeat the value: it may be a secret key.
 void convert(const OptionSpec& spec, const GivenValue& given, TrustedKeys& out) {
   for (const std::string_view word : words_of(given.text)) {
     const std::optional<PublicKey> key = PublicKey::parse(word);

@@ -30,25 +30,26 @@ struct Percentage {
   ConfigPlace place;
 };
 
-// Where the daemon listens beside the mail server's socket; nothing where the text is empty: nowhere.
+// Where else the daemon listens, beside the mail server's socket. An empty text gives nothing: the daemon does not
+// listen there.
 struct OptionalAddress {
   std::optional<SocketAddress> socket;
 };
 
-// A store that confirms the hits of a whitelist, as it was given.
+// A store that confirms the hits of a whitelist, as the operator gave it.
 struct StoreSource {
-  std::string whitelist;  // its name; empty: the only one
+  std::string whitelist;  // the whitelist's name; empty: the only whitelist
   std::string path;
   ConfigPlace place;
 };
 
-// Another host that has learned something, as it was given.
+// Another host whose learned entries are used, as the operator gave it.
 struct LearnedFrom {
   std::string folder;
   TrustedKeys keys = {};
 };
 
-// The place of the value among the words that the option takes.
+// The index of the value among the words that the option accepts.
 std::size_t choose(const OptionSpec& spec, const GivenValue& given, std::span<const std::string_view> words);
 
 template <typename Enum>
@@ -68,13 +69,14 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::milli
 void convert(const OptionSpec& spec, const GivenValue& given, std::chrono::days& out);
 void convert(const OptionSpec& spec, const GivenValue& given, Percentage& out);
 
-// These add to the present value: a value may hold several words, and an option may be given several times.
+// The following functions add to the present value: a value may hold several words, and an option may be given several
+// times.
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<std::string>& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<IpNetwork>& out);
 void convert(const OptionSpec& spec, const GivenValue& given, TrustedKeys& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<WhitelistSource>& out);
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<LearnedFrom>& out);
-void convert(const OptionSpec& spec, const GivenValue& given, std::vector<StoreSource>& out);  // nothing: no store
+void convert(const OptionSpec& spec, const GivenValue& given, std::vector<StoreSource>& out);  // empty text: no store
 void convert(const OptionSpec& spec, const GivenValue& given, std::vector<DeepCheckServer>& out);
 
 }  // namespace bloomgate

@@ -1,5 +1,5 @@
-// What an operator chooses of the decision, one enumeration for each such option. Plain values: daemon_options.hpp has
-// what was chosen, the policy and the verifier of signatures go by it.
+// What an operator can choose about the decision, one enumeration for each such option. Plain values:
+// daemon_options.hpp holds the chosen ones; the policy and the signature verifier follow them.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ inline constexpr auto kWordsOf<AuthenticationRule> =
                                     {AuthenticationRule::preferred, "preferred"},
                                     {AuthenticationRule::off, "off"}});
 
-// Who may sign for whom: see milter/fields/alignment.hpp.
+// Which domain may sign for which other domain: see milter/fields/alignment.hpp.
 enum class Alignment : std::uint8_t {
   parent,   // `example.org` speaks for itself and for `news.example.org`
   strict,   // only for itself
@@ -41,12 +41,12 @@ template <>
 inline constexpr auto kWordsOf<Alignment> = enum_words<Alignment>(
     {{Alignment::parent, "parent"}, {Alignment::strict, "strict"}, {Alignment::relaxed, "relaxed"}});
 
-// What a pass of SPF for the envelope sender proves. It proves that the domain's owner let this server send, and
-// nothing about the local part: a neighbour at the same provider, or another customer of the same service, passes as
-// well.
+// What an SPF pass for the envelope sender proves. The pass proves that the domain's owner allowed this server to send,
+// and nothing about the local part: another user of the same provider, or another customer of the same service, passes
+// as well.
 enum class SpfProves : std::uint8_t {
-  domain,   // the domain: what is listed by its domain counts
-  address,  // the very address: also what is listed by itself, as a pair or as learned
+  domain,   // the domain: an entry for a whole domain counts
+  address,  // the exact address: an entry for one address, a pair or a learned entry counts, too
   no,       // nothing
 };
 template <>

@@ -1,5 +1,4 @@
-// Which options a running daemon cannot take in, so that they wait for its next start. All others are taken in by a
-// reload.
+// Which options a running daemon cannot change, so that they wait for its next start. A reload applies all others.
 #pragma once
 
 #include <string_view>
@@ -9,8 +8,8 @@
 
 namespace bloomgate {
 
-// The names of those that differ. An option that matters at the start only (allow-missing-whitelist) is none of them:
-// nothing waits for it.
+// Returns the names of those options that differ. An option that only matters at the start (allow-missing-whitelist) is
+// not among them, since nothing waits for it.
 std::vector<std::string_view> changed_restart_options(const DaemonOptions& in_use, const DaemonOptions& wanted);
 
 }  // namespace bloomgate

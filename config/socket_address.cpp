@@ -49,7 +49,7 @@ std::optional<SocketAddress> parse_http_address(std::string_view text) {
   std::string_view host = text.substr(0, colon);
   const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (is_bracketed) host = host.substr(1, host.size() - 2);
-  // A colon without brackets would be part of an IPv6 address, and nobody could tell where that ends.
+  // A colon without brackets would belong to an IPv6 address, whose end would be ambiguous.
   if (host.empty() || host.find_first_of(is_bracketed ? "[]@/ " : "[]@/: ") != std::string_view::npos) {
     return std::nullopt;
   }

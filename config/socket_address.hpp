@@ -22,18 +22,18 @@ struct SocketAddress {
 // What parse_socket_address() accepts, for messages.
 inline constexpr std::string_view kSocketAddressForms = "unix:PATH, local:PATH, inet:PORT@HOST or inet6:PORT@HOST";
 
-// The forms are those of libmilter, but a host is required: listening on every address of a machine should be a
-// decision (`inet:8891@0.0.0.0`). A path has at most 107 bytes (unix(7)). Returns nothing for anything else.
+// Accepts the forms of libmilter, but a host is required: listening on every address of a machine should be a
+// deliberate choice (`inet:8891@0.0.0.0`). A path has at most 107 bytes (unix(7)). Returns nothing for any other text.
 std::optional<SocketAddress> parse_socket_address(std::string_view text);
 
 // What parse_http_address() accepts, for messages.
 inline constexpr std::string_view kHttpAddressForms = "HOST:PORT, [IPV6]:PORT, or the absolute path of a unix socket";
 
-// The forms in which addresses of web servers are written. As above a host is required. Returns nothing for anything
-// else.
+// Accepts the forms in which addresses of web servers are written. As above, a host is required. Returns nothing for
+// any other text.
 std::optional<SocketAddress> parse_http_address(std::string_view text);
 
-// The address in the form that it was parsed from; `local:` comes back as `unix:`.
+// The address in the form from which it was parsed, but `local:` becomes `unix:`.
 std::string to_string(const SocketAddress& address);
 
 }  // namespace bloomgate

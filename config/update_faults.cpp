@@ -17,7 +17,7 @@ constexpr std::size_t kMostFaults = 20;
 constexpr std::size_t kMostBytes = 1000;  // of a sentence
 constexpr std::size_t kFields = 5;        // since when, when last, step, exit code, last line: scripts/bloomgate-update
 
-// The file's text as far as that many sentences can need it; nothing if there is no file.
+// The part of the file's text that these sentences can need; nothing if there is no file.
 std::optional<std::string> text_of(const std::string& path) {
   struct stat status = {};
   try {
@@ -27,7 +27,7 @@ std::optional<std::string> text_of(const std::string& path) {
   } catch (const BloomgateError& error) {
     if (stat(path.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
   }
-  return "\n";  // something is there
+  return "\n";  // the file exists
 }
 
 std::string sentence_of(std::string_view line, const std::string& path) {

@@ -1,4 +1,4 @@
-// The steps of the last `bloomgate-update` that failed. The script writes them into a file beside the whitelist
+// The steps that failed in the last run of `bloomgate-update`. The script writes them into a file beside the whitelist
 // (WHITELIST in update.conf), and removes that file after a run without a failure. The status page, the figures and
 // --doctor read it. Safe from any thread.
 #pragma once
@@ -12,8 +12,9 @@ namespace bloomgate {
 // "/var/lib/bloomgate/whitelist.bloom.update"; the same for a folder of layers.
 std::string update_faults_file(std::string_view whitelist);
 
-// A sentence for each failed step: its name, since when it fails, when it failed last, and its last line of output.
-// Empty if there is no such file. At most 20 sentences, each of at most 1000 bytes. Throws std::bad_alloc.
+// Returns a sentence for each failed step: its name, since when it has failed, when it failed last, and its last line
+// of output. Returns nothing if there is no such file. At most 20 sentences, each of at most 1000 bytes. Throws
+// std::bad_alloc.
 std::vector<std::string> update_faults(std::string_view whitelist);
 
 }  // namespace bloomgate

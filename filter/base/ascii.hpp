@@ -31,20 +31,20 @@ constexpr bool is_hex_digit(char byte) noexcept {
   return is_digit(byte) || (to_lower(byte) >= 'a' && to_lower(byte) <= 'f');
 }
 
-// Of one hexadecimal digit; -1 if it is none.
+// The value of one hexadecimal digit; -1 if `byte` is not one.
 constexpr int hex_value(char byte) noexcept {
   if (is_digit(byte)) return byte - '0';
   return is_hex_digit(byte) ? to_lower(byte) - 'a' + 10 : -1;
 }
-// The byte that the first two characters of `text` write in hexadecimal digits; -1 if they do not.
+// The byte that the first two characters of `text` write in hexadecimal digits; -1 if these are not two such digits.
 constexpr int hex_byte(std::string_view text) noexcept {
   const int high = text.empty() ? -1 : hex_value(text[0]);
   const int low = text.size() < 2 ? -1 : hex_value(text[1]);
   return high < 0 || low < 0 ? -1 : 16 * high + low;
 }
 
-// Whether `is_it` holds for a byte of `text`. It is asked of all bytes, since in nearly every text it holds for none:
-// compilers then take sixteen of them at once. Of a longer text the last sixteen are taken once more, in part.
+// Whether `is_it` holds for any byte of `text`. The loop tests all bytes, since in nearly every text it holds for none:
+// compilers then test sixteen bytes at once. The last sixteen bytes of a longer text overlap the sixteen before them.
 template <typename Predicate>
 bool any_of_few(std::string_view text, Predicate is_it) noexcept {
   constexpr std::size_t kAtOnce = 16;
@@ -65,7 +65,7 @@ inline bool is_ascii(std::string_view text) noexcept {
   return !any_of_few(text, [](char byte) { return !is_ascii(byte); });
 }
 
-// Whether all of `text` is ASCII, and none of it a control character.
+// Whether all of `text` is ASCII, without control characters.
 inline bool is_printable(std::string_view text) noexcept {
   return !any_of_few(text, [](char byte) { return byte < ' ' || byte >= '\x7f'; });
 }
@@ -76,7 +76,8 @@ bool has_control(std::string_view text, Predicate is_meant) noexcept {
   return any_of_few(text, [&](char byte) { return is_control(byte) && is_meant(byte); });
 }
 
-// Each name of a field is compared with several others, most of which differ in their first byte.
+// Compares byte by byte before it folds case: callers compare a field's name with several others, most of which differ
+// in their first byte.
 constexpr bool equal_ignoring_case(std::string_view one, std::string_view other) noexcept {
   if (one.size() != other.size()) return false;
   for (std::size_t at = 0; at < one.size(); ++at) {
@@ -85,7 +86,7 @@ constexpr bool equal_ignoring_case(std::string_view one, std::string_view other)
   return true;
 }
 
-// Where `word`, which is in lower case, first stands in `text`; npos if it does not.
+// The position of the first `word` in `text`; npos if there is none. `word` must be in lower case.
 constexpr std::size_t find_ignoring_case(std::string_view text, std::string_view word) noexcept {
   const auto* const found = std::search(text.begin(), text.end(), word.begin(), word.end(),
                                         [](char byte, char wanted) { return to_lower(byte) == wanted; });

@@ -1,9 +1,9 @@
-// A bounded queue between threads: some add items, others take them and work them off, oldest first. Safe from any
-// thread. Its threads are the owner's, since some are waited for and others may outlive their owner: each of them calls
-// work_off(), or take_all() and note_done() in turn.
+// A bounded queue between threads: some threads add items, others take and process them, oldest first. Safe from any
+// thread. The owner starts the processing threads, since it waits for some of them, and others may outlive it. Each of
+// them calls work_off(), or take_all() and note_done() alternately.
 //
-// A legal use is (offer | push | take | take_all)* (close | drop)+, in any threads; what is called after that does not
-// wait. The queue is destroyed after the last call has returned.
+// A legal use is (offer | push | take | take_all)* (close | drop)+, in any threads; calls after that do not wait. The
+// queue may be destroyed after the last call has returned.
 #pragma once
 
 #include <chrono>
@@ -19,18 +19,18 @@
 
 namespace bloomgate {
 
-// How much may wait: so many items. A queue whose items are counted otherwise has a class of its own like this one.
-// The queue calls it with its lock held.
+// The limit of a queue: so many items may wait. To limit a queue by another measure, write a class like this one. The
+// queue calls it with its lock held.
 template <typename Item>
 class RoomForItems {
  public:
   explicit RoomForItems(std::size_t most = std::numeric_limits<std::size_t>::max()) noexcept : most_(most) {}
 
-  // `waiting` items are in the queue.
+  // `waiting` is the number of items in the queue.
   bool has_room_for(const Item& /*item*/, std::size_t waiting) const noexcept { return waiting < most_; }
   void note_added(const Item& /*item*/) noexcept {}
   void note_taken(const Item& /*item*/) noexcept {}
-  // Whether so many items do not wait for more to come (take_all).
+  // Whether so many items are enough for take_all() to stop gathering.
   bool is_filling(std::size_t waiting) const noexcept { return waiting > most_ / 2; }
 
  private:
@@ -48,7 +48,7 @@ class BoundedQueue {
   BoundedQueue(const BoundedQueue&) = delete;
   BoundedQueue& operator=(const BoundedQueue&) = delete;
 
-  // Does not wait. Where there is no memory for the item, there is no room. A hurried item is not gathered (take_all).
+  // Does not wait. Returns no_room also if memory for the item runs out. A hurried item ends take_all()'s gathering.
   Offer offer(Item item, bool is_hurried = false) noexcept {
     const std::lock_guard lock(mutex_);
     if (is_closed_) return Offer::closed;
@@ -85,9 +85,9 @@ class BoundedQueue {
     return first;
   }
 
-  // Waits for an item, and takes all that wait, in exchange for the storage of `items`, which is empty. First gives
-  // them that long to gather, unless one of them is in a hurry or the queue fills: meanwhile adding one wakes no
-  // thread, which spares it a system call. Returns false once the queue is closed and empty.
+  // Waits for an item, and takes all that wait, in exchange for the storage of `items`, which must be empty. Before
+  // that it lets items gather for so long, unless one of them is hurried or the queue fills. While items gather, adding
+  // one wakes no thread, which saves a system call. Returns false once the queue is closed and empty.
   bool take_all(Items& items, std::chrono::nanoseconds gather) noexcept {
     std::unique_lock lock(mutex_);
     came_.wait_for(lock, gather, [this] { return is_urgent(); });
@@ -99,7 +99,7 @@ class BoundedQueue {
     return !items.empty();
   }
 
-  // So many of the items that were taken are worked off.
+  // Call it when so many of the items that were taken have been processed.
   void note_done(std::size_t count) noexcept {
     const std::lock_guard lock(mutex_);
     done_ += count;
@@ -116,7 +116,8 @@ class BoundedQueue {
     }
   }
 
-  // Returns when all that was added before is worked off or dropped, which is not gathered, or when that time is over.
+  // Returns when all items that were added before have been processed or dropped (it ends any gathering), or when
+  // `patience` is over.
   void wait_until_done(std::optional<std::chrono::nanoseconds> patience = {}) noexcept {
     std::unique_lock lock(mutex_);
     const std::uint64_t wanted = added_;
@@ -132,13 +133,13 @@ class BoundedQueue {
     }
   }
 
-  // Nothing more is added. What waits is still taken.
+  // From now on no item is added. The items that wait can still be taken.
   void close() noexcept {
     const std::lock_guard lock(mutex_);
     end();
   }
 
-  // The same, but nothing more is taken either: what waits is dropped.
+  // The same, but the items that wait are dropped.
   void drop() noexcept {
     const std::lock_guard lock(mutex_);
     for (const Item& item : waiting_) room_.note_taken(item);
@@ -147,7 +148,7 @@ class BoundedQueue {
     end();
   }
 
-  // How many threads that wait would get nothing to do if nothing more came; below 0, how many items wait for a thread.
+  // How many waiting threads would get no item if no more came. If negative: how many items have no waiting thread.
   std::ptrdiff_t idle_takers() const noexcept {
     const std::lock_guard lock(mutex_);
     return static_cast<std::ptrdiff_t>(takers_) - static_cast<std::ptrdiff_t>(waiting_.size());
@@ -180,12 +181,12 @@ class BoundedQueue {
 
   mutable std::mutex mutex_;
   std::condition_variable came_;     // an item, or the end
-  std::condition_variable changed_;  // there is more room, or more is worked off
+  std::condition_variable changed_;  // there is more room, or more items are processed
   Room room_;
   Items waiting_;
   std::uint64_t added_ = 0;
-  std::uint64_t done_ = 0;  // of these
-  std::size_t takers_ = 0;  // that wait for a first item
+  std::uint64_t done_ = 0;  // how many of these are processed or dropped
+  std::size_t takers_ = 0;  // threads that wait for an item
   bool is_hurried_ = false;
   bool is_closed_ = false;
 };

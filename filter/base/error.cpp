@@ -26,7 +26,7 @@ std::string user_name() {
   return entry.pw_name;
 }
 
-// The first folder on the way to `path` for which `is_bad` holds; empty: there is none.
+// The first folder on the way to `path` for which `is_bad` holds; empty if there is none.
 template <typename IsBad>
 std::string first_folder(const std::string& path, IsBad is_bad) {
   for (std::size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
@@ -42,7 +42,7 @@ std::string target_of(const std::string& path) {
   return bytes < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(bytes));
 }
 
-// What the system's message leaves open: which part of the path is to blame, and for whom. Empty where nothing is.
+// What the system's message does not say: which part of the path is to blame, and for which user. Empty if no part is.
 std::string blamed_part(ErrorCode code, const std::string& path, int errno_value) {
   struct stat status = {};
   if (errno_value == EACCES) {

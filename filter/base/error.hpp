@@ -1,8 +1,8 @@
 // The exception type of both programs, with a closed set of codes.
 //
-// Thrown while options are read, a filter is built, written, opened or verified, and the daemon starts; never by a
-// look-up, the canonicaliser or the decision. `what()` is a complete sentence for a person: what was expected, what was
-// found, where, and what to do. Programs map `code()` to an exit status; tests compare it.
+// Thrown while options are read, while a filter is built, written, opened or verified, and while the daemon starts;
+// never by a look-up, the canonicaliser or the decision. `what()` is a complete sentence for a person: what was
+// expected, what was found, where, and what to do. Programs map `code()` to an exit status; tests compare it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class ErrorCode : std::uint8_t {
   cannot_write,         // creating, writing, syncing or renaming failed
   not_a_regular_file,   // a directory, FIFO, socket or device where a filter file was expected
   too_short,            // the file is shorter than a header
-  bad_magic,            // not a Bloomgate filter at all
+  bad_magic,            // not a Bloomgate filter
   unsupported_version,  // written by another version of Bloomgate
   bad_header_checksum,  // the header was damaged
   bad_header_field,     // a header field is outside its range
@@ -30,21 +30,21 @@ enum class ErrorCode : std::uint8_t {
   wrong_size,           // the file is not exactly as long as its header says
   bad_table_checksum,   // a checksum table was damaged
   bad_body_checksum,    // a part of a section was damaged
-  bad_section,          // what is in a section, or between two, is not as the format has it
-  bad_signature,        // not signed, or not by a key that is trusted, or something else was signed
+  bad_section,          // the content of a section, or the bytes between two sections, violate the format
+  bad_signature,        // not signed, or not by a trusted key, or the signature is for another content
   changed_while_open,   // the file was written to, shrank or became unreadable under a mapping
   bad_argument,         // a size, rate or option of the command line that cannot be honoured
-  bad_configuration,    // a setting that cannot be honoured: of a configuration file, or not so on this machine
+  bad_configuration,    // a setting of a configuration file that cannot be honoured, at all or on this machine
   bad_input,            // an input list that cannot be used: damaged, or not as asked (--strict)
   no_entries,           // a filter without an entry is refused
   out_of_memory,        // the filter does not fit in the memory that may be used
-  too_many_mappings,    // more filters open at once than bus_fault.hpp has places for
+  too_many_mappings,    // more filters open at once than bus_fault.hpp has slots for
   address_in_use,       // another program listens there
-  unknown_host,         // a host's name that has no address
-  not_permitted,        // the process's user may not do that
+  unknown_host,         // a host name that has no address
+  not_permitted,        // the user of the process may not do that
   no_system_resource,   // the system has no descriptor, socket or watch left
-  no_answer,            // a server cannot be reached, or does not answer as it should; it may later
-  library_failed,       // a library did not do its work and does not say why
+  no_answer,            // a server cannot be reached, or answers wrongly; a later try may succeed
+  library_failed,       // a library failed and does not say why
   interrupted,          // the caller asked for a stop
 };
 
@@ -80,8 +80,8 @@ class BloomgateError : public std::runtime_error {
 BloomgateError system_error(ErrorCode code, const std::string& what, const std::string& path, int errno_value);
 
 // Why the system refused a file, for a person: "Permission denied; the user nobody may not enter the folder
-// /srv/lists": the message of `errno_value`, and then the part of `path` that is to blame, or what to do. `code` tells
-// whether the file was to be written. Looks at the path.
+// /srv/lists". It has the message of `errno_value`, and then the part of `path` that is to blame, or what to do. `code`
+// says whether the file was to be written. The function examines the path on disk.
 std::string system_reason(ErrorCode code, const std::string& path, int errno_value);
 
 }  // namespace bloomgate

@@ -12,13 +12,13 @@ namespace bloomgate {
 template <std::size_t Capacity>
 class FixedText {
  public:
-  // Only the bytes that are there are ever written, copied and read: a decision holds 2 KB of such texts, mostly empty.
+  // Only the bytes in use are ever written, copied and read: a decision holds 2 KB of such texts, mostly empty.
   FixedText() noexcept {}  // NOLINT(modernize-use-equals-default): with "= default" `{}` would write zeros to all bytes
   FixedText(const FixedText& other) noexcept { *this = other; }
   FixedText& operator=(const FixedText& other) noexcept {
     size_ = other.size_;
     overflowed_ = other.overflowed_;
-    // Not to an object itself, where the bytes would overlap.
+    // An object is not copied to itself: the ranges would overlap.
     if (this != &other) std::copy_n(other.bytes_.data(), size_, bytes_.data());
     return *this;
   }

@@ -121,7 +121,7 @@ std::string Json::dump(int indent) const {
   return std::visit(JsonWriter(), value_).dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-// nlohmann-json calls it for each token of a text. The calls are not nested, so a deeply nested text needs no stack.
+// nlohmann-json calls it for each token of a text. The calls are not nested, so deep nesting uses no stack.
 struct JsonReader {
   Json read;
   std::vector<Json*> open;  // the arrays and objects around the next value, the innermost last
@@ -151,7 +151,7 @@ struct JsonReader {
     return true;
   }
 
-  // The library calls these, so the names are its own.
+  // The library calls these, so it determines the names.
   bool null() { return put({}); }
   bool boolean(bool value) { return put(value); }
   bool number_integer(std::int64_t value) { return put(value); }
@@ -172,7 +172,7 @@ struct JsonReader {
 
 Json Json::parse(std::string_view text) {
   JsonReader reader;
-  // nlohmann-json takes a zero byte for the end of the text.
+  // nlohmann-json treats a zero byte as the end of the text.
   if (text.find('\0') != text.npos || !JsonWriter::Written::sax_parse(text, &reader)) throw JsonError(reader.fault);
   return std::move(reader.read);
 }

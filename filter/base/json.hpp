@@ -3,8 +3,8 @@
 // A reader asks for a value by its key and its kind. If the key is missing, or the value has another kind, there is
 // none.
 //   const double score = Json::parse(reply).at("score").number().value_or(0);
-// nlohmann-json reads and writes it, in json.cpp alone: its header takes a compiler longer than a whole command of
-// ours. Several threads may read one value. While one thread changes it, no other may use it.
+// Only json.cpp includes nlohmann-json, which reads and writes it: that header alone takes a compiler longer than the
+// file of a whole command. Several threads may read one value. While one thread changes it, no other may use it.
 #pragma once
 
 #include <concepts>
@@ -45,7 +45,7 @@ class Json {
   Json(const char* text);
   Json(std::string_view text);
   Json(const std::string& text);
-  // An object, if each element is a list of a text and a value; else an array. {} is null.
+  // An object if each element is a list of a text and a value; otherwise an array. {} is null.
   Json(std::initializer_list<Json> list);
   Json(const Json& other);
   Json(Json&& other) noexcept;
@@ -56,7 +56,7 @@ class Json {
   static Json array();
   static Json object();
 
-  // Reads one value. The text may be hostile: what is not UTF-8 is refused, too. Throws JsonError. O(bytes).
+  // Reads one value. The text may be hostile; text that is not UTF-8 is refused. Throws JsonError. O(bytes).
   static Json parse(std::string_view text);
 
   // The value of an object's key; null if this is no object or the key is missing. If the object has the key twice, the
@@ -67,16 +67,16 @@ class Json {
   std::optional<double> number() const noexcept;
   std::optional<std::string_view> text() const noexcept;         // valid as long as the value is
   std::span<const Json> elements() const noexcept;               // of an array; else empty
-  std::span<const Object::value_type> members() const noexcept;  // of an object, as they stand there; else empty
+  std::span<const Object::value_type> members() const noexcept;  // of an object, in their order there; else empty
 
-  // The value of the key of an object, null if there was none. What is null becomes an object.
+  // The value of an object's key; a new null if the key was missing. A null becomes an object.
   Json& operator[](std::string_view key);
-  // Of an array. What is null becomes one.
+  // For an array. A null becomes an array.
   void push_back(Json value);
   // Sets the values of another object's keys.
   void update(const Json& object);
 
-  // On several lines with `indent` spaces a level, or on one line for -1. What is not UTF-8 becomes U+FFFD.
+  // On several lines with `indent` spaces a level, or on one line for -1. Bytes that are not UTF-8 become U+FFFD.
   std::string dump(int indent) const;
 
  private:

@@ -1,5 +1,5 @@
-// The line ends of mail: CR LF (RFC 5322 section 2.3). And those of lists, which come from any system. Pure; safe from
-// any thread.
+// The line ends of mail: CR LF (RFC 5322 section 2.3); and the line ends of lists, which come from any system. Pure;
+// safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace bloomgate {
 
-// Adds `bytes` to `text`, with a CR before each LF that has none. `last` is the byte before them, and then the last of
-// them, so that a text may come in pieces. Throws std::bad_alloc.
+// Adds `bytes` to `text`, with a CR before each LF that has none. A text may come in pieces: `last` is the byte before
+// this piece, and afterwards the last byte of it. Throws std::bad_alloc.
 inline void append_with_crlf(std::string& text, std::string_view bytes, char& last) {
   for (const char byte : bytes) {
     if (byte == '\n' && last != '\r') text += '\r';
@@ -24,14 +24,14 @@ inline std::string with_crlf(std::string_view bytes, char& last) {
   return text;
 }
 
-// How many bytes the first line of a text takes, with its end: LF, CR LF, or CR alone.
+// The number of bytes of a text's first line, including its end: LF, CR LF, or CR alone.
 constexpr std::size_t first_line_bytes(std::string_view text) noexcept {
   const std::size_t end = text.find_first_of("\r\n");
   if (end == std::string_view::npos) return text.size();
   return end + (text.substr(end).starts_with("\r\n") ? 2 : 1);
 }
 
-// Takes that line off the front of `text`, and gives it without its end.
+// Removes that line from the front of `text`, and returns it without its end.
 constexpr std::string_view take_line(std::string_view& text) noexcept {
   std::string_view line = text.substr(0, first_line_bytes(text));
   text.remove_prefix(line.size());

@@ -9,7 +9,7 @@
 namespace bloomgate {
 namespace {
 
-// No command or option has a longer name.
+// Longer than the name of every command and option.
 constexpr std::size_t kMostBytes = 64;
 
 std::string folded(std::string_view word) {

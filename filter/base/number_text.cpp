@@ -15,11 +15,21 @@ std::tm utc_parts(std::time_t time) noexcept {
   return parts;
 }
 
+constexpr double kRare = 1e-5;  // below this, percent have too many zeros to be read
+
+// Of a probability below kRare: "1 in 910,000", with two significant digits.
+std::string rare_rate(double probability) {
+  constexpr double kLeast = 1e-12;
+  if (probability < kLeast) return "below 1 in 10^12";
+  const double scale = std::pow(10, std::floor(-std::log10(probability)) - 1);
+  return "1 in " + format_count(std::round(1 / probability / scale) * scale);
+}
+
 }  // namespace
 
-std::string format_count(std::uint64_t count, std::string_view separator) {
+std::string format_count(std::uint64_t count) {
   std::string digits = std::to_string(count);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, separator);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
   return digits;
 }
 
@@ -45,19 +55,24 @@ std::string format_bytes(std::uint64_t bytes) {
 std::string format_rate(double probability) {
   const double percent = probability * 100;
   if (percent == 0) return "0 %";
-  if (percent < 0.001) return fmt::format("{:.2e} %", percent);
+  if (probability < kRare) return rare_rate(probability);
   // fmt 9 and 10 differ in what they write of `{:#.3g}` where all digits are before the point.
   if (percent >= 99.95) return fmt::format("{:.0f} %", percent);
   return fmt::format("{:#.3g} %", percent);
 }
 
 std::string format_percent(double share, std::string_view space) {
+  if (share > 0 && share < kRare) return rare_rate(share);
   return fmt::format("{:.3g}{}%", 100 * share, space);
 }
 
 std::string format_share(std::uint64_t part, std::uint64_t whole, std::string_view space) {
   if (whole == 0) return "-";
   return fmt::format("{:.1f}{}%", 100 * static_cast<double>(part) / static_cast<double>(whole), space);
+}
+
+std::string format_ratio(double value) {
+  return value < 9999.5 ? fmt::format("{:.4g}", value) : format_count(value);
 }
 
 std::string format_decimal(double value, int decimals) {

@@ -1,5 +1,5 @@
-// Numbers as people read them. Pure functions. On an HTML page kNarrowSpace stands for the space or the comma, so that
-// a number stays on one line.
+// Numbers as people read them. Pure functions. On an HTML page kNarrowSpace stands for the space, so that a number and
+// its unit stay on one line.
 #pragma once
 
 #include <chrono>
@@ -12,15 +12,18 @@ namespace bloomgate {
 
 inline constexpr std::string_view kNarrowSpace = "\u202f";
 
-std::string format_count(std::uint64_t count, std::string_view separator = ",");    // "1,234,567"
+std::string format_count(std::uint64_t count);                                      // "1,234,567"
 std::string format_count(double count);                                             // rounded; "unknown" for infinity
 std::string format_bytes(std::uint64_t bytes);                                      // "1.00 GiB (1,073,741,824 bytes)"
 std::string format_short_bytes(std::uint64_t bytes, std::string_view space = " ");  // "1.00 GiB"
-std::string format_rate(double probability);                             // "2.16 %", with three significant digits
-std::string format_percent(double share, std::string_view space = " ");  // the same without zeros at its end: "5 %"
-// "12.5 %"; a dash if the whole is nothing.
+// "2.16 %", with three significant digits; a rare one as "1 in 910,000", or "below 1 in 10^12".
+std::string format_rate(double probability);
+// The same without zeros at its end: "5 %".
+std::string format_percent(double share, std::string_view space = " ");
+// "12.5 %"; a dash if `whole` is 0.
 std::string format_share(std::uint64_t part, std::uint64_t whole, std::string_view space = " ");
 std::string format_decimal(double value, int decimals);
+std::string format_ratio(double value);               // "8", "9.554", "32,768": four significant digits, or the whole
 std::string format_duration(double seconds);          // "12.3 us", "4.0 s", "2 days 7 h"
 std::string format_age(std::chrono::seconds passed);  // "90 s", "5 min", "3 days"; "0 s" for a negative one
 std::string format_clock(double seconds);             // "0:07", "1:02:03"

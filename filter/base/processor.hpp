@@ -1,5 +1,5 @@
-// Which sets of instructions this processor has, beyond those that each processor of its architecture has. What is made
-// for such a set asks here whether it may run, and has a way for other processors that gives the same results.
+// Which sets of instructions this processor has beyond the minimum of its architecture. Code for such a set asks here
+// whether it may run, and has an alternative for other processors that gives the same results.
 #pragma once
 
 namespace bloomgate {

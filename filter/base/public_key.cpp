@@ -24,7 +24,7 @@ std::string base64_of(std::span<const std::uint8_t> bytes) {
 
 bool read_base64(std::string_view text, std::span<std::uint8_t> out) {
   constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
-  // libsodium 1.0.18 takes some bytes above 127 for letters.
+  // libsodium 1.0.18 accepts some bytes above 127 as letters.
   if (text.find_first_not_of(kAlphabet) != std::string_view::npos) return false;
   std::size_t length = 0;
   return sodium_base642bin(out.data(), out.size(), text.data(), text.size(), nullptr, &length, nullptr, kVariant) ==

@@ -18,7 +18,7 @@ struct PublicKey {
 
   std::array<std::uint8_t, kBytes> bytes = {};
 
-  // Nothing for anything but what text() returns.
+  // Nothing for any text that text() does not return.
   static std::optional<PublicKey> parse(std::string_view text);
   std::string text() const;
 
@@ -27,16 +27,17 @@ struct PublicKey {
 
 using TrustedKeys = std::vector<PublicKey>;
 
-// Why PublicKey::parse() has refused `text`, with what was expected. It never repeats the text, which may be a secret
-// key that somebody has put into the wrong place; where its length is that of one, it says so.
+// Why PublicKey::parse() has refused `text`, with what was expected. The result never repeats the text, which may be a
+// secret key that a user has put into the wrong place; if the text is as long as a secret key, the result says so.
 std::string public_key_fault(std::string_view text);
 
 // Standard base64 with its padding.
 std::string base64_of(std::span<const std::uint8_t> bytes);
-// Fills `out` from the one text that base64_of() makes of it. False for every other text; `out` may be changed then.
+// Fills `out` from the one text that base64_of() makes of it. Returns false for every other text; `out` may then have
+// changed.
 bool read_base64(std::string_view text, std::span<std::uint8_t> out);
 
-// Of the text of a secret key (filter/file/secret_key.hpp).
+// The length of the text of a secret key (filter/file/secret_key.hpp).
 inline constexpr std::size_t kSecretKeyTextCharacters = 88;
 
 }  // namespace bloomgate

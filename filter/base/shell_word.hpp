@@ -6,8 +6,8 @@
 
 namespace bloomgate {
 
-// In quotes where it needs them. Where it would need more than these (quotes or backslashes in it, a dash before it,
-// bytes that are not printable ASCII): `stand_in`, as in "chmod o-w FILE".
+// Adds quotes if the text needs them. If quotes are not enough (the text has quotes or backslashes, begins with a dash,
+// or has bytes that are not printable ASCII), returns `stand_in`, as in "chmod o-w FILE".
 std::string shell_word(std::string_view text, std::string_view stand_in);
 
 }  // namespace bloomgate

@@ -1,4 +1,4 @@
-// What ends a build or a combination that its caller no longer wants. Safe from any thread.
+// Ends a build or a combination that its caller has stopped. Safe from any thread.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 
 namespace bloomgate {
 
-// Throws BloomgateError{interrupted} where `stop` is set.
+// Throws BloomgateError{interrupted} if `stop` is set.
 inline void check_stop(const std::atomic<bool>& stop) {
   if (stop.load(std::memory_order_relaxed)) {
     throw BloomgateError(ErrorCode::interrupted, "stopped before the filter was complete; nothing was changed");

@@ -1,5 +1,5 @@
-// What a person asked for in words that make no sense: an option's value, a pattern, a time; and how messages call what
-// a person can ask for.
+// The error for a request that makes no sense: an option's value, a pattern, a time; and the names that messages use
+// for what a user can ask for.
 #pragma once
 
 #include <stdexcept>
@@ -13,7 +13,7 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A library has these words. A program with a command line has the names of its options.
+// The library uses these names. A program with a command line uses the names of its options.
 struct ChoiceNames {
   std::string output = "the output";
   std::string store = "the store";
@@ -40,7 +40,7 @@ struct ChoiceNames {
 };
 
 const ChoiceNames& choice_names() noexcept;
-// Before the program has other threads.
+// Call it before the program starts other threads.
 void set_choice_names(ChoiceNames names);
 
 }  // namespace bloomgate

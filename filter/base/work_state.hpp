@@ -1,4 +1,4 @@
-// How far long work has come. A plain value.
+// The progress of long work. A plain value.
 #pragma once
 
 #include <cstdint>

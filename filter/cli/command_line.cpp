@@ -1,8 +1,10 @@
 #include "filter/cli/command_line.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <typeinfo>
+#include <utility>
 
 #include "filter/base/nearest_word.hpp"
 #include "filter/cli/option_help.hpp"
@@ -75,6 +77,19 @@ std::string wanted_value(const po::option_description& option) {
   return typed->value_type() == typeid(double) ? "a number such as 8 or 9.5" : "a whole number";
 }
 
+// Old names of options, which mean the same and which no help shows.
+constexpr std::array kOldNames = {std::pair{"--except", "leave-out"}, std::pair{"--not", "never-match"}};
+
+// The present name of an option that is given by its old one, and its value if that is in the same word.
+std::pair<std::string, std::string> present_name(const std::string& word, const std::vector<std::string>& names) {
+  const std::size_t end = std::min(word.find('='), word.size());
+  for (const auto& [old_name, name] : kOldNames) {
+    if (word.substr(0, end) != old_name || std::ranges::find(names, name) == names.end()) continue;
+    return {name, word.substr(std::min(end + 1, word.size()))};
+  }
+  return {};
+}
+
 // The options of the command line, in `values`. Throws po::error, and UsageError where it has more to say.
 void store_options(const Arguments& arguments, const po::options_description& all, po::variables_map& values) {
   // No abbreviations: an option added later must not change what an operator's script means.
@@ -85,7 +100,12 @@ void store_options(const Arguments& arguments, const po::options_description& al
   positional.add(kOperand, -1);
   po::parsed_options parsed(&all);
   try {
-    parsed = po::command_line_parser(arguments).options(all).positional(positional).style(kStyle).run();
+    parsed = po::command_line_parser(arguments)
+                 .options(all)
+                 .positional(positional)
+                 .style(kStyle)
+                 .extra_parser([&](const std::string& word) { return present_name(word, names); })
+                 .run();
   } catch (const po::unknown_option& error) {
     std::string name = error.get_option_name();
     name.erase(0, name.find_first_not_of('-'));
@@ -119,7 +139,7 @@ std::optional<po::variables_map> parse_command_line(const Arguments& arguments, 
   try {
     store_options(arguments, all, values);
     if (values.count("help") != 0) {
-      std::cout << "usage: " << help.synopsis << "\n\n" << help.purpose << "\n\noptions:\n";
+      std::cout << "usage: " << help.synopsis << "\n\n" << wrapped(help.purpose, 0, help_columns()) << "\n\noptions:\n";
       print_options(shown, help_columns(), std::cout);
       std::cout << "\nexamples:\n" << help.examples << '\n';
       return std::nullopt;
@@ -143,9 +163,9 @@ void use_names_of_options() {
                     .hash = "--hash",
                     .layout = "--layout",
                     .size_and_seed = "the same --expected-entries, --bits-per-entry, --hashes, --seed",
-                    .strangers = "--not",
+                    .strangers = "--never-match",
                     .stranger_query = "'bloomgate query --listed --list'",
-                    .exceptions = "--except",
+                    .exceptions = "--leave-out",
                     .removals = "--remove",
                     .strict = "--strict",
                     .no_sender_domains = "--no-sender-domains",
@@ -163,6 +183,11 @@ bool is_given(const po::variables_map& values, const char* option) {
 
 void add_json(bool& json, po::options_description& options) {
   options.add_options()(kJson, po::bool_switch(&json), "print the result as JSON, for scripts");
+}
+
+void add_quiet(bool& quiet, po::options_description& options) {
+  options.add_options()("quiet", po::bool_switch(&quiet),
+                        "print nothing when all goes well; warnings and bad lines are still shown");
 }
 
 bool asks_for_json(const Arguments& arguments) {

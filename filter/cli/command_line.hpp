@@ -25,7 +25,7 @@ using Arguments = std::vector<std::string>;
 // What `--help` of a subcommand prints round the list of its options.
 struct HelpText {
   const char* synopsis;  // "bloomgate size --entries N [OPTION...]"
-  const char* purpose;   // a sentence or two
+  const char* purpose;   // some sentences, in one line
   const char* examples;  // indented command lines
 };
 
@@ -49,7 +49,9 @@ bool is_given(const boost::program_options::variables_map& values, const char* o
 
 // The option --json, which every command has: stored in `json` by the parser.
 void add_json(bool& json, boost::program_options::options_description& options);
-// Whether that option is among them, even where they cannot be parsed.
+// The option --quiet of a command that makes something: it prints nothing when all goes well. Stored in `quiet`.
+void add_quiet(bool& quiet, boost::program_options::options_description& options);
+// Whether --json is among `arguments`, even where they cannot be parsed.
 bool asks_for_json(const Arguments& arguments);
 
 // The only operand of a command that takes one filter file. Throws UsageError for none or several.

@@ -8,7 +8,7 @@ namespace po = boost::program_options;
 
 void ListOptions::add_to(po::options_description& options) {
   options.add_options()  //
-      ("format", po::value(&format)->default_value(format)->value_name("FORMAT"),
+      ("format", po::value(&format)->default_value(format)->value_name("text|csv:COLUMN|postfix-map"),
        "how the lists are written, as for build")  //
       ("threads", po::value(&threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
@@ -34,18 +34,20 @@ unsigned checked_threads(unsigned threads) {
 void add_allow_rejects(LossLimits& limits, po::options_description& options) {
   limits.rejects.advice = "--allow-rejects takes the others all the same";
   options.add_options()("allow-rejects", po::bool_switch(&limits.rejects.is_lifted),
-                        "go on if more than a tenth of the lines is rejected");
+                        "continue even if more than a tenth of the lines is rejected");
 }
 
 void add_allow_empty(LossLimits& limits, po::options_description& options) {
   limits.empty.advice = "If that is meant, give --allow-empty";
-  options.add_options()("allow-empty", po::bool_switch(&limits.empty.is_lifted), "go on if no entry would be left");
+  options.add_options()("allow-empty", po::bool_switch(&limits.empty.is_lifted),
+                        "continue even if no entry would be left");
 }
 
 void add_allow_shrink(LossLimits& limits, po::options_description& options) {
   limits.shrink.advice = "If that is meant, give --allow-shrink";
-  options.add_options()("allow-shrink", po::bool_switch(&limits.shrink.is_lifted),
-                        "go on if less than half of the entries of the filter that is replaced are left");
+  options.add_options()(
+      "allow-shrink", po::bool_switch(&limits.shrink.is_lifted),
+      "continue even if the new filter has less than half of the entries of the one that it replaces");
 }
 
 }  // namespace bloomgate::cli

@@ -26,6 +26,7 @@ struct Command {
   std::string_view summary;
   int (*run)(const Arguments&);  // null: the command is a program of its own
   std::string_view topic = {};
+  std::string_view old_name = {};  // means the same, and no help shows it
 };
 
 constexpr std::string_view kEveryDay = "every day";
@@ -40,12 +41,14 @@ constexpr std::array kCommands = {
     Command{"rollback", "restore an earlier filter, or earlier layers, that --keep has kept", run_rollback, kEveryDay},
     Command{"import", "make a list of those of SpamAssassin, rspamd and other programs", run_import, "lists"},
     Command{"learned", "show, forget or export what the daemon has learned", run_learned, "lists"},
-    Command{"append", "add entries to a folder of layers, as a new layer", run_append, "layers"},
-    Command{"fold", "make one layer of all layers of a folder", run_fold, "layers"},
-    Command{"update", "change a store by lists, and make its filter", run_update, "stores"},
-    Command{"add", "add entries to a filter of the layout counting", run_add, "counters"},
-    Command{"remove", "remove entries from a filter of the layout counting", run_remove, "counters"},
-    Command{"export", "make a filter of a filter of the layout counting", run_export, "counters"},
+    Command{"add-layer", "add entries to a folder of layers, as a new layer", run_add_layer, "layers", "append"},
+    Command{"fold-layers", "make one layer of all layers of a folder", run_fold_layers, "layers", "fold"},
+    Command{"update-store", "change a store by lists, and make its filter", run_update_store, "stores", "update"},
+    Command{"counting-add", "add entries to a filter of the layout counting", run_counting_add, "counters", "add"},
+    Command{"counting-remove", "remove entries from a filter of the layout counting", run_counting_remove, "counters",
+            "remove"},
+    Command{"counting-export", "make a filter of a filter of the layout counting", run_counting_export, "counters",
+            "export"},
     Command{"sign", "make keys, and sign filters with them", run_sign, "publishing"},
     Command{"pull", "fetch what is published into a folder", nullptr, "publishing"},
     Command{"share", "show other hosts what the daemon has learned, as hashes", run_share, "publishing"},
@@ -57,7 +60,7 @@ constexpr std::array kCommands = {
     Command{"size", "calculate size, hashes and false-positive rate", run_size, "filters"},
 };
 
-constexpr std::size_t kNameColumns = 12;
+constexpr std::size_t kNameColumns = 17;
 
 void print_usage(std::ostream& out) {
   out << "usage: bloomgate COMMAND [OPTION...]\n\n"
@@ -149,7 +152,8 @@ int main(int argc, char** argv) {
     return EX_OK;
   }
   if (name == kListOptions) return list_all_options();
-  const auto* const command = std::ranges::find(kCommands, name, &Command::name);
+  const auto* const command = std::ranges::find_if(
+      kCommands, [&](const Command& each) { return name == each.name || (name == each.old_name && !name.empty()); });
   if (command == kCommands.end()) {
     return refuse_command(name, arguments);
   }

@@ -28,8 +28,8 @@
 namespace bloomgate {
 namespace {
 
-// A list of a day to come stays in use for longer than `newest` says. A clock may have been wrong when it was made, or
-// is now.
+// A list with a day in the future stays in use for longer than `newest` says. Either the clock was wrong when the list
+// was made, or it is wrong now.
 void warn_of_days_to_come(const std::vector<std::string>& lists, const std::function<void(std::string_view)>& show) {
   const Day now = today();
   for (const std::string& list : lists) {
@@ -39,7 +39,7 @@ void warn_of_days_to_come(const std::vector<std::string>& lists, const std::func
   }
 }
 
-// Stores among the inputs decide how hashes are made. Throws UsageError where that was asked for otherwise.
+// The stores among the inputs decide how hashes are made. Throws UsageError if the request asks for anything else.
 void follow_stores(BuildPlan& plan) {
   const StoreFile& store = *plan.stores->stores().front();
   const StoreShape& shape = store.header().shape;
@@ -74,18 +74,18 @@ void choose_seeds(BuildPlan& plan) {
   }
 }
 
-// Divides the available memory: one part to work with, the rest for the bit array, which is made in parts if it is
-// larger.
+// Divides the available memory: one part to work with, the rest for the bit array. If the array is larger, it is made
+// in parts.
 void share_memory(BuildPlan& plan) {
   constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
   constexpr std::uint64_t kMostByDefault = 1024 * kMiB;
   BuildOptions& options = plan.options;
-  // Code, stacks, text, and what a thread needs at least for the domains of senders.
+  // For code, stacks and text, and the minimum that a thread needs for the domains of senders.
   const std::uint64_t of_thread = options.sender_domains ? 22 : 16;
   const std::uint64_t kept = (64 + of_thread * options.threads) * kMiB;
   const std::uint64_t available = available_memory();
   const std::uint64_t usable = available > kept ? available - kept : 0;
-  // Where all hashes must be kept, there is no use for memory that is left.
+  // If all hashes must be kept, there is no other use for the remaining memory.
   const std::uint64_t by_default = keeps_all_hashes(options) ? usable / 4 * 3 : std::min(kMostByDefault, usable / 4);
   options.memory_bytes = plan.memory_bytes.value_or(by_default);
   options.body_memory_bytes = usable > options.memory_bytes ? usable - options.memory_bytes : 0;
@@ -125,7 +125,7 @@ void refuse_to_overwrite_inputs(const BuildPlan& plan) {
     for (const std::string& list : *lists) refuse_over(list, "list ", "");
   }
   for (const auto& input : plan.stores->stores()) {
-    refuse_over(input->path(), "store ", "; 'bloomgate update' changes a store");
+    refuse_over(input->path(), "store ", "; 'bloomgate update-store' changes a store");
   }
   for (const std::string& other : {plan.output, plan.reject_file}) {
     if (!store.empty() && are_same_place(store, other)) {
@@ -152,7 +152,7 @@ std::optional<std::uint64_t> estimate_of_inputs(OpenLists& lists, const StoreInp
 }
 
 bool is_estimate_off(std::uint64_t estimate, std::uint64_t addresses) {
-  constexpr double kSizeTolerance = 0.01;  // how far the bits per entry may be from what was asked for
+  constexpr double kSizeTolerance = 0.01;  // how far the bits per entry may be from the requested number
   return std::abs(static_cast<double>(estimate) - static_cast<double>(addresses)) >
          kSizeTolerance * static_cast<double>(addresses);
 }
@@ -180,7 +180,7 @@ BuildResult build_from_lists(BuildRequest request, JobObserver& observer, const 
   const auto start = std::chrono::steady_clock::now();
   OpenLists first(plan.inputs, plan.format, stop);
   std::optional<OpenLists> second;
-  std::atomic<const OpenLists*> read_now{&first};  // null: writing
+  std::atomic<const OpenLists*> read_now{&first};  // null: the job is writing
   WriteProgress written;
   const ObservedWork work(observer, [&]() -> WorkState {
     const OpenLists* const lists = read_now;
@@ -191,7 +191,7 @@ BuildResult build_from_lists(BuildRequest request, JobObserver& observer, const 
   if (plan.lacks_sender_domains) {
     show(
         "warning: a store among the inputs does not have the domains of its senders, so the filter is without them, "
-        "and strangers at any domain may be found; build that store from its lists again");
+        "and unlisted senders at any domain may be found; build that store from its lists again");
   }
   const BroadDomains broad_domains = usual_broad_domains(plan.broad_files, show);
   const ExceptList exceptions(list_files(plan.exceptions), plan.options.profile, stop);
@@ -214,7 +214,8 @@ BuildResult build_from_lists(BuildRequest request, JobObserver& observer, const 
   };
   read(first);
   if (estimate && is_estimate_off(*estimate, builder->addresses())) {
-    // The samples were not like the rest. Now the number is known, and only a second run can size the filter as asked.
+    // The samples were not like the rest. Now the number is known, but only a second run can size the filter as
+    // requested.
     options.expected_entries = builder->addresses();
     builder.reset();
     rejects.restart();

@@ -1,5 +1,5 @@
-// What a build is asked for, and what that comes to once its inputs are found. build_from_lists() carries it out, as
-// the ranks of an MPI job do.
+// The request of a build, and the plan that follows from it once its inputs are found. build_from_lists() carries it
+// out, and so do the ranks of an MPI job.
 #pragma once
 
 #include <atomic>
@@ -22,26 +22,27 @@ namespace bloomgate {
 struct BuildRequest : FilterRequest {
   std::vector<std::string> inputs;  // lists, folders of lists, stores
   std::optional<std::chrono::days> newest = {};
-  std::vector<std::string> exceptions = {};  // lists of what is left out
+  std::vector<std::string> exceptions = {};  // lists of the entries to leave out
   std::string reject_file = {};              // empty: none
-  std::string replaces = {};  // the filter that the new one is to take the place of; empty: that at `output`
-  // Nothing, as for `seed`: by the stores among the inputs, or as usual.
-  std::optional<std::string> seed_from = {};  // the filter whose seed is taken
+  std::string replaces = {};                 // the filter that the new one will replace; empty: that at `output`
+  // If these, or `seed`, are empty, the stores among the inputs decide, or else the default.
+  std::optional<std::string> seed_from = {};  // the filter whose seed is used
   std::optional<std::uint64_t> store_seed = {};
   std::optional<HashFamily> hash_family = {};
   std::optional<TagSeparators> tag_separators = {};
 };
 
-// The files of all folders are named, the stores among the inputs are open, and `options` are complete.
+// The request, with all folders replaced by their files, with the stores among the inputs open, and with complete
+// `options`.
 struct BuildPlan : BuildRequest {
-  // `show` gets warnings. Throws UsageError where a store among the inputs is not as asked for, and what the files
-  // throw that are read.
+  // `show` gets warnings. Throws UsageError if a store among the inputs does not fit the request, and what reading the
+  // files throws.
   BuildPlan(BuildRequest request, const std::function<void(std::string_view)>& show);
 
   const std::string& replaced() const noexcept { return replaces.empty() ? output : replaces; }
 
-  std::unique_ptr<StoreInputs> stores;  // never null; taken out of the inputs
-  bool lacks_sender_domains = false;    // wanted, and not to be had from the stores
+  std::unique_ptr<StoreInputs> stores;  // never null; removed from the inputs
+  bool lacks_sender_domains = false;    // requested, but the stores do not have them
 };
 
 struct BuildResult : FilterResult {
@@ -49,28 +50,28 @@ struct BuildResult : FilterResult {
   BroadCounts broad = {};
 };
 
-// Before the lists are read, as they may be large. Throws UsageError where the output would overwrite one of them.
+// Call it before the lists are read, as they may be large. Throws UsageError if the output would overwrite one of them.
 void refuse_to_overwrite_inputs(const BuildPlan& plan);
 
-// The bytes of bits that a filter with `options` has. 0: that is not known before the lists are read.
+// The size of the bit array of a filter with `options`. 0: it is not known before the lists are read.
 std::uint64_t expected_bytes(const BuildOptions& options);
 
-// How many addresses the inputs hold, if that is known before they are read.
+// The number of addresses in the inputs, if that is known before they are read.
 std::optional<std::uint64_t> estimate_of_inputs(OpenLists& lists, const StoreInputs& stores, AddressProfile profile);
 
-// Whether a filter that was sized for the estimate would be another than was asked for.
+// Whether a filter that was sized for the estimate would differ from the requested one.
 bool is_estimate_off(std::uint64_t estimate, std::uint64_t addresses);
 
-// What the domains of all addresses may take, said before the work where it is much. Empty where it is not, or where
-// nothing says how many addresses there are. `options` are those with which the filter is built.
+// A message about the memory and time that the domains of all addresses may take, to be shown before the work. Empty if
+// that is little, or if the number of addresses is not known. `options` are those with which the filter is built.
 std::string cost_of_sender_domains(const BuildOptions& options);
 
-// Why no filter is made of what was read. Nothing: one is made.
+// Why no filter is made from what was read; nothing if one is made.
 std::optional<BloomgateError> refusal_of_lists(const BuildPlan& plan, const LinesRead& read, std::uint64_t entries);
 
-// Puts the files in place, or changes nothing: where the output would overwrite an input (UsageError), where too much
-// of the lists was rejected or is gone (BloomgateError{bad_input, no_entries}), where `stop` turned true
-// ({interrupted}), and where reading or writing fails. Throws what BuildPlan throws.
+// Builds the filter and publishes its files. Changes nothing if the output would overwrite an input (UsageError), if
+// too much of the lists was rejected or is gone (BloomgateError{bad_input, no_entries}), if `stop` turned true
+// ({interrupted}), or if reading or writing fails. Throws what BuildPlan throws.
 BuildResult build_from_lists(BuildRequest request, JobObserver& observer, const std::atomic<bool>& stop);
 
 }  // namespace bloomgate

@@ -14,16 +14,16 @@ namespace bloomgate {
 
 // `output` may be one of the filters.
 struct CombineRequest : FilterRequest {
-  std::vector<std::string> filters;  // two at least
+  std::vector<std::string> filters;  // at least two
   Combination combination = Combination::unite;
 };
 
 struct Combined {
   FilterHeader header;
-  std::string warning = {};  // as of lost_sender_domains()
+  std::string warning = {};  // from lost_sender_domains()
 };
 
-// Throws what LossLimits refuses, with the most entries that the result can have, and what MappedFilter,
+// Throws what LossLimits refuses, for the most entries that the result can have, and what MappedFilter,
 // require_can_write() and combine_filters() throw.
 Combined combine(const CombineRequest& request, const std::atomic<bool>& stop);
 

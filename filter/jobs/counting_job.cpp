@@ -46,8 +46,8 @@ std::uint64_t gather_block(const Block& block, const Format& format, const Filte
   return not_there;
 }
 
-// Gathers the entries of the lists that the filter has, or looks as if it had, and reports every other line with its
-// place. Returns how many entries are certainly not there.
+// Gathers the entries of the lists that the filter has, or seems to have, and reports every other line with its
+// position. Returns how many entries are certainly not there.
 std::uint64_t gather_entries_there(OpenLists& lists, const FilterView& view, GatheredEntries& entries, unsigned threads,
                                    RejectLog& rejects) {
   std::atomic<std::uint64_t> not_there{0};
@@ -60,7 +60,7 @@ std::uint64_t gather_entries_there(OpenLists& lists, const FilterView& view, Gat
   return not_there;
 }
 
-// Gives the number of entries that are not there, of those that are to be removed.
+// Returns how many of the entries that are to be removed are not there.
 std::uint64_t read_changes(const CountingRequest& request, OpenLists& lists, const MappedFilter& old,
                            CountingUpdate& update, RejectLog& rejects, JobObserver& observer) {
   const unsigned threads = request.options.threads;

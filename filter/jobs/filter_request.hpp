@@ -1,4 +1,4 @@
-// What a build and an update are asked for alike, and the steps that both have, also as the jobs of several ranks.
+// The common part of the requests for a build and an update, and their common steps, also for jobs of several ranks.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,8 @@ namespace bloomgate {
 
 struct FilterRequest {
   std::string output;
-  std::string format = "text";              // of the lists, as make_format() takes it
-  std::vector<std::string> strangers = {};  // lists of addresses that must not be taken for listed
+  std::string format = "text";              // of the lists, for make_format()
+  std::vector<std::string> strangers = {};  // lists of addresses that the filter must not list
   BroadFiles broad_files = {};
   unsigned keep = 0;
   bool is_strict = false;
@@ -30,48 +30,48 @@ struct FilterRequest {
   std::optional<std::uint64_t> memory_bytes = {};
   std::optional<std::string> scratch_folder = {};
   ManifestRequest manifest = {};  // of the output, if it is signed
-  // The rest. What stands above comes into it with the plan; `sender_domains` says whether they are wanted.
+  // The other options. The plan copies the members above into them; `sender_domains` says whether they are requested.
   BuildOptions options = {};
 
-  // Names the files of the lists of strangers, and the folder for what does not fit into memory. Throws what
-  // list_files() throws.
+  // Replaces folders of excluded senders by their files, and chooses the folder for what does not fit into memory.
+  // Throws what list_files() throws.
   void complete();
 };
 
 struct FilterResult {
   std::string output;
   FilterHeader header;
-  std::uint64_t rejected = 0;  // lines; of an update, those of what is added
+  std::uint64_t rejected = 0;  // lines; for an update, those of the added lists
   StrangerReview strangers = {};
   std::uint64_t spilled_bytes = 0;
   double seconds = 0;
-  std::string store_path = {};                   // empty: there is none
-  bool is_over_expected = false;                 // more addresses than it was asked to be sized for
+  std::string store_path = {};                   // empty: there is no store
+  bool is_over_expected = false;                 // more addresses than the requested size was for
   std::optional<WrittenManifest> manifest = {};  // nothing: none was written
 };
 
-// For the manifest of the output, to be made before the work. Throws as its constructor.
+// The writer of the output's manifest; make it before the work. Throws as its constructor.
 ManifestWriter manifest_writer(const FilterRequest& request, const std::function<void(std::string_view)>& show);
 
-// Throws what require_can_write() and its like throw where the output cannot be put: a filter of `bytes`, and the store
-// of `options`.
+// Throws what require_can_write() and similar functions throw if the output cannot be written: a filter of `bytes`, and
+// the store of `options`.
 void require_output(const FilterRequest& request, const BuildOptions& options, std::uint64_t bytes = 0);
 
-// How many generations to keep: as asked for, or 0 where the old filter, or its store, is damaged, since a damaged one
-// would push out a good one. Says so with `show`. Reads all of both.
+// How many generations to keep: as requested, or 0 if the old filter, or its store, is damaged, since a damaged file
+// would displace a good one. In that case shows a message with `show`. Reads all of both files.
 unsigned generations_to_keep(const FilterRequest& request, const BuildOptions& options,
                              const std::function<void(std::string_view)>& show);
 
-// Why nothing is made of the lines that were read: too many were rejected, or any with `is_strict`. `outcome` ends the
-// sentence then. Nothing: it may be.
+// Why no filter is made from the lines that were read: too many were rejected, or any with `is_strict`. `outcome` ends
+// the sentence then. Nothing if one is made.
 std::optional<BloomgateError> refusal_of_lines(const FilterRequest& request, const LinesRead& read,
                                                const std::string& outcome);
 
-// Why nothing is removed: `rejected` of the removals ("lines of --remove") are no entries, and the senders in them
-// would stay listed.
+// The error if nothing is removed: `rejected` of the removals ("lines of --remove") are not entries, and the senders in
+// them would stay listed.
 BloomgateError refusal_of_removals(std::uint64_t rejected, const std::string& removals);
 
-// `request` has the options as they were asked for.
+// `request` has the options as they were requested.
 FilterResult result_of(const FilterRequest& request, const FilterHeader& header, std::uint64_t rejected,
                        const StrangerReview& strangers, std::uint64_t spilled_bytes,
                        std::chrono::steady_clock::time_point start);

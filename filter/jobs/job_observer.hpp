@@ -1,4 +1,4 @@
-// Who watches a job: gets its lines, and may look how far it has come. A job itself prints nothing.
+// Observes a job: gets its messages, and may ask for its progress. A job itself prints nothing.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,13 @@ class JobObserver {
   JobObserver(const JobObserver&) = delete;
   JobObserver& operator=(const JobObserver&) = delete;
 
-  // Long work begins. `look` says how far it is, and may be called from any thread until end().
+  // Long work begins. `look` returns its progress, and may be called from any thread until end().
   virtual void begin(std::function<WorkState()> look) = 0;
   virtual void end() noexcept = 0;
 
   // A warning or a bad line, without a line end. Safe from any thread.
   virtual void warn(std::string_view line) = 0;
-  // What is good to know, and no fault.
+  // A message that is useful to know, and not a fault.
   virtual void note(std::string_view line) = 0;
 
   std::function<void(std::string_view)> warns() {
@@ -30,7 +30,7 @@ class JobObserver {
   }
 };
 
-// Between begin() and end(). What `look` uses has to outlive it.
+// Calls begin() and end(). Whatever `look` uses must outlive it.
 class ObservedWork {
  public:
   ObservedWork(JobObserver& observer, std::function<WorkState()> look) : observer_(observer) {

@@ -28,9 +28,9 @@ namespace {
 using OpenLayers = std::vector<std::unique_ptr<MappedFilter>>;
 
 constexpr double kTightening = 0.5;  // r
-// Blocks are sized for them, as those of any build.
+// The size of a block depends on this number, as in any build.
 constexpr std::uint32_t kUsualHashes = 6;
-// A rate below this is no rate: hashes of 64 bits end there for 10^9 entries.
+// The lowest useful rate: with 10^9 entries, hashes of 64 bits cannot reach less.
 constexpr double kLeastRate = 1e-10;
 constexpr mode_t kFolderMode = 0755;
 
@@ -40,7 +40,7 @@ OpenLayers open_layers(const std::vector<Layer>& layers) {
   return filters;
 }
 
-// 0003.bloom after 0001.bloom and 0002.bloom; other names count as none.
+// 0003.bloom after 0001.bloom and 0002.bloom; other names are ignored.
 std::string next_layer(const std::string& folder, const std::vector<Layer>& layers) {
   std::uint64_t highest = 0;
   for (const Layer& layer : layers) {
@@ -54,7 +54,8 @@ std::string next_layer(const std::string& folder, const std::vector<Layer>& laye
   return (std::filesystem::path(folder) / (name + std::string(kLayerSuffix))).string();
 }
 
-// The bound that layers were begun with: twice the rate of the loosest one, as its hashes say it was made, or as it is.
+// The bound of the first layers: twice the highest rate of a layer, which is either the rate that its number of hashes
+// was chosen for, or its present rate.
 double bound_of(const OpenLayers& layers) {
   double loosest = 0;
   for (const auto& layer : layers) {
@@ -72,7 +73,7 @@ void size_for_rate(BuildOptions& options, double rate) {
   options.hashes = std::min(best_hashes(bits, options.layout, block_bytes), rules.most_hashes());
 }
 
-// What `keep` does: the layers as they are now are kept, and if the change fails they need not be.
+// Implements `keep`: keeps the layers as they are now; if the change fails, removes what was kept.
 class KeptLayers {
  public:
   KeptLayers(const std::string& folder, unsigned keep) : folder_(own_path_of(folder)), keep_(keep) {
@@ -82,13 +83,13 @@ class KeptLayers {
     if (keep_ == 0) return;
     try {
       drop_unchanged_generation(folder_);
-    } catch (...) {  // NOLINT(bugprone-empty-catch): the next job does it; what has failed is told already
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the next job does it; the failure was already reported
     }
   }
   KeptLayers(const KeptLayers&) = delete;
   KeptLayers& operator=(const KeptLayers&) = delete;
 
-  // The change was made.
+  // Call it when the change was made.
   void done() const {
     if (keep_ != 0) trim_generations(folder_, keep_);
   }
@@ -114,7 +115,7 @@ void LayerJob::lock_folder() {
   writer_.emplace(request_.folder, request_.build.options.sign_key, request_.build.manifest, observer_.warns());
 }
 
-// Throws where too little is left.
+// Throws if too little is left.
 double LayerJob::next_rate(const OpenLayers& filters) const {
   const double bound = request_.bound ? *request_.bound : bound_of(filters);
   double sum = 0;
@@ -125,11 +126,11 @@ double LayerJob::next_rate(const OpenLayers& filters) const {
                        "the layers of " + request_.folder + " come to a rate of " + format_rate(sum) + ", and " +
                            format_rate(bound) +
                            " is the bound, so there is no room for another one; make one of them "
-                           "(bloomgate fold), remove old ones, or give " +
+                           "(bloomgate fold-layers), remove old ones, or give " +
                            choice_names().larger_bound);
 }
 
-// The new layer spells addresses as the last one there does.
+// The new layer uses the same spelling of addresses as the last existing one.
 void LayerJob::follow_layers(const OpenLayers& filters) {
   if (filters.empty()) return;
   const AddressProfile& profile = filters.back()->header().shape.profile;
@@ -149,7 +150,7 @@ std::optional<BuildResult> LayerJob::append() {
   if (layers_.size() >= kMostLayers) {
     throw BloomgateError(ErrorCode::bad_argument, request_.folder + " has " + std::to_string(layers_.size()) +
                                                       " layers, as many as a whitelist may have; make one of them "
-                                                      "(bloomgate fold), or remove old ones");
+                                                      "(bloomgate fold-layers), or remove old ones");
   }
   const OpenLayers filters = open_layers(layers_);
   const bool is_signed = request_.build.options.sign_key != nullptr;
@@ -158,9 +159,9 @@ std::optional<BuildResult> LayerJob::append() {
   }
   if (request_.bound || !filters.empty()) size_for_rate(request_.build.options, next_rate(filters));
   follow_layers(filters);
-  // An empty layer would take one of the places that a folder has; none is made of lists that may be empty.
+  // An empty layer would use one of the slots that a folder has. So lists that may be empty make none.
   const bool may_be_none = !layers_.empty() && std::exchange(request_.build.limits.empty.is_lifted, false);
-  // Not read: all of them stay.
+  // The layers are not verified here, since all of them stay.
   const KeptLayers kept(request_.folder, keep_);
   try {
     BuildResult result = build(next_layer(request_.folder, layers_));
@@ -169,12 +170,12 @@ std::optional<BuildResult> LayerJob::append() {
     return result;
   } catch (const BloomgateError& error) {
     if (!may_be_none || error.code() != ErrorCode::no_entries) throw;
-    if (is_signed) manifest_ = writer_->write();  // so that a whitelist that nobody adds to stays fresh
+    if (is_signed) manifest_ = writer_->write();  // so that a whitelist without new entries stays fresh
     return std::nullopt;
   }
 }
 
-// `keep`, or 0 where a layer is damaged: a bad one would push out a good one. Reads all of them.
+// `keep`, or 0 if a layer is damaged: a damaged one would displace a good one. Reads all of them.
 unsigned LayerJob::keep_if_sound() const {
   if (keep_ == 0) return 0;
   try {
@@ -186,7 +187,7 @@ unsigned LayerJob::keep_if_sound() const {
   }
 }
 
-// In place of the first layer.
+// The union replaces the first layer.
 void LayerJob::unite(const std::string& output) {
   const OpenLayers filters = open_layers(layers_);
   const unsigned threads = request_.build.options.threads;
@@ -202,7 +203,7 @@ void LayerJob::unite(const std::string& output) {
   } catch (const BloomgateError& error) {
     if (error.code() != ErrorCode::bad_argument && error.code() != ErrorCode::unsupported_layout) throw;
     throw BloomgateError(error.code(), std::string(error.what()) +
-                                           "; name the lists or stores that hold all entries: bloomgate fold " +
+                                           "; name the lists or stores that hold all entries: bloomgate fold-layers " +
                                            request_.folder + " LIST...");
   }
 }
@@ -227,7 +228,7 @@ FoldResult LayerJob::fold() {
     if (std::ranges::any_of(layers_, is_input)) throw UsageError(input + " is a layer; name lists or stores");
   }
   if (inputs.empty()) {
-    usable_layers_in(request_.folder);  // says what to do where there is none
+    usable_layers_in(request_.folder);  // throws, with the remedy, if there is no layer
   } else {
     follow_layers(open_layers(layers_));
   }

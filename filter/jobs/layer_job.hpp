@@ -1,12 +1,12 @@
 // Makes the layers of a folder (filter/keep/layer_folder.hpp).
 //
 // The rates follow Almeida, Baquero, Preguiça, Hutchison, "Scalable Bloom Filters", 2007: layer i has the rate
-// P_i = P_0 * r^i, with r = 1/2, so that all together stay below P_0 / (1 - r) = 2 * P_0, however many they are. A new
-// layer gets the half of what the layers that are there leave of that bound. That is the same series, and where layers
-// go, what they took is free again.
+// P_i = P_0 * r^i, with r = 1/2, so that the sum stays below P_0 / (1 - r) = 2 * P_0, for any number of layers. A new
+// layer gets half of the rate that the existing layers leave of that bound. That is the same series, and when layers
+// are removed, their rate is free again.
 //
-// An entry that a lower layer has is put into the new one all the same: a hit may be a false positive, and a lower
-// layer may be removed one day.
+// An entry that a lower layer has is put into the new one all the same: a hit there may be a false positive, and the
+// lower layer may be removed one day.
 #pragma once
 
 #include <atomic>
@@ -27,37 +27,37 @@ namespace bloomgate {
 
 struct LayerRequest {
   std::string folder;
-  // How the layer is built. Its place, and where they are not asked for, its spelling of addresses follow from the
-  // folder; `keep` is of states of the folder.
+  // How the layer is built. Its position follows from the folder. So does its spelling of addresses, unless requested
+  // here. `keep` counts states of the folder.
   BuildRequest build;
-  std::optional<double> bound = {};  // what a look-up in all layers may come to; nothing: as the layers were begun
+  std::optional<double> bound = {};  // for the rate of a look-up in all layers; nothing: that of the first layers
 };
 
 struct FoldResult {
   std::optional<BuildResult> built = {};  // nothing: the union was made
-  std::size_t layers = 0;                 // that there were
+  std::size_t layers = 0;                 // how many there were before
   std::string output = {};
 };
 
-// For one of the two works, once.
+// Call either append() or fold(), once.
 class LayerJob {
  public:
-  // The observer and `stop` have to outlive it.
+  // The observer and `stop` must outlive the object.
   LayerJob(LayerRequest request, JobObserver& observer, const std::atomic<bool>& stop);
 
-  // The next layer, from lists; the folder is made where it is missing. Nothing: the lists hold no entry, and none was
-  // made of them. With a key the manifest is written at the end, in both cases: the layers that are there must be
-  // signed then, by that key or one that goes with it (ManifestWriter::require_may_name()). Throws what
-  // build_from_lists() throws, and BloomgateError{bad_argument} where there is no room for another layer, {cannot_open,
-  // cannot_write}, and {interrupted} while it waits for another job in the folder.
+  // Makes the next layer, from lists; makes the folder if it is missing. Returns nothing, and makes no layer, if the
+  // lists have no entry. With a key it writes the manifest at the end, in both cases: the existing layers must then be
+  // signed, by that key or one that belongs to it (ManifestWriter::require_may_name()). Throws what build_from_lists()
+  // throws, BloomgateError{bad_argument} if there is no room for another layer, {cannot_open, cannot_write}, and
+  // {interrupted} while it waits for another job in the folder.
   std::optional<BuildResult> append();
 
-  // One layer in place of all. With inputs it is built from them; without, it is the union of the layers. At every
-  // moment the folder lists all: the new layer takes the place of the first, then the others go. Throws as append(),
-  // UsageError where a layer is among the inputs, and what combine_filters() throws.
+  // Makes one layer that replaces all. With inputs it is built from them; without, it is the union of the layers. At
+  // every moment the folder lists all entries: the new layer replaces the first one, then the others are removed.
+  // Throws as append(), UsageError if a layer is among the inputs, and what combine_filters() throws.
   FoldResult fold();
 
-  // The one that was written at the end, also where no layer was made. Nothing: there is no key.
+  // The manifest that was written at the end, also if no layer was made. Nothing if there is no key.
   const std::optional<WrittenManifest>& manifest() const noexcept { return manifest_; }
 
  private:

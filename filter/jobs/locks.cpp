@@ -13,7 +13,8 @@
 namespace bloomgate {
 namespace {
 
-// A change that ended meanwhile has put another file there, or `rollback` another folder.
+// Whether the file is still at `path`: a change that ended meanwhile has put another file there, or `rollback` another
+// folder.
 bool is_at(int file, const std::string& path) {
   struct stat there = {};
   const auto locked = FileStamp::of(file);
@@ -43,7 +44,7 @@ FolderLock::FolderLock(const std::string& folder, const std::atomic<bool>& stop,
   do {
     file_.reset(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!file_.is_open()) throw system_error(ErrorCode::cannot_open, "open the folder", folder, errno);
-    // Without a lock two commands could give their layers one name, and one of them would be lost.
+    // Without a lock two commands could give their layers the same name, and one layer would be lost.
     const auto fail = [&] { throw system_error(ErrorCode::cannot_write, "lock the folder", folder, errno); };
     if (flock(file_.get(), LOCK_EX | LOCK_NB) == 0) continue;
     if (errno != EWOULDBLOCK && errno != EINTR) fail();

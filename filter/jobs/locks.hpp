@@ -1,4 +1,4 @@
-// Locks (flock(2)) by which two commands do not change the same thing at once. A killed process leaves none.
+// Locks (flock(2)) that prevent two commands from changing the same thing at once. A killed process leaves no lock.
 #pragma once
 
 #include <atomic>
@@ -14,21 +14,21 @@ namespace bloomgate {
 // the first.
 class ChangeLock {
  public:
-  // Locks the file at `path` as long as the object lives. Where the file system has no locks, it does without. Throws
+  // Locks the file at `path` as long as the object lives. If the file system has no locks, it does nothing. Throws
   // BloomgateError{cannot_open}, and {cannot_write} if another process has the lock.
   explicit ChangeLock(const std::string& path);
 
-  // The same if there is such a file: otherwise there are no changes to lose.
+  // The same if the file exists: otherwise there are no changes to lose.
   static std::optional<ChangeLock> if_there(const std::string& path);
 
  private:
   FileDescriptor file_;
 };
 
-// Of two jobs that change what is in a folder, layers or lists, one waits for the other.
+// If two jobs change the layers or lists of one folder, this lock makes the second wait for the first.
 class FolderLock {
  public:
-  // Waits, after a call of `on_wait`, which may be empty; held as long as the object lives. Throws
+  // Waits for the lock, after a call of `on_wait`, which may be empty; holds it as long as the object lives. Throws
   // BloomgateError{cannot_open, cannot_write}, and {interrupted} if `stop` turned true and a signal ended the wait.
   FolderLock(const std::string& folder, const std::atomic<bool>& stop, const std::function<void()>& on_wait = {});
 

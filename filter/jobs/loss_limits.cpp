@@ -18,7 +18,7 @@ std::optional<std::uint64_t> entries_at(const std::string& path) {
   try {
     return entries_of(MappedFilter(path).header());
   } catch (const BloomgateError&) {
-    return std::nullopt;  // Whatever it is, no list is lost with it.
+    return std::nullopt;  // whatever it is, it has no entries to lose
   }
 }
 
@@ -64,7 +64,7 @@ std::string lost_sender_domains(const FilterHeader& combined,
   const auto has_them = [](const auto& filter) { return filter->header().sender_domains.has_value(); };
   if (combined.sender_domains || std::ranges::none_of(filters, has_them)) return {};
   return "warning: not all filters have the domains of their senders, so the union is without them, and "
-         "strangers at any domain may be found; build all from their lists again";
+         "unlisted senders at any domain may be found; build all from their lists again";
 }
 
 }  // namespace bloomgate

@@ -1,5 +1,5 @@
-// What keeps a whitelist from vanishing by a slip: a file of another format, a folder that is empty, the lists of
-// yesterday. Jobs that make a filter of lists, or put another one in its place, ask before they write.
+// Protects a whitelist against loss by a slip: a file of another format, an empty folder, the lists of yesterday. Jobs
+// that make a filter from lists, or replace a filter, ask before they write.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace bloomgate {
 
-// The lines of lists that were read.
+// The lines of the lists that were read.
 struct LinesRead {
-  std::uint64_t lines = 0;     // entries, and rejected ones
-  std::uint64_t rejected = 0;  // of these
+  std::uint64_t lines = 0;     // entries, and rejected lines
+  std::uint64_t rejected = 0;  // how many of these were rejected
   std::string kinds = {};      // RejectLog::kinds()
   std::string advice = {};     // Format::advice()
 
@@ -34,16 +34,16 @@ struct LossLimits {
   Limit rejects;
   Limit shrink;
 
-  // Why nothing is to be made of those lines: too many of them were rejected. Nothing: it may be.
+  // Why nothing is to be made from those lines: too many of them were rejected. Nothing if a filter may be made.
   std::optional<BloomgateError> refusal_of(const LinesRead& read) const;
-  // The same for a filter of so many entries: it has none, or the filter at `path`, of which it takes the place, has
-  // more than twice as many. What is no filter there, or cannot be read, has none to lose.
+  // The same for a filter of so many entries: it has none, or the filter at `path`, which it replaces, has more than
+  // twice as many. If there is no filter at `path`, or it cannot be read, there are no entries to lose.
   std::optional<BloomgateError> refusal_of(std::uint64_t entries, const std::string& path) const;
-  // Throws that.
+  // Throws the result of refusal_of(), if there is one.
   void require(std::uint64_t entries, const std::string& path) const;
 };
 
-// A warning where a union is without the domains of its senders, and one of the filters had them; else nothing.
+// A warning if a union lacks the domains of its senders although one of the filters had them; otherwise empty.
 std::string lost_sender_domains(const FilterHeader& combined,
                                 const std::vector<std::unique_ptr<MappedFilter>>& filters);
 

@@ -45,8 +45,8 @@ void refuse_to_overwrite(const PartRequest& request) {
   }
 }
 
-// A program before a pipe that fails at once sends nothing; then a part without an entry would look like one of an
-// empty list.
+// If a program that writes into a pipe fails at once, it sends nothing; the part would then look like that of an empty
+// list.
 void require_input(const PartRequest& request, const OpenLists& lists) {
   for (std::size_t input = 0; input < request.inputs.size(); ++input) {
     if (request.inputs[input] != kStandardInput || lists.blocks.raw_bytes(input) != 0) continue;
@@ -64,7 +64,7 @@ void require_one_standard_input(const PartRequest& request) {
   throw UsageError("standard input, -, can be one list only");
 }
 
-// Names without their folders, which may be mounted elsewhere for each job, and sizes.
+// Names and sizes. The names are without folders, since each job may see these under another path.
 std::string seen_of(const OpenLists& lists) {
   std::string seen;
   for (std::size_t input = 0; input < lists.blocks.input_count(); ++input) {
@@ -74,7 +74,7 @@ std::string seen_of(const OpenLists& lists) {
   return seen;
 }
 
-// What the parts of one run have in common, beside how they make hashes.
+// The common properties of the parts of one run, apart from how they make hashes.
 std::uint64_t run_of(const PartRequest& request, const OpenLists& lists) {
   const std::string text = request.run + '\0' + request.format + '\0' +
                            (request.options.sender_domains ? "domains" : "") + '\0' +
@@ -120,7 +120,7 @@ class Part {
     store.set_part(part);
     store.complete();
     check_stop(stop);
-    // Not by a name that another attempt at the same part uses as well.
+    // Not staged under a name that another attempt at the same part would also use.
     store.publish();
     return {.output = request_.output,
             .header = store.header(),

@@ -28,7 +28,7 @@ struct Finding {
 }  // namespace
 
 struct QueryJob::Answers {
-  std::string text;  // of those that are shown
+  std::string text;  // of the answers that are shown
   QueryCounts counts;
 };
 
@@ -57,7 +57,7 @@ class QueryJob::QueriedFilter {
 
   Answers answers_of(const Block& block, const Format& format) const {
     Answers answers;
-    // Enough for short answers to short lines; longer text is moved once or twice.
+    // Enough for short answers to short lines; longer text is reallocated once or twice.
     if (job_.shown_.listed && job_.shown_.not_listed) answers.text.reserve(block.text.size() + block.text.size() / 2);
     look_up_entries(
         block, format, filter_.view(),
@@ -104,13 +104,13 @@ class QueryJob::QueriedFilter {
   }
 
   static Entry entry_of(std::string_view text, AddressProfile profile) {
-    // To a list a line that begins with '#' is a comment; to who asks, `#joe@example.org` is an address like any other,
-    // and so it is in a pair.
+    // In a list, a line that begins with '#' is a comment. In a query, `#joe@example.org` is an address like any other,
+    // also in a pair.
     if (const std::size_t sign = text.find(kPairSign); text.starts_with('#') && sign != std::string_view::npos) {
       const std::string sender = "<" + std::string(text.substr(0, sign)) + ">";
       return canonicalize_pair(sender, text.substr(sign + kPairSign.size()), profile);
     }
-    // To a mail server what follows an address is a parameter, and is skipped.
+    // For a mail server, text after an address is a parameter, and is skipped.
     const std::size_t signer = ascii::lower_case(text).rfind(ascii::trimmed_back(kSignerSign, " "));
     const bool has_signer = signer != std::string::npos;
     if (text.starts_with('#') && has_signer) {
@@ -129,7 +129,7 @@ class QueryJob::QueriedFilter {
     return goes_into_bits(pair.kind()) ? view.may_contain(pair.key()) : view.contains_domain(pair.key());
   }
 
-  // A pair that is not listed itself may be by a wider one, or its sender is listed for everybody.
+  // If a pair is not listed itself, a wider pair may list it, or its sender may be listed for all recipients.
   Finding find_pair(std::string_view key, EntryKind kind, bool found) const {
     if (found && (!goes_into_bits(kind) || confirmation_.confirms(key))) return {.is_listed = true};
     const FilterView& view = filter_.view();
@@ -142,25 +142,25 @@ class QueryJob::QueriedFilter {
     return {.is_excluded = goes_into_bits(kind) && !found && !view.excluded().empty() && view.is_excluded(key)};
   }
 
-  // The entry that lists the sender of a pair for everybody; empty if there is none.
+  // The entry that lists the sender of a pair for all recipients; empty if there is none.
   std::string entry_of_sender(std::string_view sender) const {
     const FilterView& view = filter_.view();
     if (is_mailing_list_key(sender) || sender.starts_with('@')) {
-      // What has no local part has no tag, and is no comment: the key is its spelling.
+      // A key without a local part has no tag, and is not a comment: the key is its own spelling.
       return std::string(view.find(canonicalize_list_line(sender)).domain_entry().view());
     }
     if (view.may_contain(sender) && confirmation_.confirms(sender)) return std::string(sender);
     return std::string(view.find_by_domain(sender.substr(sender.rfind('@'))).domain_entry().view());
   }
 
-  // An entry with a signer that is not listed itself may be by a wider one with that signer.
+  // If an entry with a signer is not listed itself, a wider one with that signer may list it.
   Finding find_with_signer(std::string_view key) const {
     const SignerSides sides = sides_of_signer_key(key);
     const SignerKey found = filter_.view().find_with_signer(sides.entry, sides.signer);
     return {.is_listed = !found.view().empty(), .by = std::string(found.view() == key ? "" : found.view())};
   }
 
-  // An address that is not listed itself may be by its domain.
+  // If an address is not listed itself, its domain may be.
   FoundEntry found_by(const LookedUp& entry) const {
     if (entry.kind != EntryKind::address) {
       if (entry.kind != EntryKind::mailing_list) return {.match = entry.found ? match_of(entry.kind) : Match::none};
@@ -202,7 +202,7 @@ bool QueryJob::use(const QueriedFilter& filter, const Answers& answers) {
 void QueryJob::look_up(std::string_view text) {
   for (const auto& layer : layers_) {
     const Answers answers = layer->answers_to(text);
-    // The last one has the last word.
+    // If no layer lists it, the answer of the last one is used.
     if (answers.counts.listed == 0 && layer != layers_.back()) continue;
     use(*layer, answers);
     return;
@@ -213,7 +213,7 @@ void QueryJob::look_up_lists(const std::vector<std::string>& lists, const std::s
                              JobObserver& observer, const std::atomic<bool>& stop) {
   const QueriedFilter& queried = *layers_.front();
   const FilterView& view = queried.filter().view();
-  // Counting asks for an address by its own key alone.
+  // The count looks up an address only by its own key.
   const bool counts =
       !shown_.any() && view.domains().empty() && queried.confirmation().store() == nullptr && BulkLookup::suits(view);
   OpenLists open(list_files(lists), format, stop, counts ? BlockOrder::any : BlockOrder::in_turn);

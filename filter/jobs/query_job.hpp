@@ -1,7 +1,7 @@
 // Looks up names, or the lines of lists, in a filter or a folder of layers. Used by `bloomgate query`.
 //
-// The answers go out as text while more is looked up: a function of the caller writes each, in several threads at once,
-// and another takes the text, in the order in which was asked. For one thread but for these.
+// The answers are passed on as text while more is looked up. A function of the caller writes each answer as text, in
+// several threads at once; another one receives the text, in the order of the questions. For one thread, except these.
 #pragma once
 
 #include <atomic>
@@ -18,24 +18,24 @@
 namespace bloomgate {
 
 struct Answer {
-  std::string_view entry;  // as it was looked up; "<>" for the null sender; empty for a line that is no entry
+  std::string_view entry;  // as it was looked up; "<>" for the null sender; empty for a line that is not an entry
   bool is_listed = false;
-  bool is_excluded = false;          // its bits are all set, but it is a known stranger
+  bool is_excluded = false;          // all its bits are set, but it is an excluded sender
   std::string_view by = {};          // the entry that lists it, other than itself
-  const LineFault* fault = nullptr;  // of a line that is no entry
+  const LineFault* fault = nullptr;  // of a line that is not an entry
 };
 
-// Which answers are wanted.
+// Which answers to show.
 struct ShownAnswers {
   bool listed = true;
-  bool not_listed = true;  // rejected ones too
+  bool not_listed = true;  // also rejected ones
 
   bool any() const noexcept { return listed || not_listed; }
 };
 
 struct QueryOptions {
-  std::string path;        // a filter, or a folder of layers: who is listed by one of them is listed
-  std::string store_path;  // of a filter alone: an address is listed only if this store has it, too; may be empty
+  std::string path;        // a filter, or a folder of layers: a sender that one of them lists is listed
+  std::string store_path;  // for a filter only: an address is listed only if this store has it, too; may be empty
   ShownAnswers shown;
 };
 
@@ -47,20 +47,21 @@ struct QueryCounts {
 
 class QueryJob {
  public:
-  using WriteAnswer = std::function<void(const Answer& answer, std::string& text)>;  // at the end of the text
-  // Returns false if nobody reads the answers any more.
+  using WriteAnswer = std::function<void(const Answer& answer, std::string& text)>;  // appends to the text
+  // Returns false if the reader of the answers has gone.
   using UseText = std::function<bool(std::string_view text)>;
 
   // Throws what MappedFilter, open_store() and usable_layers_in() throw.
   QueryJob(const QueryOptions& options, WriteAnswer write, UseText use);
   ~QueryJob();
 
-  // Looks up what a person or a log has: an address with or without brackets, `<>`, or any other entry of a list.
+  // Looks up a text from a person or a log: an address with or without brackets, `<>`, or any other entry of a list.
   // Throws BloomgateError{changed_while_open}, and what Confirmation throws.
   void look_up(std::string_view text);
 
-  // Looks up the lines of lists: files, folders, or - for standard input; skips blank lines and comments. Of one filter
-  // alone. Throws the same, what Blocks and Format throw, and BloomgateError{interrupted} if `stop` turned true.
+  // Looks up the lines of lists: files, folders, or - for standard input; skips blank lines and comments. Only for a
+  // single filter. Throws the same, what Blocks and Format throw, and BloomgateError{interrupted} if `stop` turned
+  // true.
   void look_up_lists(const std::vector<std::string>& lists, const std::string& format, unsigned threads,
                      JobObserver& observer, const std::atomic<bool>& stop);
 

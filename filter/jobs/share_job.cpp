@@ -26,11 +26,11 @@ constexpr mode_t kSharedFolderMode = 0755;
 constexpr mode_t kSharedFileMode = 0644;
 // How long a file stays that the manifest no longer names.
 constexpr auto kDroppedStay = 1min;
-// A higher number is none of ours.
+// No file of this job has a higher number.
 constexpr std::uint64_t kMostFileNumber = 1'000'000'000'000'000;
-// Of people whose forget is shared; a reader takes no more.
+// The most people whose forget is shared; a reader accepts no more.
 constexpr std::size_t kMostPeople = 100'000;
-// So that a reader sees that nothing was held back, though nothing is new.
+// A new signature shows readers that nothing was withheld, also if nothing is new.
 constexpr auto kSignedAnew = std::chrono::days(1);
 
 std::uint16_t number_of(LearnedDay day) noexcept {
@@ -48,8 +48,8 @@ bool is_of_pair(SharedKind kind) noexcept {
   return kind == SharedKind::pair || kind == SharedKind::gone;
 }
 
-// Of records that are in their order: those that hold. A later one of the same pair, person or source takes the place
-// of an earlier one.
+// Of records in their order, those that are valid. A later record of the same pair, person or source replaces an
+// earlier one.
 std::vector<SharedRecord> last_of_each(std::span<const SharedRecord> records) {
   std::unordered_set<std::uint64_t> pairs;
   std::unordered_set<std::uint64_t> sources;
@@ -66,7 +66,7 @@ std::vector<SharedRecord> last_of_each(std::span<const SharedRecord> records) {
   return last;
 }
 
-// The pairs that are learned after these records, sorted.
+// The pairs that are learned according to these records, sorted.
 std::vector<std::uint64_t> learned_in(std::span<const SharedRecord> records) {
   std::vector<std::uint64_t> hashes;
   for (const SharedRecord& record : last_of_each(records)) {
@@ -76,7 +76,7 @@ std::vector<std::uint64_t> learned_in(std::span<const SharedRecord> records) {
   return hashes;
 }
 
-// Whom this host has forgotten, and which forgets of others it has applied.
+// Adds the people whom this host has forgotten, and which forgets of other hosts it has applied.
 void add_forgets(const LearnedFile::News& news, const LearnKey& key, std::vector<SharedRecord>& records) {
   for (const LearnedFile::OwnForget& each : news.forgets) {
     records.push_back({.kind = SharedKind::person,
@@ -114,7 +114,7 @@ std::string ShareJob::path_of(const std::string& name) const {
   return (std::filesystem::path(request_.folder) / name).string();
 }
 
-// Another file may be there than before, since a damaged one was moved away.
+// The file may be another one than before, since a damaged file was moved away.
 void ShareJob::open_file() {
   const std::optional<FileStamp> stamp = FileStamp::of_path(request_.file);
   if (file_ != nullptr && stamp && stamp_->is_same_file(*stamp)) return;
@@ -126,7 +126,7 @@ void ShareJob::open_file() {
   has_read_folder_ = false;
 }
 
-// What is there that a manifest of ours names. Anything else is made anew.
+// Reads the files that a manifest of this host names. Everything else is made anew.
 void ShareJob::read_folder() {
   files_.clear();
   published_.reset();
@@ -136,7 +136,7 @@ void ShareJob::read_folder() {
     if (published_) require_shared(published_->manifest, manifest_path(request_.folder));
   } catch (const BloomgateError& error) {
     if (error.code() != ErrorCode::bad_input) throw;
-    published_.reset();  // the writer of manifests has warned of it
+    published_.reset();  // ManifestWriter has warned of it
   }
   if (published_ && published_->signer != request_.sign_key->public_key()) published_.reset();
   for (const auto& entry : std::filesystem::directory_iterator(request_.folder)) {
@@ -182,7 +182,7 @@ void ShareJob::Pairs::add(const LearnedPair& pair, const LearnKey& key) {
   last = std::max(last, day);
 }
 
-// The domains stand in the order of their hashes, so that their places do not say whose they are.
+// The domains are in the order of their hashes, so that their positions do not show to which pairs they belong.
 void ShareJob::Pairs::append_to(std::vector<SharedRecord>& all) const {
   all.insert(all.end(), records.begin(), records.end());
   for (const auto& [hash, day] : domains) {
@@ -201,7 +201,7 @@ std::vector<SharedRecord> ShareJob::records_from(std::size_t first) const {
   return records;
 }
 
-// For a web server, whatever the umask is.
+// Makes the folder readable for a web server, whatever the umask is.
 void ShareJob::make_folder() const {
   const char* const folder = request_.folder.c_str();
   if (mkdir(folder, kSharedFolderMode) != 0) {
@@ -219,7 +219,7 @@ FolderLock ShareJob::locked() {
           [this] { observer_.note("waiting for another process that is at work in " + printable(request_.folder)); }};
 }
 
-// Another folder may be in its place.
+// Another folder may have replaced it.
 void ShareJob::require_folder() {
   const std::optional<FileStamp> stamp = FileStamp::of_path(request_.folder);
   if (stamp && folder_stamp_ && stamp->is_same_file(*folder_stamp_)) return;
@@ -232,7 +232,7 @@ bool ShareJob::is_ours(const SharedHeader& header) {
   return header.source == file_->source() && header.key_check == request_.learn_key.check();
 }
 
-// Numbers that were used up must not come again: other hosts would take new forgets for those that they have applied.
+// Used numbers must not be used again: other hosts would take new forgets for those that they have already applied.
 void ShareJob::begin_anew_if_older() {
   if (files_.empty() || !is_ours(files_.back().header) || goes_on_from_folder()) return;
   observer_.warn("warning: " + printable(request_.file) +
@@ -242,7 +242,7 @@ void ShareJob::begin_anew_if_older() {
   shared_forgets_.reset();
 }
 
-// Whether the database has had what is in the folder: each pair up to that change, and the same forgets.
+// Whether the database once had the content of the folder: each pair up to that change, and the same forgets.
 bool ShareJob::goes_on_from_folder() {
   const SharedHeader& last = files_.back().header;
   const LearnedFile::Changes changes = file_->changes();
@@ -271,7 +271,7 @@ bool ShareJob::goes_on_from_folder() {
          });
 }
 
-// Whether what is there is the beginning of what the database has now.
+// Whether the content of the folder is the beginning of the present content of the database.
 bool ShareJob::may_go_on(std::uint16_t today) {
   if (files_.empty() || !files_.front().header.is_whole || !is_ours(files_.back().header)) return false;
   const bool has_forgotten = files_.front().header.last_forget < files_.back().header.last_forget;
@@ -297,15 +297,15 @@ ShareJob::Gathered ShareJob::gather_news(std::uint16_t today) {
     add_gone(gathered.records);
     add_forgets(news, request_.learn_key, gathered.records);
   }
-  // After those that are gone: a pair may have been learned again.
+  // After the removed pairs, since a pair may have been learned again.
   pairs.append_to(gathered.records);
-  // Only the numbers may have moved: what has expired is not said, since every reader sees its day.
+  // Maybe only the numbers have changed: expired pairs are not recorded, since every reader sees their day.
   if (gathered.records.empty() && news.changes.forgets == last.last_forget) return gathered;
   unite(gathered, today);
   return gathered;
 }
 
-// What the folder has and the database has no longer.
+// Adds the pairs that the folder has and the database no longer has.
 void ShareJob::add_gone(std::vector<SharedRecord>& records) {
   const std::vector<std::uint64_t> shared = learned_in(records_from(0));
   std::vector<std::uint64_t> now;
@@ -340,7 +340,7 @@ void ShareJob::unite(Gathered& gathered, std::uint16_t today) {
 }
 
 ShareJob::Gathered ShareJob::gather_all(std::uint16_t today) {
-  // People whose forget another host may not have applied yet.
+  // People whose forget some other host may not have applied yet.
   std::vector<SharedRecord> people;
   if (!files_.empty() && is_ours(files_.back().header)) {
     people = records_from(0);
@@ -401,7 +401,7 @@ void ShareJob::sign(ShareResult& result) {
   tell_file();
 }
 
-// It keeps forgets until then.
+// The database keeps forgets until it knows that they were shared.
 void ShareJob::tell_file() {
   const std::int64_t forgets = files_.back().header.last_forget;
   if (shared_forgets_ == forgets) return;
@@ -429,7 +429,7 @@ ShareResult ShareJob::share(Clock::time_point now) {
   const bool is_due = !published_ || now >= published_->manifest.made + kSignedAnew;
   ShareResult result;
   if (is_due || version != version_) {
-    // If this fails, the next run does not go on from what is half done.
+    // If this fails, the next run must not continue from a half-finished state.
     has_read_folder_ = false;
     const auto today = number_of(std::chrono::floor<std::chrono::days>(now));
     const Gathered gathered = may_go_on(today) ? gather_news(today) : gather_all(today);

@@ -1,13 +1,14 @@
-// Shares what the daemon has learned with other hosts: keeps a folder up to date that any web server can show and
-// `bloomgate pull` brings to them. There are files of pairs as keyed hashes in it (filter/share), and a manifest.
+// Shares what the daemon has learned with other hosts: keeps a folder up to date that any web server can publish, and
+// from which `bloomgate pull` brings it to them. It has files of pairs as keyed hashes (filter/share), and a manifest.
 //
-// Each run adds one file of what is new. A file that is not larger than all newer ones together is united with them, so
-// that there are few, and a pair is sent again only as often as the logarithm of their number. The first file is made
-// anew from the database when its turn comes, and on the next day where something was forgotten: then nothing of it is
-// left in the folder, but the hash of the person, for hosts that are away, as long as these can have such pairs.
+// Each run adds one file with what is new. If a file is not larger than all newer ones together, it is united with
+// them. So there are few files, and a pair is sent again only as often as the logarithm of the number of files. When
+// the first file is to be united, it is made anew from the database; if something was forgotten, that happens on the
+// next day at the latest. Then the folder has nothing more of the person but a hash. Hosts that were away need the
+// hash, and it stays as long as they can have pairs of the person.
 //
-// What was shared is what the manifest names, and nothing else is remembered: a process that ends at any point is gone
-// on with by the next one. For one thread, and one process for a folder.
+// The manifest names what was shared; no other state is kept. If a process ends at any point, the next one continues
+// its work. For one thread, and one process for a folder.
 #pragma once
 
 #include <atomic>
@@ -32,8 +33,8 @@
 namespace bloomgate {
 
 struct ShareRequest {
-  std::string file;    // of what the daemon has learned
-  std::string folder;  // made if it is not there
+  std::string file;    // the learned file of the daemon
+  std::string folder;  // made if it is missing
   LearnKey learn_key;
   std::shared_ptr<const SecretKey> sign_key;
   ManifestRequest manifest = {};
@@ -44,23 +45,23 @@ struct ShareResult {
   bool is_new = false;  // a manifest was written
   SignedManifest manifest;
   std::string file = {};  // the name of the new file; empty: none was needed
-  bool is_whole = false;  // it has everything
+  bool is_whole = false;  // the new file has all pairs, not only the new ones
   std::uint64_t bytes = 0;
-  std::uint64_t pairs = 0;    // in it
-  std::uint64_t forgets = 0;  // that are new
+  std::uint64_t pairs = 0;    // in the file
+  std::uint64_t forgets = 0;  // new ones
 };
 
 class ShareJob {
  public:
   using Clock = std::chrono::system_clock;
 
-  // The observer and `stop` have to outlive it. Throws BloomgateError as FolderLock and ManifestWriter do.
+  // The observer and `stop` must outlive the object. Throws BloomgateError as FolderLock and ManifestWriter do.
   ShareJob(ShareRequest request, JobObserver& observer, const std::atomic<bool>& stop);
   ~ShareJob();
   ShareJob(const ShareJob&) = delete;
   ShareJob& operator=(const ShareJob&) = delete;
 
-  // May be called again and again. Where nothing is new it costs microseconds; once a day the manifest is signed anew.
+  // May be called any number of times. If nothing is new, it costs microseconds; once a day it signs the manifest anew.
   // Throws BloomgateError as LearnedFile and ManifestWriter do, {bad_input} for a damaged file in the folder, and
   // {cannot_write, interrupted}.
   ShareResult share(Clock::time_point now);
@@ -70,7 +71,7 @@ class ShareJob {
     PublishedFile file;
     SharedHeader header;
   };
-  // As records.
+  // Pairs as records.
   struct Pairs {
     std::vector<SharedRecord> records = {};
     std::map<std::uint64_t, std::uint16_t> domains = {};  // hash and last day
@@ -81,7 +82,7 @@ class ShareJob {
   struct Gathered {
     SharedHeader header;
     std::vector<SharedRecord> records = {};
-    std::size_t first_replaced = 0;  // of files_
+    std::size_t first_replaced = 0;  // index in files_
     std::uint64_t pairs = 0;
     std::uint64_t forgets = 0;
   };
@@ -115,12 +116,12 @@ class ShareJob {
   ManifestWriter manifest_;
   std::unique_ptr<LearnedFile> file_;
   std::optional<FileStamp> stamp_;              // of the file that is open
-  std::optional<std::int64_t> version_;         // of it, that is shared
-  std::optional<std::int64_t> shared_forgets_;  // that it was told of
+  std::optional<std::int64_t> version_;         // its data version that is shared
+  std::optional<std::int64_t> shared_forgets_;  // the last count that set_shared() has stored in it
   bool has_read_folder_ = false;
   std::vector<Shared> files_;                // as the manifest names them
-  std::optional<SignedManifest> published_;  // what is there
-  // Files that are no longer named, and since when: a reader of the manifest before may still fetch them.
+  std::optional<SignedManifest> published_;  // the manifest in the folder
+  // Files that are no longer named, and since when: a reader of the earlier manifest may still fetch them.
   std::vector<std::pair<std::string, Clock::time_point>> dropped_;
 };
 

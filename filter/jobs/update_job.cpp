@@ -27,7 +27,7 @@
 namespace bloomgate {
 namespace {
 
-// Lists of changes on their way into an update.
+// The lists of changes for an update.
 struct Changes {
   Changes(std::vector<std::string> files, const std::string& format, const StoreFile& old,
           const std::atomic<bool>& stop)
@@ -64,7 +64,7 @@ double bits_per_entry_of(const FilterHeader& header) noexcept {
   constexpr double kMost = 64;
   const double entries = static_cast<double>(std::max<std::uint64_t>(1, header.expected_entries));
   const double of_block = 8.0 * header.shape.block_bytes / entries;
-  // Above the first, and up to the second, there are as many blocks as there are.
+  // With bits per entry above `above`, and up to `most`, a filter has this number of blocks.
   const double above = static_cast<double>(header.shape.block_count - 1) * of_block;
   const double most = static_cast<double>(header.shape.block_count) * of_block;
   if (above < kUsual && kUsual <= most) return kUsual;
@@ -75,7 +75,7 @@ double bits_per_entry_of(const FilterHeader& header) noexcept {
   return std::clamp(most, kLeast, kMost);
 }
 
-// The shape that was asked for, and where none was, that of the old filter.
+// The requested shape, or that of the old filter if none is requested.
 void UpdatePlan::choose_shape() {
   options.bits_per_entry = bits_per_entry.value_or(options.bits_per_entry);
   options.hashes = hashes.value_or(options.hashes);
@@ -101,7 +101,8 @@ std::string UpdatePlan::choose_sender_domains(const StoreFile& old) {
   if (!is_lacking) return {};
   options.sender_domains = false;
   return "warning: " + store +
-         " does not have the domains of its senders, so neither has the new pair, and strangers at any domain may be "
+         " does not have the domains of its senders, so neither has the new pair, and unlisted senders at any domain "
+         "may be "
          "found; build the store from its lists again, or give " +
          choice_names().no_sender_domains;
 }
@@ -135,7 +136,7 @@ std::unique_ptr<StoreFile> open_old_store(const UpdatePlan& plan) {
   if (old.strangers.known != 0 && plan.strangers.empty()) {
     throw BloomgateError(ErrorCode::bad_argument,
                          plan.output +
-                             " keeps known strangers out, and has no list of them: with another seed they might pass. "
+                             " keeps excluded senders out, and has no list of them: with another seed they might pass. "
                              "Name their lists with " +
                              choice_names().strangers,
                          {.path = plan.output});
@@ -165,7 +166,7 @@ UpdateResult update_store(UpdateRequest request, JobObserver& observer, const st
   Changes add(plan.add, plan.format, *old, stop);
   Changes remove(plan.remove, plan.format, *old, stop);
   BuildOptions options = StoreUpdate::options_for(*old, plan.options);
-  std::atomic<const Changes*> read_now{&add};  // null: writing
+  std::atomic<const Changes*> read_now{&add};  // null: the job is writing
   WriteProgress written;
   const ObservedWork work(observer, [&]() -> WorkState {
     const Changes* const changes = read_now;

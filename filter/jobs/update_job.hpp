@@ -1,5 +1,5 @@
-// What an update of a store is asked for, and what that comes to. update_store() carries it out, as the ranks of an MPI
-// job do.
+// The request of an update of a store, and the plan that follows from it. update_store() carries it out, and so do the
+// ranks of an MPI job.
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,10 @@ namespace bloomgate {
 
 struct UpdateRequest : FilterRequest {
   std::string store;
-  std::string new_store = {};  // empty: in the place of the old one
+  std::string new_store = {};  // empty: the new one replaces the old one
   std::vector<std::string> add = {};
   std::vector<std::string> remove = {};
-  // Nothing: as the old filter has it. With a layout that is asked for goes its size of a block.
+  // Nothing: as in the old filter. If a layout is requested, the old filter's block size does not apply.
   std::optional<Layout> layout = {};
   std::optional<std::uint32_t> block_bytes = {};
   std::optional<double> bits_per_entry = {};
@@ -31,16 +31,16 @@ struct UpdateRequest : FilterRequest {
   const std::string& store_path() const noexcept { return is_in_place() ? store : new_store; }
 };
 
-// The files of all folders are named.
+// The request, with all folders replaced by their files.
 struct UpdatePlan : UpdateRequest {
   // Throws what list_files() throws.
   explicit UpdatePlan(UpdateRequest request);
 
-  // Completes the options by the old filter, if it is there. Throws what MappedFilter throws.
+  // Completes the options from the old filter, if it exists. Throws what MappedFilter throws.
   void choose_shape();
 
-  // The new pair has the domains of its senders if the store has them and they are wanted. Gives a warning where the
-  // store does not have them and they are wanted; else nothing.
+  // The new pair has the domains of its senders if they are requested and the store has them. Returns a warning if they
+  // are requested and the store does not have them; otherwise empty.
   std::string choose_sender_domains(const StoreFile& old);
 };
 
@@ -48,29 +48,29 @@ struct UpdateResult : FilterResult {
   UpdateCounts counts = {};
 };
 
-// With how many bits per entry a filter was built: its header has only what came of it. The roundest number in [1, 64]
-// that gives so many blocks to a filter that was sized for so many entries. So it does not grow where one filter after
-// the other is made like the one before.
+// The bits per entry with which a filter was built; its header has only the resulting size. The result is the roundest
+// number in [1, 64] that gives the filter's number of blocks for the number of entries that it was sized for. So
+// filters do not grow if each is made like the one before.
 double bits_per_entry_of(const FilterHeader& header) noexcept;
 
-// Before anything is read. Throws UsageError where the output would overwrite one of the inputs.
+// Call it before anything is read. Throws UsageError if the output would overwrite one of the inputs.
 void refuse_to_overwrite_inputs(const UpdatePlan& plan);
 
-// The store that is to be changed. In its place that is only done together with its filter: another filter would lose
-// its store. Throws UsageError, BloomgateError{bad_argument} where the filter has known strangers and no list of them
-// is given, and what opening the two throws.
+// Opens the store that is to be changed. A store is replaced only together with its own filter, since another filter
+// would lose its store. Throws UsageError, BloomgateError{bad_argument} if the filter has excluded senders and no list
+// of them is given, and what opening the two throws.
 std::unique_ptr<StoreFile> open_old_store(const UpdatePlan& plan);
 
-// What was read of the additions, and how many lines of the removals were rejected. Throws BloomgateError{bad_input}
-// where that must not be.
+// Checks the lines that were read of the additions, and how many lines of the removals were rejected. Throws
+// BloomgateError{bad_input} if these are too many.
 void require_lines(const UpdatePlan& plan, const LinesRead& added, std::uint64_t rejected_of_remove);
 
-// Throws what LossLimits refuses: `old` is the store, `counts` what is to change.
+// Throws what LossLimits refuses. `old` is the store; `counts` are the changes.
 void require_entries_left(const UpdatePlan& plan, const StoreHeader& old, const UpdateCounts& counts);
 
-// Puts the pair in place, or changes nothing: where the output would overwrite an input (UsageError), where a list was
-// rejected or too much is gone (BloomgateError{bad_input, no_entries}), where `stop` turned true ({interrupted}), and
-// where reading or writing fails. Throws what UpdatePlan throws.
+// Updates the store and publishes the pair. Changes nothing if the output would overwrite an input (UsageError), if too
+// many lines of a list were rejected or too many entries are gone (BloomgateError{bad_input, no_entries}), if `stop`
+// turned true ({interrupted}), or if reading or writing fails. Throws what UpdatePlan throws.
 UpdateResult update_store(UpdateRequest request, JobObserver& observer, const std::atomic<bool>& stop);
 
 }  // namespace bloomgate

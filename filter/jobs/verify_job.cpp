@@ -58,7 +58,7 @@ BlockMembership membership_of(const Block& block, const Format& format, const Fi
   return result;
 }
 
-// Adds up the blocks of lists, which come in the order of their text, and shows the first missing entries.
+// Sums up the blocks of lists, which come in the order of their text, and shows the first missing entries.
 class MembershipCount {
  public:
   MembershipCount(const Blocks& blocks, JobObserver& observer) : blocks_(blocks), observer_(observer) {}
@@ -88,7 +88,7 @@ class MembershipCount {
   EntryCounts total_;
 };
 
-// Looks up all entries one by one, and shows the missing ones with their places.
+// Looks up all entries one by one, and shows the missing ones with their positions.
 EntryCounts check_one_by_one(const MappedFilter& filter, const Confirmation& confirmation, OpenLists& lists,
                              unsigned threads, JobObserver& observer) {
   MembershipCount count(lists.blocks, observer);
@@ -104,12 +104,12 @@ EntryCounts check_one_by_one(const MappedFilter& filter, const Confirmation& con
 
 struct FalsePositives {
   std::uint64_t found = 0;
-  std::uint64_t confirmed = 0;  // of these
+  std::uint64_t confirmed = 0;  // how many of these the store confirms
 };
 
-// How many of kProbes random addresses are wrongly found. The names are in `.invalid` (RFC 2606), where nobody has an
-// address, and begin with random text, so that no operator's list holds them. They are always the same, so that a
-// result can be repeated.
+// How many of kProbes random addresses are wrongly found. They are in `.invalid` (RFC 2606), where no real address
+// exists, and begin with random text, so that no operator's list has them. They are always the same, so that a result
+// can be repeated.
 FalsePositives count_false_positives(const FilterView& filter, const Confirmation& confirmation) {
   std::mt19937_64 random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): see above
   FalsePositives count;
@@ -126,7 +126,7 @@ MeasuredRate measure_rate(const FilterView& filter, const Confirmation& confirma
   const RateOfBits expected = rate_of_bits(filter);
   const FalsePositives count = count_false_positives(filter.without_sender_domains(), confirmation);
   MeasuredRate measured = {.probes = kProbes, .found = count.found, .expected = expected.rate};
-  // Three more than the binomial variance: a count that is nearly always 0 is not normally distributed.
+  // Three more than the binomial variance, since a count that is nearly always 0 is not normally distributed.
   const double deviation = std::sqrt((expected.rate * (1 - expected.rate) + 3.0 / kProbes) / kProbes);
   measured.deviations = std::max(0.0, std::abs(measured.rate() - expected.rate) - expected.uncertainty) / deviation;
   if (confirmation.store() != nullptr) measured.confirmed = count.confirmed;
@@ -145,7 +145,7 @@ void check_bits_set(const MappedFilter& filter) {
   }
 }
 
-// As a daemon with these keys wants it: the manifest of the folder names its layers, all of them, and no others.
+// The requirement of a daemon with these keys: the manifest of the folder names exactly its layers.
 void require_named_layers(const std::string& folder, const std::vector<Layer>& layers, const TrustedKeys& keys) {
   const std::string path = manifest_path(folder);
   const auto refuse = [](const std::string& which, const std::string& why) {

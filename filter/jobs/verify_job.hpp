@@ -1,5 +1,6 @@
-// Checks a filter, a store, or each layer of a folder: the whole file against its checksums and its signature, that it
-// holds lists, and that it finds as many non-members as its bits promise. Used by `bloomgate verify`.
+// Checks a filter, a store, or each layer of a folder: the whole file against its checksums and its signature; that it
+// holds the given lists; and that its rate of false positives is the one that its bits predict. Used by `bloomgate
+// verify`.
 #pragma once
 
 #include <atomic>
@@ -20,20 +21,20 @@ namespace bloomgate {
 
 struct VerifyOptions {
   std::string path;        // a filter, a store, or a folder of layers
-  TrustedKeys trusted;     // if there are any, one must have signed a filter, or each layer and their manifest
-  std::string store_path;  // of a filter alone; empty: its store is not checked
+  TrustedKeys trusted;     // if there are any, one of them must have signed a filter, or each layer and their manifest
+  std::string store_path;  // for a single filter; empty: its store is not checked
   std::vector<std::string>
-      lists;  // of a filter alone: files, folders, or - for standard input, whose entries it must have
+      lists;  // for a single filter: files, folders, or - for standard input, whose entries it must have
   std::string format = "text";
   unsigned threads = 1;
 };
 
-// A filter that is sound.
+// A filter that has passed the check.
 struct SoundFilter {
   std::string path;
   std::uint64_t body_bytes = 0;
   std::vector<SectionKind> sections;
-  std::optional<PublicKey> signer;  // not checked without trusted keys
+  std::optional<PublicKey> signer;  // not verified without trusted keys
 };
 
 struct SoundStore {
@@ -42,17 +43,17 @@ struct SoundStore {
   std::uint64_t domains = 0;
 };
 
-// How many of as many random addresses, none of which has an entry, are found.
+// How many of a number of random addresses, none of which has an entry, the filter finds.
 struct MeasuredRate {
   std::uint64_t probes = 0;
   std::uint64_t found = 0;                          // in the bits alone
-  double expected = 0;                              // the rate, by the bits that are set
+  double expected = 0;                              // the rate that follows from the bits that are set
   double deviations = 0;                            // standard deviations between the two
-  std::optional<std::uint64_t> confirmed = {};      // of those found, by the store
+  std::optional<std::uint64_t> confirmed = {};      // how many of those found the store confirms
   std::optional<std::uint64_t> other_domains = {};  // found in spite of the sender domains, if the filter has them
 
   double rate() const noexcept { return static_cast<double>(found) / static_cast<double>(probes); }
-  // A sound filter strays so far from theory once in 500 million runs.
+  // For a sound filter, the difference to the theory is that large once in 500 million runs.
   bool agrees() const noexcept { return deviations <= 6; }
 };
 
@@ -66,17 +67,17 @@ struct VerifyResult {
 
 class VerifyJob {
  public:
-  // The observer and `stop` have to outlive it.
+  // The observer and `stop` must outlive the object.
   VerifyJob(VerifyOptions options, JobObserver& observer, const std::atomic<bool>& stop)
       : options_(std::move(options)), observer_(observer), stop_(stop) {}
 
-  // Once. The observer gets a line for each of the first entries that are missing, with its place. Throws what
-  // MappedFilter, StoreFile, Blocks and Format throw, BloomgateError{bad_header_field} for bits that the header does
-  // not tell of, {bad_input} for a folder that is not as its manifest says, where there are trusted keys, and
+  // Call it once. The observer gets a line for each of the first missing entries, with its position. Throws what
+  // MappedFilter, StoreFile, Blocks and Format throw, BloomgateError{bad_header_field} if the bits are not those that
+  // the header declares, {bad_input} for a folder that differs from its manifest, if there are trusted keys, and
   // {interrupted} if `stop` turned true.
   const VerifyResult& run();
 
-  // What run() has found; what it had found before it threw, too.
+  // The results of run(); if run() threw, the results until then.
   const VerifyResult& result() const noexcept { return result_; }
 
  private:

@@ -79,7 +79,7 @@ enum {
 enum {
   BLOOMGATE_NOT_LISTED = 0,
   BLOOMGATE_LISTED = 1,              /* by itself */
-  BLOOMGATE_EXCLUDED = 2,            /* not listed: its bits are all set, but it is a known stranger */
+  BLOOMGATE_EXCLUDED = 2,            /* not listed: its bits are all set, but it is an excluded sender */
   BLOOMGATE_BY_DOMAIN = 3,           /* by the entry `@domain`, or that with the signer asked for */
   BLOOMGATE_NULL_SENDER = 4,         /* `<>`: not listed */
   BLOOMGATE_BY_DOMAIN_TREE = 5,      /* by an entry `@.domain` of its domain or of one above it */

@@ -12,7 +12,7 @@
 namespace bloomgate::library {
 namespace {
 
-// Of a fixed size: it must hold the news that there is no memory.
+// Of fixed size, since it must be able to say that memory has run out.
 thread_local std::array<char, 1024> last_sentence = {};
 
 void keep(std::string_view sentence) noexcept {
@@ -72,7 +72,7 @@ int code_of(ErrorCode code) noexcept {
       return BLOOMGATE_NO_SYSTEM_RESOURCE;
     case ErrorCode::interrupted:
       return BLOOMGATE_INTERRUPTED;
-    // The programs', which no room of the library throws.
+    // Errors of the programs, which nothing in the library throws.
     case ErrorCode::bad_signature:  // no caller can ask for one
     case ErrorCode::no_entries:
     case ErrorCode::bad_configuration:
@@ -98,7 +98,7 @@ int note_failure() noexcept {
     keep("out of memory");
     return BLOOMGATE_OUT_OF_MEMORY;
   } catch (const std::system_error& error) {
-    // Of std::thread.
+    // From std::thread.
     keep(error.what());
     return BLOOMGATE_NO_SYSTEM_RESOURCE;
   } catch (const std::exception& error) {

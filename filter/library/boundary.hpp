@@ -1,5 +1,5 @@
-// The boundary between C++ and who calls the library: errors become codes, and a sentence that the thread keeps. Safe
-// from any thread.
+// The boundary between C++ and the callers of the library: errors become codes, and a sentence that the thread keeps.
+// Safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace bloomgate::library {
 
-// To be called while an exception is handled: keeps what it says for bloomgate_last_error(), and gives its code. Never
+// Call it while an exception is handled: keeps its message for bloomgate_last_error(), and returns its code. Never
 // allocates.
 int note_failure() noexcept;
 
@@ -29,13 +29,13 @@ const char* last_failure() noexcept;
 // Throws BloomgateError{bad_argument} that says `what`.
 [[noreturn]] void refuse(const std::string& what);
 
-// Throws if a pointer that must lead somewhere does not.
+// Throws if a required pointer is null.
 void require_pointer(const void* pointer, const char* name);
 
-// The text at `data`. Throws if there is none.
+// The text at `data`. Throws if the pointer is null.
 std::string_view text_at(const char* data, std::size_t bytes, const char* name);
 
-// A name of a file, which has no NUL in it. Throws for one that has.
+// The name of a file. Throws if it has a NUL.
 std::string path_at(const char* data, std::size_t bytes, const char* name);
 
 }  // namespace bloomgate::library

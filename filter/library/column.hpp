@@ -1,4 +1,5 @@
-// A column of texts as Apache Arrow has it: one behind the other, and where each begins. A value that owns nothing.
+// A column of texts in the form of Apache Arrow: the texts in sequence, and where each begins. A value that owns
+// nothing.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace bloomgate::library {
 template <typename Offset>
 class Column {
  public:
-  // Checks all offsets; throws BloomgateError{bad_argument} for one that falls or is past the end.
+  // Checks all offsets. Throws BloomgateError{bad_argument} if one is less than the one before it, or past the end.
   Column(const char* data, std::size_t data_bytes, const Offset* offsets, std::size_t count)
       : data_(data), offsets_(offsets) {
     if (count == 0) return;

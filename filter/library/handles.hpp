@@ -1,4 +1,4 @@
-// What is behind the opaque type of bloomgate.h.
+// The structure behind the opaque type of bloomgate.h.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ struct ErrorText {
   const char* sentence;
 };
 
-// By code.
+// The errors, in the order of their codes.
 constexpr std::array kErrors = {
     ErrorText{"ok", "no error"},
     ErrorText{"cannot_open", "the file cannot be opened or mapped"},

@@ -49,12 +49,12 @@ std::uint8_t look_up(const FilterView& view, const Entry& entry) noexcept {
   return entry.is_key() ? answer_of(view.find(entry)) : answer_to_other(entry);
 }
 
-// From the '@'. `key` is that of an address.
+// The part from the '@' on. `key` is that of an address.
 std::string_view domain_key_of(std::string_view key) noexcept {
   return key.substr(key.rfind('@'));
 }
 
-// An address by its key, of whose own look-up in the bits the result is known.
+// Looks up an address by its key; the result of its own look-up in the bits is already known.
 std::uint8_t look_up_key(const FilterView& view, std::string_view key, bool has_bits) noexcept {
   if (has_bits) return BLOOMGATE_LISTED;
   FoundEntry found = view.find_by_domain(domain_key_of(key));
@@ -62,7 +62,7 @@ std::uint8_t look_up_key(const FilterView& view, std::string_view key, bool has_
   return answer_of(found);
 }
 
-// By keys of addresses: what lists the sender for everybody, or for this recipient.
+// By keys of addresses: finds what lists the sender for all recipients, or for this one.
 std::uint8_t look_up_pair(const FilterView& view, std::string_view sender, std::string_view recipient) noexcept {
   const std::uint8_t for_all = look_up_key(view, sender, view.may_contain(sender));
   if (bloomgate_is_listed(for_all) != 0 || !view.holds_pairs()) return for_all;
@@ -71,7 +71,7 @@ std::uint8_t look_up_pair(const FilterView& view, std::string_view sender, std::
   return found.is_excluded ? std::uint8_t{BLOOMGATE_EXCLUDED} : for_all;
 }
 
-// Of a pair that has a domain or a mailing list.
+// The same for a pair with a domain or a mailing list.
 std::uint8_t look_up_domain_pair(const FilterView& view, std::string_view key) noexcept {
   if (view.contains_domain(key)) return BLOOMGATE_BY_PAIR;
   const auto [sender, recipient] = bloomgate::sides_of_pair(key);
@@ -82,7 +82,7 @@ std::uint8_t look_up_domain_pair(const FilterView& view, std::string_view key) n
   return view.find_wider_pair(sender, recipient).is_listed() ? BLOOMGATE_BY_PAIR : BLOOMGATE_NOT_LISTED;
 }
 
-// Of an entry with a signer: by which form of it.
+// Finds which form of the entry with its signer lists an entry with a signer.
 std::uint8_t look_up_with_signer(const FilterView& view, std::string_view key) noexcept {
   const auto [entry, signer] = bloomgate::sides_of_signer_key(key);
   const bloomgate::SignerKey found = view.find_with_signer(entry, signer);
@@ -125,8 +125,8 @@ void look_up_all(const FilterView& view, std::size_t count, TextOf text_of, std:
   answer();
 }
 
-// Calls `action(view)`, which gives answers to `count` texts. No answer is given out if anything failed, or if the file
-// had changed when the look-ups were done.
+// Calls `action(view)`, which answers `count` texts. If anything failed, or if the file had changed when the look-ups
+// were done, no answer is passed on.
 template <typename Action>
 int answered(const bloomgate_filter* filter, std::size_t count, std::uint8_t* answers, Action action) noexcept {
   const int error = guarded([&] {

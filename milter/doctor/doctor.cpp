@@ -52,7 +52,7 @@ void examine_service(std::string_view properties, std::vector<DoctorFinding>& fi
   if (begin == std::string_view::npos) return;
   std::string status(properties.substr(begin + kStatus.size()));
   status.erase(std::min(status.find('\n'), status.size()));
-  // It begins with what is wrong, part by part (supervisor.cpp); that something waits is none of it.
+  // The status begins with the faults, part by part (supervisor.cpp); a pending restart is not a fault.
   constexpr std::string_view kWaitsForRestart = "waits for a restart: ", kEnd = "; ";
   if (const std::size_t waits = status.find(kWaitsForRestart); waits != std::string::npos) {
     const std::size_t end = std::min(status.find(kEnd, waits), status.size());

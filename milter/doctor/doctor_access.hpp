@@ -1,12 +1,12 @@
-// Whether another user could use a file, for `--doctor`, which looks from outside. Judges only by the permission bits
-// of the file and its folders.
+// Whether another user could use a file. For the doctor, which is another process than the daemon. Judges only by the
+// permission bits of the file and its folders.
 #pragma once
 
 #include <string>
 
 namespace bloomgate {
 
-// Whom the shipped unit runs the daemon as.
+// The user that runs the daemon according to the shipped unit.
 inline constexpr const char* kDaemonUser = "bloomgate";
 
 bool user_exists(const std::string& user);

@@ -1,4 +1,4 @@
-// What --doctor examines in the mail server's log: mail that bypassed a milter. The daemon cannot know of it.
+// Examines the mail server's log for mail that bypassed a milter. The daemon cannot know of such mail.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,10 +24,10 @@ std::string local_time(double seconds) {
                      parts.tm_hour, parts.tm_min);
 }
 
-// The log that the report is to read; empty: there is none.
+// The logs for the report; empty: there is none.
 std::vector<std::string> log_sources(const std::vector<std::string>& named) {
   if (!named.empty()) return named;
-  // The older one has what was written before the last rotation.
+  // The older file has what was written before the last rotation.
   std::vector<std::string> usual;
   for (const char* const path : {"/var/log/mail.log.1", "/var/log/mail.log"}) {
     if (access(path, R_OK) == 0) usual.emplace_back(path);

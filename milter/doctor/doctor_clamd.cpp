@@ -1,4 +1,4 @@
-// What --doctor examines of ClamAV: listed mail skips the spam check and should still meet a virus check.
+// Examines ClamAV: listed mail skips the spam check and should still meet a virus check.
 #include <fstream>
 
 #include "filter/base/ascii.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using Level = DoctorFinding::Level;
 
-// The value of a line `Name value`, as ClamAV's files have them; empty if there is none.
+// The value of a line `Name value` in ClamAV's format; empty if there is none.
 std::string value_in(const std::string& path, std::string_view name) {
   std::ifstream file(path);
   std::string found;
@@ -22,7 +22,7 @@ std::string value_in(const std::string& path, std::string_view name) {
   return found;
 }
 
-// clamd's own unix socket, or the one that its milter asks.
+// clamd's own unix socket, or the one that its milter uses.
 std::string configured_clamd() {
   if (const std::string path = value_in("/etc/clamav/clamd.conf", "LocalSocket"); !path.empty()) return "unix:" + path;
   const std::string socket = value_in("/etc/clamav/clamav-milter.conf", "ClamdSocket");
@@ -33,7 +33,7 @@ std::string configured_clamd() {
 
 void examine_clamd(const std::string& given, std::vector<DoctorFinding>& findings) {
   const std::string text = given.empty() ? configured_clamd() : given;
-  if (text.empty()) return;  // this machine has none
+  if (text.empty()) return;  // there is no clamd on this machine
   const auto address = postfix_milter_address(text, "/");
   if (!address) {
     findings.push_back({Level::warning, "clamd", "'" + text + "' is no address of clamd that can be asked",
@@ -44,7 +44,7 @@ void examine_clamd(const std::string& given, std::vector<DoctorFinding>& finding
   if (connection.is_open() && answers_as_clamd(connection)) {
     findings.push_back({Level::ok, "clamd", "clamd answers on " + text});
   } else {
-    // Installed does not mean wanted: only who names it is sure to want it.
+    // Installed does not mean wanted: only an operator who names clamd certainly wants it.
     findings.push_back({given.empty() ? Level::warning : Level::problem, "clamd",
                         std::string(connection.is_open() ? "what listens on " : "clamd does not listen on ") + text +
                             (connection.is_open() ? " does not answer as clamd" : "") + ": viruses are not found",

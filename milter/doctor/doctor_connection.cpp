@@ -17,7 +17,7 @@ constexpr timeval kMilterPatience{5, 0};
 
 DoctorConnection connected(int family, const sockaddr* name, socklen_t name_bytes) {
   DoctorConnection made{FileDescriptor(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0))};
-  // A listener that accepts nobody any more keeps a client waiting once its queue is full (unix(7)).
+  // If a listener no longer accepts connections, a client waits once its queue is full (unix(7)).
   setsockopt(made.descriptor.get(), SOL_SOCKET, SO_SNDTIMEO, &kMilterPatience, sizeof kMilterPatience);
   setsockopt(made.descriptor.get(), SOL_SOCKET, SO_RCVTIMEO, &kMilterPatience, sizeof kMilterPatience);
   if (connect(made.descriptor.get(), name, name_bytes) == 0) return made;
@@ -54,7 +54,7 @@ DoctorConnection connect_to(const SocketAddress& address) {
   if (getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found) != 0) return {};
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(found, freeaddrinfo);
   DoctorConnection made;
-  // `localhost` has two addresses, and servers often listen on one.
+  // `localhost` has two addresses, and servers often listen on only one.
   for (const addrinfo* each = found; each != nullptr && !made.is_open(); each = each->ai_next) {
     made = connected(each->ai_family, each->ai_addr, each->ai_addrlen);
   }
@@ -72,7 +72,7 @@ std::optional<std::string> listening_user(const DoctorConnection& connection) {
 }
 
 bool answers_as_milter(const DoctorConnection& connection) {
-  // Everything that a mail server can do, in the first packet (SMFIC_OPTNEG).
+  // Everything that a mail server can offer, in the first packet (SMFIC_OPTNEG).
   constexpr std::string_view kOffer("\0\0\0\x0dO\0\0\0\x06\0\0\x01\xff\0\x1f\xff\xff", 17);
   if (!sends(connection, kOffer)) return false;
   const std::string reply = receive(connection, 5);

@@ -1,5 +1,5 @@
-// Connections of the doctor to what listens on this machine: the daemon, other milters, later stages, clamd. None of
-// them waits longer than some seconds.
+// Connections from the doctor to programs that listen on this machine: the daemon, other milters, later stages, clamd.
+// None of the functions waits longer than some seconds.
 #pragma once
 
 #include <optional>
@@ -20,21 +20,21 @@ struct DoctorConnection {
 
 DoctorConnection connect_to(const SocketAddress& address);
 
-// As whom the program runs that listens at the other end of a unix socket; nothing for other sockets, or if that user
-// has no name.
+// The user that runs the program at the other end of a unix socket; nothing for other sockets, or if that user has no
+// name.
 std::optional<std::string> listening_user(const DoctorConnection& connection);
 
-// Whether the other end answers a mail server as a milter does.
+// Whether the other end answers as a milter does.
 bool answers_as_milter(const DoctorConnection& connection);
 
-// Whether it begins to speak by itself, with these words: "220" of a mail server.
+// Whether the other end begins to speak by itself, with these words ("220" for a mail server).
 bool greets_with(const DoctorConnection& connection, std::string_view words);
 
-// Whether it is clamd (PING, PONG).
+// Whether the other end is clamd (PING, PONG).
 bool answers_as_clamd(const DoctorConnection& connection);
 
-// A milter as Postfix writes it, `unix:PATH` or `inet:HOST:PORT`; relative paths begin in `queue_folder`. Nothing for
-// anything else.
+// A milter address in Postfix's notation, `unix:PATH` or `inet:HOST:PORT`; relative paths begin in `queue_folder`.
+// Nothing for any other text.
 std::optional<SocketAddress> postfix_milter_address(std::string_view text, const std::string& queue_folder);
 
 // The next hop of a transport, `[HOST]:PORT` or `HOST:PORT`; nothing for one without a port.

@@ -1,4 +1,4 @@
-// What --doctor examines of the daemon itself: that it listens, as whom, and what it is to read.
+// Examines the daemon itself: that it listens, as which user, and what it has to read.
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -27,9 +27,9 @@ namespace {
 
 using Level = DoctorFinding::Level;
 
-// Each layer is one more draw for a stranger, and the folder takes kMostLayers.
+// Each layer adds a chance of a false positive for a non-member, and the folder can hold at most kMostLayers.
 constexpr std::size_t kManyLayers = kMostLayers * 3 / 4;
-// Of the disk of what is learned: what is refused for want of room leaves a little of it free.
+// Free space for the database of learned pairs: a write that fails for lack of space leaves a little of it free.
 constexpr std::uint64_t kLeastRoomBytes = 1 << 20;
 constexpr const char* kAsRoot = "run this as root: sudo bloomgate-milter --doctor";
 
@@ -45,7 +45,7 @@ bool is_refused(int error) {
   return error == EACCES || error == EPERM;
 }
 
-// A file that cannot be looked at: not there, in no folder, or not for us.
+// A file that cannot be examined: it is missing, its folder is missing, or we have no permission.
 void report_unseen(const std::string& subject, const std::string& path, int error, const std::string& remedy,
                    std::vector<DoctorFinding>& findings) {
   const std::string folder = folder_of(path);
@@ -95,7 +95,7 @@ void examine_store(const WhitelistSource& source, const MappedFilter& whitelist,
     findings.push_back({Level::ok, "confirm",
                         store->path() + " confirms what " + source.path +
                             " finds: " + std::to_string(store->header().addresses) +
-                            " addresses, and fewer than 1 in 10^9 strangers pass"});
+                            " addresses, and fewer than 1 in 10^9 unlisted senders are found"});
     struct stat info = {};
     if (fstat(store->descriptor(), &info) == 0) examine_permissions(store->path(), info, user, findings);
   } catch (const BloomgateError& error) {
@@ -124,7 +124,7 @@ void examine_whitelist(const WhitelistSource& source, const std::vector<std::str
     examine_fingerprint(whitelist, fingerprints, findings);
     examine_store(source, whitelist, user, findings);
   } catch (const BloomgateError& error) {
-    // The rules of milter/health say that. Here is what helps where the file is sound, and its key is not trusted.
+    // The rules of milter/health report that. Here is the remedy for a valid file whose key is not trusted.
     if (error.code() == ErrorCode::bad_signature) {
       findings.push_back({Level::problem, "whitelist", error.what(),
                           "if the one who has signed it is to be trusted, add that key to trusted-key, then reload"});
@@ -133,7 +133,7 @@ void examine_whitelist(const WhitelistSource& source, const std::vector<std::str
   examine_permissions(path, info, user, findings);
 }
 
-// A folder of layers: each of them, and what is wrong with the folder.
+// A folder of layers: each of them, and the faults of the folder.
 void examine_layers(const WhitelistSource& source, const std::vector<std::string>& fingerprints,
                     const std::string& user, std::vector<DoctorFinding>& findings) {
   try {
@@ -149,7 +149,7 @@ void examine_layers(const WhitelistSource& source, const std::vector<std::string
       findings.push_back(
           {Level::warning, "whitelist",
            source.path + " has " + std::to_string(layers.size()) + " layers, of at most " + std::to_string(kMostLayers),
-           "make one of them: bloomgate fold " + shell_word(source.path, "FOLDER") + " LIST..."});
+           "make one of them: bloomgate fold-layers " + shell_word(source.path, "FOLDER") + " LIST..."});
     }
   } catch (const BloomgateError& error) {
     findings.push_back({Level::problem, "whitelist", error.what(), "then reload: systemctl reload bloomgate-milter"});
@@ -175,7 +175,7 @@ void examine_exact_list(const std::string& name, const std::string& path, const 
   }
   const std::size_t before = findings.size();
   examine_permissions(path, info, user, findings);
-  // What is in it, or not, is a rule of milter/health.
+  // A rule of milter/health examines its content.
   const bool is_lost = std::ranges::any_of(findings, [&name](const DoctorFinding& each) {
     return each.subject == "exact-list-lost" && each.text.find(" " + name + " ") != std::string::npos;
   });
@@ -243,7 +243,7 @@ void examine_whitelists(const DaemonOptions& options, const std::vector<std::str
   }
 }
 
-// As the daemon's user: what this process may do is a rule of milter/health.
+// Examined for the daemon's user: what this process may do is a rule of milter/health.
 void examine_taken_manifests(const DaemonOptions& options, const std::string& user,
                              std::vector<DoctorFinding>& findings) {
   const auto source = std::ranges::find_if(options.whitelists, [](const WhitelistSource& each) {

@@ -1,4 +1,4 @@
-// What --doctor examines if the daemon itself asks a deeper check.
+// Examines the checkers, if the daemon itself asks a deeper check.
 #include <sys/stat.h>
 #include <unistd.h>
 

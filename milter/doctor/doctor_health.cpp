@@ -1,5 +1,5 @@
-// What --doctor has from the table of rules (milter/health): of the configuration and the files itself, of all else
-// from the running daemon.
+// The findings from the table of rules (milter/health): about the configuration and the files from this process, about
+// everything else from the running daemon.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using Level = DoctorFinding::Level;
 
 constexpr const char* kSubject = "metrics";
 constexpr std::chrono::seconds kMetricsPatience{5};
-// Of a program that may be any: more than a table can find.
+// The answer may come from any program; this is more than the table can find.
 constexpr std::size_t kMostFindings = 200;
 
 Level level_of(std::string_view severity) noexcept {
@@ -29,7 +29,7 @@ bool has(const std::vector<DoctorFinding>& findings, std::string_view rule) {
   return std::ranges::any_of(findings, [rule](const DoctorFinding& each) { return each.subject == rule; });
 }
 
-// As a checker's address: what speaks HTTP to one speaks it to the daemon.
+// As a checker's address, so that the HTTP client for checkers can talk to the daemon.
 DeepCheckServer http_server_at(const SocketAddress& address) {
   if (address.family == SocketAddress::Family::unix_path) return {.url = "", .address = address};
   const bool is_ipv6 = address.host.find(':') != std::string::npos;
@@ -37,7 +37,7 @@ DeepCheckServer http_server_at(const SocketAddress& address) {
           .address = {}};
 }
 
-// Nothing if the text is not that of a daemon.
+// Nothing if the text is not a daemon's.
 std::optional<std::vector<DoctorFinding>> read_findings(std::string_view text) try {
   const Json all = Json::parse(text);
   if (!all.is_array() || all.elements().size() > kMostFindings) return std::nullopt;

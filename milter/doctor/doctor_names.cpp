@@ -1,4 +1,4 @@
-// What --doctor examines if the daemon itself verifies signatures.
+// Examines the name servers, if the daemon itself verifies signatures.
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace {
 
 using Level = DoctorFinding::Level;
 
-// Whatever is there: an answer is all that is wanted.
+// Any answer is enough, whatever it says.
 constexpr const char* kSomeName = "_domainkey.example.org";
 
 constexpr std::string_view kConsequence = "; without keys every message of a listed sender is checked";
@@ -26,7 +26,7 @@ std::string remedy_for(TxtStatus status) {
   return remedy("name working servers in dns-servers or /etc/resolv.conf");
 }
 
-// Why no name can be looked up; empty: one was.
+// Why no name can be looked up; empty: the look-up worked.
 std::string fault_of(TxtStatus status) {
   switch (status) {
     case TxtStatus::timed_out:

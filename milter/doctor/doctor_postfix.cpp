@@ -1,5 +1,5 @@
-// What --doctor examines in Postfix. setup-postfix reads its configuration, by postconf, and postmap its tables: so the
-// doctor sees the files as Postfix itself does.
+// Examines Postfix. setup-postfix reads Postfix's configuration through postconf, and postmap its tables. So the doctor
+// sees the files as Postfix itself does.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ namespace {
 using Level = DoctorFinding::Level;
 
 constexpr std::string_view kSetupPostfix = "setup-postfix shows what to change, and does it with --apply";
-constexpr std::chrono::seconds kReadPatience{60};  // it runs postconf some times for each service
+constexpr std::chrono::seconds kReadPatience{60};  // it runs postconf several times for each service
 constexpr std::string_view kMark = "X-Bloomgate: deliver; reason=listed; host=mx.example.org";
 
 std::string without_line_end(std::string_view output) {
@@ -56,7 +56,7 @@ class Postfix {
     findings_.push_back({Level::ok, "postfix", "Postfix (" + folder_ + ") asks the daemon"});
     const bool is_followed = ours + 1 != milters.end();
     const std::string content_filter = value("content_filter");
-    // Bloomgate is then the whole check: nothing else looks at mail that it has not seen.
+    // Bloomgate is then the only check: nothing else examines mail that Bloomgate has not seen.
     const bool is_last = asks_deep_check(options_) && content_filter.empty() && !is_followed;
     examine_fallback(text_of(ours->at("text")), is_last);
     examine_access();
@@ -81,7 +81,7 @@ class Postfix {
 
   std::string value(const char* name) const { return text_of(read_.at(name)); }
 
-  // The daemon's place among the milters.
+  // The daemon's position among the milters.
   Milters::iterator find_ours(Milters milters) const {
     return std::ranges::find_if(milters, [this](const Json& milter) {
       const std::string address = text_of(milter.at("address"));
@@ -128,7 +128,7 @@ class Postfix {
     }
   }
 
-  // Each smtpd may have milters of its own, and be in a chroot: a path from / then means another place.
+  // Each smtpd may have its own milters, and may be in a chroot: an absolute path then means another file.
   void examine_services() {
     for (const auto& [name, service] : read_.at("services").members()) {
       const Milters milters = service.at("milters").elements();
@@ -165,7 +165,7 @@ class Postfix {
     examine_next_hop(found.substr(7), "the light path", "listed mail waits in the queue");
   }
 
-  // Who may write with the address of another user teaches for him.
+  // A user who may write with the address of another user teaches in that user's name.
   void examine_logins() {
     if (options_.learn == DaemonOptions::Learn::none) return;
     if (read_.at("binds_logins").is_true()) {
@@ -258,7 +258,7 @@ class Postfix {
 
   const DaemonOptions& options_;
   std::string folder_;
-  const Json& read_;  // as scripts/mta_setup/postfix_reading.py writes it
+  const Json& read_;  // in the form of scripts/mta_setup/postfix_reading.py
   std::vector<DoctorFinding>& findings_;
   const std::string queue_folder_;
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kOfDelivery = {"return-path", "delivered-to", "x-original-to", "x-bloomgate",
                                                          "authentication-results"};
 
-// The address in a field's value: what is in angle brackets, else all of it.
+// The address in a field's value: the text in angle brackets, or else the whole value.
 std::string address_in(std::string_view value) {
   const std::size_t open = value.rfind('<');
   const std::size_t close = value.rfind('>');
@@ -28,7 +28,7 @@ std::size_t body_begin(std::string_view content) {
   return blank == std::string_view::npos ? content.size() : blank + 4;
 }
 
-// As a word of the mail server's choice goes into a search of the logs, only letters and digits are taken.
+// The mail server chooses this word, and it goes into a search of the logs. So only letters and digits are accepted.
 std::string plain_word(std::string_view text) {
   const std::string_view word = text.substr(0, text.find_first_of(" \r\n"));
   return std::ranges::all_of(word, ascii::is_letter_or_digit) ? std::string(word) : std::string();
@@ -49,7 +49,7 @@ Probe genuine_probe(std::string_view saved) {
   std::string whole = with_crlf(saved, last);
   if (!whole.ends_with("\r\n")) whole += "\r\n";
   std::string_view text = whole;
-  if (text.starts_with("From ")) text.remove_prefix(std::min(text.find('\n') + 1, text.size()));  // of a mailbox file
+  if (text.starts_with("From ")) text.remove_prefix(std::min(text.find('\n') + 1, text.size()));  // from a mailbox file
   const std::size_t begin = body_begin(text);
   std::string_view header = text.substr(0, begin);
   Probe probe;

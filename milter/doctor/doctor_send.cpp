@@ -1,5 +1,5 @@
-// `--doctor --send`: tests the whole chain as mail does. Messages go through the real mail server, and the logs of the
-// daemon and of the mail server say what became of them.
+// `--doctor --send`: tests the whole chain with real messages. They go through the mail server, and the logs of the
+// daemon and of the mail server show what happened to them.
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,15 +22,15 @@ namespace {
 using Level = DoctorFinding::Level;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kDialoguePatience{60};  // milters and a checker may be asked within it
+constexpr std::chrono::seconds kDialoguePatience{60};  // milters and a checker may run within it
 constexpr std::chrono::seconds kLogPatience{20};
 constexpr std::chrono::milliseconds kBetweenLookings{200};
 
-// What was said in one SMTP dialogue.
+// The server's side of one SMTP dialogue.
 struct Dialogue {
   std::string greeting;  // the first line
   std::string last;      // the last line
-  std::string fault;     // of the connection; empty if the message was taken
+  std::string fault;     // of the connection; empty if the message was accepted
 };
 
 std::size_t keep_line(char* data, std::size_t size, std::size_t count, void* user) {
@@ -83,7 +83,7 @@ class Logs {
     for (const std::string& file : files_) sizes_.push_back(size_of(file));
   }
 
-  // All that was added about a message, or with other words in it. The files come whole.
+  // The new lines about a message, or with other words in them. Files are returned whole.
   std::string about(const std::string& words) const {
     std::string text = run_program({"journalctl", "--since=@" + std::to_string(since_), "--output=cat", "--no-pager",
                                     "--quiet", "--grep=" + words})
@@ -93,7 +93,7 @@ class Logs {
   }
 
  private:
-  // A file that is not there yet is read from its beginning later.
+  // A file that does not exist yet is later read from its beginning.
   static std::streamoff size_of(const std::string& path) {
     std::error_code none;
     const std::uintmax_t size = std::filesystem::file_size(path, none);
@@ -145,7 +145,7 @@ class Sending {
   void examine() {
     const std::string word = std::to_string(getpid()) + "-" + std::to_string(time(nullptr));
     const Dialogue last = examine_probe("an unlisted sender", unlisted_probe(word, options_.send), false);
-    if (last.greeting.empty()) return;  // no mail server: nothing else would be another
+    if (last.greeting.empty()) return;  // no mail server: further probes would give the same
     const std::string server = word_of(last.greeting, 1);
     if (options_.signed_message.empty()) {
       findings_.push_back({Level::warning, "send", "no listed sender was tried, since only its owner can sign for it",

@@ -1,5 +1,5 @@
-// What --doctor examines in Sendmail: sendmail.cf, where each milter is a line `Xname, S=socket, F=flag, T=times`, and
-// `O InputMailFilters=` gives their order.
+// Examines Sendmail: its sendmail.cf has a line `Xname, S=socket, F=flag, T=times` for each milter, and `O
+// InputMailFilters=` gives their order.
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -84,7 +84,7 @@ void examine_others(const Configuration& configuration, std::size_t ours, std::v
   }
 }
 
-// Those before Bloomgate: whether one of them lets mail pass when it is down, so that forged results would stay.
+// The milters before Bloomgate: whether one of them lets mail pass when it is down, so that forged results would stay.
 void examine_before(const Configuration& configuration, std::size_t ours, std::vector<DoctorFinding>& findings) {
   if (ours == 0) {
     findings.push_back({Level::problem, "authentication",
@@ -128,7 +128,7 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
   findings.push_back({Level::ok, "sendmail", "Sendmail (" + folder + ") asks the daemon"});
   examine_others(configuration, ours, findings);
   const bool waits = !configuration.milters.at(configuration.order[ours]).fallback.empty();
-  // Bloomgate is then the whole check: nothing else looks at mail that it has not seen.
+  // Bloomgate is then the only check: nothing else examines mail that Bloomgate has not seen.
   const bool is_last = asks_deep_check(options) && ours + 1 == configuration.order.size();
   if (is_last) {
     findings.push_back({Level::ok, "sendmail",

@@ -31,8 +31,8 @@ int milliseconds_until(Clock::time_point deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, INT_MAX));
 }
 
-// Reads to the end, so that the program can write all it has; keeps the first part. False if the end does not come
-// before the deadline.
+// Reads to the end, so that the program can write all its output; keeps the first part. Returns false if the end does
+// not come before the deadline.
 bool read_output(int descriptor, Clock::time_point deadline, std::string& text) {
   std::array<char, 4096> part;
   for (;;) {
@@ -47,7 +47,7 @@ bool read_output(int descriptor, Clock::time_point deadline, std::string& text) 
   }
 }
 
-// A program that has closed its output may run on. False if it does so until the deadline.
+// A program that has closed its output may keep running. Returns false if it still runs at the deadline.
 bool wait_for_end(pid_t child, Clock::time_point deadline, int& status) {
   for (;;) {
     const pid_t ended = waitpid(child, &status, WNOHANG);
@@ -72,7 +72,7 @@ ProgramResult run_program(const std::vector<std::string>& words, std::chrono::mi
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  // A process group of its own, so that what it starts ends with it.
+  // A separate process group, so that the processes that it starts end with it.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);

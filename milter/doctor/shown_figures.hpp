@@ -1,5 +1,5 @@
-// Figures in Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/), read back. What is
-// kept is bounded whatever the text is, and a line of another program is left out. Pure; safe from any thread.
+// Reads figures in Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/). Memory is
+// bounded whatever the text is, and lines of other programs are ignored. Pure; safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -24,18 +24,18 @@ class ShownFigures {
   // Throws std::bad_alloc.
   explicit ShownFigures(std::string_view text);
 
-  // All of that name, in their order.
+  // All figures of that name, in their order.
   std::vector<ShownFigure> all(std::string_view name) const;
 
-  // The first of that name with these labels.
+  // The first figure of that name with these labels.
   std::optional<double> value(std::string_view name, std::string_view label = {}) const noexcept;
 
  private:
   std::vector<ShownFigure> figures_;
 };
 
-// The value of a label, `customers` of `whitelist="customers"`; empty: there is none. The names that the daemon gives
-// have no quotes.
+// The value of a label: `customers` in `whitelist="customers"`; empty if there is none. Names that the daemon writes
+// contain no quotes.
 std::string_view label_value(std::string_view labels, std::string_view name) noexcept;
 
 }  // namespace bloomgate

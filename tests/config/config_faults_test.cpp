@@ -7,7 +7,7 @@
 namespace bloomgate::test {
 namespace {
 
-TEST_CASE("all faults of a file are told at once in the order of their lines, each cut to what fits into one") {
+TEST_CASE("all faults of a file are reported at once in the order of their lines, each cut to one line") {
   const Config config("mode = off\nsokcet = unix:/s\nidentity = both\nmetrics = " + std::string(500, 'x') +
                       "\nwords\nmode = observe\nlearn = outbound\nwhitelist = a=/a\nconfirm = b=/b\n");
   try {
@@ -27,7 +27,7 @@ TEST_CASE("all faults of a file are told at once in the order of their lines, ea
   }
 }
 
-TEST_CASE("of a file of another kind only the first faults are told, and how many more there are") {
+TEST_CASE("for a file of another kind only the first faults are reported, with the number of the others") {
   std::string text;
   for (int i = 0; i < 3000; ++i) text += "some words\n";
   const Config config(text);
@@ -40,18 +40,18 @@ TEST_CASE("of a file of another kind only the first faults are told, and how man
   }
 }
 
-TEST_CASE("a line ends with CR, too, and the option behind a comment counts") {
+TEST_CASE("a line may end with CR, and an option after a comment counts") {
   CHECK(Config("# the whole\rmode = observe\r").read().options.mode == Mode::observe);
   CHECK(Config("# a line\rmode = observe\nidentity = both\r\n").read().options.identity == IdentityRule::both);
   CHECK_THROWS_WITH(Config("mode = observe\rsokcet = /s\r").read(), Contains(":2: sokcet: "));
 }
 
-TEST_CASE("a file that is too large for a configuration, or has no end, is refused") {
+TEST_CASE("a file that is too large for a configuration, or endless, is refused") {
   CHECK_THROWS_WITH(read_daemon_command({"--config", "/dev/zero"}),
                     Contains("/dev/zero: expected a configuration file"));
 }
 
-TEST_CASE("a log can be searched without a configuration, and not for nothing") {
+TEST_CASE("a log can be searched without a configuration, but not without a subject") {
   const DaemonCommand command = read_daemon_command({"why", "4XyZ1", "--config", "/nonexistent", "--log", "-"});
   CHECK(command.action == DaemonCommand::Action::why);
   CHECK_THAT(command.why.config_fault, Contains("/nonexistent: the configuration file cannot be opened"));

@@ -102,7 +102,7 @@ TEST_CASE("a slip on the daemon's command line is refused with what to write") {
       {{"--config", "/dev/null", "--mode=Observe"}, "got 'Observe' (did you mean observe?)"},
       {{"--mode=observe", "--mode=enforce"}, "--mode: given a second time"},
       {{"/etc/bloomgate/bloomgate-milter.conf"}, "--config FILE names the configuration file"},
-      {{"reload"}, "systemd does that: systemctl reload bloomgate-milter"},
+      {{"restart"}, "systemd does that: systemctl restart bloomgate-milter"},
       {{"revok", "joe@example.org"}, "got 'revok' (did you mean revoke?)"},
       {{"--explain", "message.eml"}, "--explain reads the message from standard input: < FILE"},
   };

@@ -49,7 +49,7 @@ TEST_CASE("without any setting every option has the default of the table") {
   CHECK(options.log_level == LogLevel::info);
 }
 
-TEST_CASE("every option can be set in the file, with comments, spaces and blank lines about it") {
+TEST_CASE("every option can be set in the file, with comments, spaces and blank lines around it") {
   const Config config(
       "# a comment\n\n"
       "socket = inet:8891@127.0.0.1   # behind a value\n"
@@ -186,7 +186,7 @@ TEST_CASE("every option can be set in the file, with comments, spaces and blank 
   CHECK(options.lookup_token == "/etc/bloomgate/token");
 }
 
-TEST_CASE("the command line goes before the file, option by option") {
+TEST_CASE("the command line overrides the file, option by option") {
   const Config config("mode = observe\nlog-level = error\n");
   const DaemonOptions options = config.read({"--mode=enforce", "--log-target", "stderr"}).options;
   CHECK(options.mode == Mode::enforce);
@@ -194,7 +194,7 @@ TEST_CASE("the command line goes before the file, option by option") {
   CHECK(options.log_level == LogLevel::error);
 }
 
-TEST_CASE("lists may be given in one line, in several, or both, and the command line takes the place of all of them") {
+TEST_CASE("lists may be given in one line, in several, or both, and the command line replaces all of them") {
   const Config config(
       "exempt-daemons = a,b\n"
       "exempt-daemons =  , c\td  ,\n"
@@ -206,7 +206,7 @@ TEST_CASE("lists may be given in one line, in several, or both, and the command 
   CHECK(config.read({"--own-domains", ""}).options.own_domains.empty());
 }
 
-TEST_CASE("each whitelist has the name that it was given, else that of its file") {
+TEST_CASE("each whitelist has its given name, or else that of its file") {
   struct Case {
     std::string_view line;
     WhitelistSource want;
@@ -266,12 +266,16 @@ TEST_CASE("options of a message to explain come from the command line, and are r
   CHECK_THAT(error.what(), StartsWith("command line: --from: ") && Contains("--explain"));
 }
 
-TEST_CASE("actions may be written as commands, with their options behind them") {
+TEST_CASE("actions may be written as commands, with their options after them") {
   using Action = DaemonCommand::Action;
   CHECK(read_daemon_command({"check-config", "--config", "/dev/null"}).action == Action::check_config);
   CHECK(read_daemon_command({"doctor", "--config", "/dev/null", "--send"}).action == Action::doctor);
   CHECK(read_daemon_command({"explain", "--config", "/dev/null", "--from", "joe@example.org"}).action ==
         Action::explain);
+  const DaemonCommand reload = read_daemon_command({"reload", "--config", "/dev/null"});
+  CHECK(reload.action == Action::reload);
+  CHECK(reload.reload_process == 0);
+  CHECK(read_daemon_command({"reload", "12", "--config", "/dev/null"}).reload_process == 12);
   CHECK(read_daemon_command({"help"}).action == Action::help);
   CHECK(read_daemon_command({"version"}).action == Action::version);
   CHECK(read_daemon_command({"-V"}).action == Action::version);
@@ -302,7 +306,7 @@ TEST_CASE("actions come from the command line, and help and version need no conf
   CHECK(read_daemon_command({"--version", "--config", "/nonexistent"}).action == Action::version);
 }
 
-TEST_CASE("what the doctor looks at comes from the command line") {
+TEST_CASE("the command line says what the doctor examines") {
   const DoctorOptions defaults = read_daemon_command({"--config", "/dev/null", "--doctor"}).doctor;
   CHECK(defaults.clamd.empty());
   CHECK(defaults.fingerprints.empty());
@@ -386,7 +390,8 @@ TEST_CASE("an unknown command, a command without entries and a command beside an
   }
 }
 
-TEST_CASE("an invalid line of the file is refused with its place, its option, what was expected and what was found") {
+TEST_CASE(
+    "an invalid line of the file is refused with its line number, its option, what was expected and what was found") {
   struct Case {
     std::string_view name, text;
     unsigned line;
@@ -558,7 +563,7 @@ TEST_CASE_METHOD(InFolder, "a missing file and a folder in its place are errors 
   }
 }
 
-TEST_CASE("a host name may hold only what a header field may hold") {
+TEST_CASE("a host name may contain only characters that a header field may contain") {
   for (const char* const name : {"mx", "mx.example.org", "xn--mx-mia.example", "[192.0.2.1]", "[IPv6:2001:db8::1]"}) {
     CHECK(is_host_name(name));
   }

@@ -142,11 +142,16 @@ TEST_CASE("the help and the manual page of the daemon name every command") {
   CHECK(commands_in(page, std::regex("\n\\.It Cm ([a-z-]+) Ar QUEUE-ID\\|ADDRESS\n")) == reading);
 }
 
-TEST_CASE("the manual page of the daemon names every option with its default") {
+// bloomgate-milter.conf(5) explains the options of the file.
+TEST_CASE("the manual page of the daemon names each option that the file cannot have, with its default, and no other") {
+  Defaults wanted;
+  for (const OptionSpec& spec : daemon_option_table()) {
+    if (!spec.in_file) wanted[std::string(spec.name)] = spec.default_value;
+  }
   const std::string page = read_file(kSource + "/milter/bloomgate-milter.8");
   const Defaults shown =
       defaults_in(page, std::regex("^\\.It Fl Fl ([a-z-]+)"), std::regex("^\\.Pq default: Ql (.*)$"));
-  CHECK(shown == table_defaults(true));
+  CHECK(shown == wanted);
 }
 
 }  // namespace

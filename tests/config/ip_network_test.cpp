@@ -99,7 +99,7 @@ TEST_CASE("the address of a socket is read in both families, and refused in any 
   CHECK_FALSE(ip_address_of(nullptr));
 }
 
-TEST_CASE("an address is written as it is usually read") {
+TEST_CASE("an address is printed in the usual notation") {
   for (const char* const text : {"192.0.2.1", "2001:db8::1", "::1"}) CHECK(to_string(*parse_ip_address(text)) == text);
   CHECK(to_string(*parse_ip_address("::ffff:192.0.2.1")) == "192.0.2.1");
 }

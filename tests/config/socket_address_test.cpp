@@ -61,7 +61,7 @@ TEST_CASE("an invalid address of a web server is refused") {
   CHECK_FALSE(parse_http_address("/" + std::string(107, 'p')));
 }
 
-TEST_CASE("the parts of a socket address go where they belong") {
+TEST_CASE("the parts of a socket address are stored in the right members") {
   CHECK(parse_socket_address("local:/s") == SocketAddress{SocketAddress::Family::unix_path, "/s", "", ""});
   CHECK(parse_socket_address("inet:25@h") == SocketAddress{SocketAddress::Family::inet, "", "h", "25"});
   CHECK(parse_socket_address("inet6:25@[::1]") == SocketAddress{SocketAddress::Family::inet6, "", "::1", "25"});

@@ -41,7 +41,7 @@ TEST_CASE("an error about a trusted key does not show the key, which may be a se
         ErrorCode::bad_argument);
 }
 
-TEST_CASE("each host that has learned something has a folder and keys of its own") {
+TEST_CASE("each host that has learned something has its own folder and keys") {
   const std::string key(kKey);
   const auto refusal = [](const std::string& text) {
     const Config config(text);

@@ -45,7 +45,7 @@ def test_a_whitelist_that_is_damaged_is_found(world):  # noqa: F811
     port = int(address.rpartition(":")[2])
     wait_until(lambda: figures(port)["bloomgate_whitelist_usable", 'whitelist="whitelist"'] == 0, "the damage to show")
     found = world.findings()
-    assert_found(found, "it lists nobody until a good file is loaded")
+    assert_found(found, "it lists no sender until a good file is loaded")
     assert all(each["remedy"] for each in found if each["level"] == "problem")
 
 

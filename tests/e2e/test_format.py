@@ -67,7 +67,7 @@ def assert_page_and_program_agree(folder, layout, count):
         return
     strangers = [f"s{i}@d{draw.randrange(60)}.example" for i in range(count)] + [e for e in entries if e[0] == "u" and ">" not in e][:3]
     (folder / "not.txt").write_text("\n".join(strangers))
-    image = build(folder, entries, f"--layout={layout}", "--not", folder / "not.txt")
+    image = build(folder, entries, f"--layout={layout}", "--never-match", folder / "not.txt")
     assert image == page.build(keys_of(entries), SEED, LAYOUTS[layout], strangers=keys_of(strangers), **options), count
     page.check(image)
 

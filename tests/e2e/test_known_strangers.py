@@ -35,7 +35,7 @@ def gateway(start_shared_gateway, tmp_path_factory):
     # One address and one whole domain of them are entries all the same.
     not_list = tmp_path_factory.mktemp("strangers") / "not.txt"
     not_list.write_text("\n".join([*STRANGERS, "user7@example.org", "ann@partner.example"]) + "\n", encoding="utf-8")
-    return start_shared_gateway(ADDRESSES, *OPTIONS, "--not", not_list)
+    return start_shared_gateway(ADDRESSES, *OPTIONS, "--never-match", not_list)
 
 
 def test_excluded_senders_that_hit_the_bits_are_checked_and_entries_are_delivered(gateway, hits):

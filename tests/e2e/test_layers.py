@@ -35,10 +35,10 @@ class Layers:
     def append(self, *addresses):
         name = self.lists / f"{len(list(self.lists.iterdir()))}.txt"
         name.write_text("".join(f"{address}\n" for address in addresses), encoding="utf-8")
-        self.bloomgate("append", name, "--keep", "2", "--quiet")
+        self.bloomgate("add-layer", name, "--keep", "2", "--quiet")
 
     def fold(self):
-        self.bloomgate("fold", self.lists, "--keep", "2", "--quiet")
+        self.bloomgate("fold-layers", self.lists, "--keep", "2", "--quiet")
 
 
 @pytest.fixture

@@ -165,7 +165,7 @@ class Model:
             path = self.folder / "list.txt"
             path.write_text("".join(f"{line(entry)}\n" for entry in sorted(entries, key=str)))
         before = set(self.layers_folder.glob("*.bloom"))
-        self.bloomgate("append", self.layers_folder, "--fpr", BOUND, *self.shape(), path)
+        self.bloomgate("add-layer", self.layers_folder, "--fpr", BOUND, *self.shape(), path)
         [made] = set(self.layers_folder.glob("*.bloom")) - before
         self.layers[made.name] = set(entries)
 
@@ -174,13 +174,13 @@ class Model:
         lists = [entries for name, entries in self.lists.items() if self.age(name) < KEEP_DAYS]
         if not lists or self.random.random() < 0.2:
             entries = set().union(*self.layers.values())
-            done = self.bloomgate("fold", self.layers_folder, may_fail=True)
+            done = self.bloomgate("fold-layers", self.layers_folder, may_fail=True)
             if done.returncode != 0:
                 assert "have" in done.stderr or "differ" in done.stderr or "name the lists" in done.stderr
                 return
         else:
             entries = set().union(*lists)
-            self.bloomgate("fold", self.layers_folder, "--newest", f"{KEEP_DAYS}d", "--allow-shrink", *self.shape(),
+            self.bloomgate("fold-layers", self.layers_folder, "--newest", f"{KEEP_DAYS}d", "--allow-shrink", *self.shape(),
                            self.lists_folder)
         [layer] = self.layers_folder.glob("*.bloom")
         self.layers = {layer.name: entries}

@@ -97,7 +97,7 @@ def test_layers_are_signed_when_they_appear_and_the_doctor_names_one_that_is_not
         text = folder / "new.txt"
         text.write_text(f"{address}\n")
         old = os.umask(0o022)
-        bloomgate("append", layers, text, "--quiet", *options)
+        bloomgate("add-layer", layers, text, "--quiet", *options)
         os.umask(old)
 
     append(LISTED, "--sign-key", ours.key)
@@ -142,7 +142,7 @@ def test_a_front_begins_with_an_empty_folder_and_has_what_its_publisher_revokes(
 
     text = folder / "list.txt"
     text.write_text(f"{LISTED}\n{NEW}\n")
-    bloomgate("append", made, text, "--quiet", "--sign-key", ours.key)
+    bloomgate("add-layer", made, text, "--quiet", "--sign-key", ours.key)
     gateway = start_gateway.start(folder, GatewayConfig(layers, settings={
         "trusted-key": ours.public, "allow-missing-whitelist": "yes", "revoked": layers / "revoked"}))
     gateway.daemon.logged("starting without the list revoked")

@@ -6,6 +6,7 @@
 
 #include "filter/base/parallel.hpp"
 #include "filter/base/shell_word.hpp"
+#include "filter/cli/commands/store_seed_option.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/file/secret_key.hpp"
@@ -71,27 +72,30 @@ void ListBuildOptions::add_to(po::options_description& options) {
       ("scratch", po::value(&scratch)->value_name("FOLDER"),
        "where to put what does not fit into memory during the build (default: the folder of the filter)")  //
       ("keep-case", po::bool_switch(&asked.options.profile.keep_local_part_case),
-       "treat Joe@example.org and joe@example.org as two addresses (default: they are one)")  //
+       "treat Joe@example.org and joe@example.org as two addresses (default: as one; for a layer, as in the last "
+       "one)")  //
       ("tag-separators", po::value(&tag_separators_)->value_name("CHARACTERS"),
-       "treat joe+tag@example.org as joe@example.org; give + and whatever else starts a tag (default: they are two)")  //
-      ("format", po::value(&asked.format)->default_value("text")->value_name("FORMAT"),
+       "treat joe+tag@example.org as joe@example.org: the characters that start a tag, such as + (default: none; for a "
+       "layer, those of the last one)")  //
+      ("format", po::value(&asked.format)->default_value("text")->value_name("text|csv:COLUMN|postfix-map"),
        "how the lists are written: text (one entry per line), csv:COLUMN (a number from 1, or a name in the first "
        "line), csv:SENDER,RECIPIENT (two columns, for pairs) or postfix-map (access(5), transport(5))")  //
       ("newest", po::value(&newest_)->value_name("AGE"),
-       "take dated lists (2026-11-20.txt.zst) of the last AGE only, such as 180d, 26w or 1y; others are taken too")  //
-      ("except", po::value(&asked.exceptions)->composing()->value_name("LIST"),
-       "leave out the entries of LIST, a text list, and addresses in its domains; may be given several times")  //
-      ("not", po::value(&asked.strangers)->composing()->value_name("LIST"),
-       "never take the addresses of LIST, a text list, for listed, unless they are entries; may be given several "
-       "times")  //
+       "read only those dated lists (2026-11-20.txt.zst) that are younger than AGE, such as 180d, 26w or 1y; lists "
+       "without a date are always read")  //
+      ("leave-out", po::value(&asked.exceptions)->composing()->value_name("LIST"),
+       "leave out the entries of LIST, a text list, and all addresses in its domains; may be repeated")  //
+      ("never-match", po::value(&asked.strangers)->composing()->value_name("LIST"),
+       "make sure that the addresses of LIST, a text list, are never found, unless they are entries; may be "
+       "repeated")  //
       ("no-sender-domains", po::bool_switch(&no_sender_domains),
-       "leave out the domains of all addresses, 4 to 6 bytes each, by which strangers at other domains are never "
-       "found")                                                                                               //
+       "do not store the domains of the addresses (4 to 6 bytes each). With them, an address at any other domain is "
+       "never found by chance")                                                                               //
       ("reject-file", po::value(&asked.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
       ("sign-key", po::value(&sign_key)->value_name("FILE"),
        "sign the filter with the secret key in FILE, as 'bloomgate sign' does, and write the manifest")  //
-      ("strict", po::bool_switch(&asked.is_strict), "fail if any line is rejected")                      //
-      ("quiet", po::bool_switch(&quiet), "show no progress; warnings and bad lines are still shown");
+      ("strict", po::bool_switch(&asked.is_strict), "fail if any line is rejected");
+  add_quiet(quiet, options);
   manifest.add_to(options);
   add_json(json, options);
   add_allow_empty(asked.limits, options);
@@ -111,7 +115,7 @@ BuildRequest ListBuildOptions::request(const po::variables_map& values) const {
     throw UsageError("--hashes does not go with --layout " + shape.layout + ", which has no bits to set; leave it out");
   }
   if (const std::string_view why = rules.why_no_strangers(); !why.empty() && !request.strangers.empty()) {
-    throw UsageError("--not does not go with --layout " + shape.layout + ", " + std::string(why) +
+    throw UsageError("--never-match does not go with --layout " + shape.layout + ", " + std::string(why) +
                      "; build a filter of another layout from the lists");
   }
   options.block_bytes = shape.chosen_block_bytes();
@@ -141,7 +145,7 @@ std::optional<FilterCommand<BuildRequest>> parse_build_command(const Arguments& 
   std::string output;
   std::string store;
   std::string seed_from;
-  std::string store_seed;
+  StoreSeedOption store_seed;
   std::string replaces;
   ListBuildOptions common;
   po::options_description visible("options");
@@ -152,13 +156,13 @@ std::optional<FilterCommand<BuildRequest>> parse_build_command(const Arguments& 
        "also write the exact set of the entries, as hashes, to confirm what the filter finds")  //
       ("seed-from", po::value(&seed_from)->value_name("FILE"),
        "take the seed of that filter, so that few bytes change")  //
-      ("store-seed", po::value(&store_seed)->value_name("N"),
-       "seed of the hashes in the store; only stores of one seed can be put together (default: that of --seed, or "
-       "random)")  //
       ("keep", po::value(&common.asked.keep)->default_value(0)->value_name("N"),
        "keep the filter that is replaced as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
       ("replaces", po::value(&replaces)->value_name("FILE"),
        "the filter that this one will take the place of, which --allow-shrink is about (default: that of --output)");
+  store_seed.add_to(visible,
+                    "seed of the hashes in the store; only stores with the same seed can be combined (default: that of "
+                    "--seed, or random)");
   common.add_size_to(visible);
   common.shape.add_layout_to(visible);
   common.add_to(visible);
@@ -174,7 +178,7 @@ std::optional<FilterCommand<BuildRequest>> parse_build_command(const Arguments& 
     if (request.seed) throw UsageError("--seed and --seed-from cannot go together");
     request.seed_from = seed_from;
   }
-  if (!store_seed.empty()) request.store_seed = parse_seed(store_seed, "--store-seed");
+  request.store_seed = store_seed.chosen(*values);
   request.output = output;
   request.options.store_path = store;
   request.inputs = std::move(inputs);
@@ -198,11 +202,11 @@ std::optional<FilterCommand<UpdateRequest>> parse_update_command(const Arguments
        "add the entries of LIST; may be given several times")  //
       ("remove", po::value(&request.remove)->composing()->value_name("LIST"),
        "remove the entries of LIST, also those that are added; may be given several times")  //
-      ("not", po::value(&request.strangers)->composing()->value_name("LIST"),
-       "never take the addresses of LIST, a text list, for listed, unless they are entries; may be given several "
-       "times")  //
+      ("never-match", po::value(&request.strangers)->composing()->value_name("LIST"),
+       "make sure that the addresses of LIST, a text list, are never found, unless they are entries; may be "
+       "repeated")  //
       ("new-store", po::value(&request.new_store)->value_name("FILE"),
-       "put the new store there, and leave the old one as it is")  //
+       "write the new store to FILE, and keep the old one")  //
       ("bits-per-entry", po::value(&bits_per_entry)->value_name("B"),
        "size of the filter: 1 to 64 bits for each address (default: as the old filter, or 8)")  //
       ("hashes", po::value(&hashes)->value_name("K"),
@@ -212,8 +216,8 @@ std::optional<FilterCommand<UpdateRequest>> parse_update_command(const Arguments
       ("seed", po::value(&common.seed)->value_name("N"),
        "seed of the filter; the store keeps its own (default: random)")  //
       ("no-sender-domains", po::bool_switch(&common.no_sender_domains),
-       "leave out the domains of all addresses, which the new pair has if the old store has them")  //
-      ("format", po::value(&request.format)->default_value("text")->value_name("FORMAT"),
+       "do not store the domains of the addresses (default: as in the old store)")  //
+      ("format", po::value(&request.format)->default_value("text")->value_name("text|csv:COLUMN|postfix-map"),
        "how the lists are written, as for build")  //
       ("threads", po::value(&request.options.threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
@@ -227,15 +231,15 @@ std::optional<FilterCommand<UpdateRequest>> parse_update_command(const Arguments
       ("sign-key", po::value(&common.sign_key)->value_name("FILE"),
        "sign the filter with the secret key in FILE, as 'bloomgate sign' does, and write the manifest")  //
       ("strict", po::bool_switch(&request.is_strict),
-       "fail if any line of --add or --not is rejected, or an entry among --not")  //
-      ("quiet", po::bool_switch(&common.quiet), "show no progress; warnings and bad lines are still shown");
+       "fail if any line of --add or --never-match is rejected, or an entry among --never-match");
+  add_quiet(common.quiet, visible);
   common.manifest.add_to(visible);
   add_json(common.json, visible);
   add_allow_empty(request.limits, visible);
   add_allow_rejects(request.limits, visible);
   add_allow_shrink(request.limits, visible);
   add_broad_files(request.broad_files, visible);
-  common.shape.add_layout_to(visible);
+  common.shape.add_layout_to(visible, "(default: that of the old filter)");
   for (const auto& option : extra.options()) visible.add(option);
   const auto values = parse_command_line(arguments, visible, nullptr, help);
   if (!values) return std::nullopt;

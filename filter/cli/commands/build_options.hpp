@@ -1,5 +1,5 @@
-// The options of `bloomgate build` and `update`, and those of them that `append` and `fold` have, too; `bloomgate-mpi`
-// takes the same.
+// The options of `bloomgate build` and `update-store`, and those of them that `add-layer` and `fold-layers` have, too;
+// `bloomgate-mpi` takes the same.
 #pragma once
 
 #include <boost/program_options.hpp>
@@ -36,6 +36,9 @@ struct FilterOptions {
   bool no_sender_domains = false;
   bool quiet = false;
   bool json = false;
+
+  // Whether the result is printed: with --quiet only as JSON.
+  bool reports() const { return json || !quiet; }
 };
 
 // What goes into every filter that is built of lists.
@@ -43,7 +46,7 @@ class ListBuildOptions : public FilterOptions {
  public:
   // --bits-per-entry and --hashes.
   void add_size_to(boost::program_options::options_description& options);
-  // All others that build, append and fold have in common, but for --keep: what is kept is not the same.
+  // All others that build, add-layer and fold-layers have in common, but for --keep: what is kept is not the same.
   void add_to(boost::program_options::options_description& options);
 
   // The request, but for output and inputs. Throws as read_into() does.
@@ -61,6 +64,8 @@ struct FilterCommand {
   Request request;
   bool quiet = false;
   bool json = false;
+
+  bool reports() const { return json || !quiet; }
 };
 
 // `extra` are options of a program that takes others besides. Nothing given: --help was. Throw as read_into() does.

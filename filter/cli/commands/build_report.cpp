@@ -45,7 +45,7 @@ void print_build(const BuildResult& report) {
     std::cout << "\ndistinct  " << format_count(distinct_entries_of(header)) << " (estimated from the fill)";
   }
   std::cout << "\nsize      " << format_bytes(file_bytes(header));
-  if (header.addresses != 0) std::cout << ", " << format_decimal(bits_per_entry(report), 2) << " bits per entry";
+  if (header.addresses != 0) std::cout << ", " << format_ratio(bits_per_entry(report)) << " bits per entry";
   std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       " << format_rate(fpr)
             << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses") << ')'
             << scope_of_rate(header) << "\nmessages  " << message_rates_text(fpr_of_sender(header)) << '\n';

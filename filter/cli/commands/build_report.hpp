@@ -1,4 +1,4 @@
-// What `bloomgate build` and `update` say at their end.
+// What `bloomgate build` and `update-store` say at their end.
 #pragma once
 
 #include "filter/jobs/build_job.hpp"

@@ -50,11 +50,11 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
       ("output,o", po::value(&request.output)->required()->value_name("FILE"),
        "where to put the result; it may be one of the filters")  //
       ("sign-key", po::value(&options.sign_key)->value_name("FILE"),
-       "sign the result with the secret key in FILE, as 'bloomgate sign' does, whoever has signed the filters, and "
-       "write the "
-       "manifest");
+       "sign the result with the secret key in FILE, whatever key has signed the filters, and write the manifest, as "
+       "'bloomgate sign' does");
   add_allow_empty(request.limits, visible);
   add_allow_shrink(request.limits, visible);
+  add_quiet(options.quiet, visible);
   add_json(options.json, visible);
   const auto values = parse_command_line(arguments, visible, &request.filters, help);
   if (!values) return EX_OK;
@@ -63,7 +63,8 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
   const ManifestWriter manifest = manifest_writer(request, [](std::string_view line) { std::cerr << line << '\n'; });
   const Combined combined = combine(request, stop_flag());
   const std::optional<WrittenManifest> written = manifest.write();
-  (options.json ? print_combined_json : print_combined)(request.output, combined.header, combination, written);
+  if (options.reports())
+    (options.json ? print_combined_json : print_combined)(request.output, combined.header, combination, written);
   if (!combined.warning.empty()) std::cerr << combined.warning << '\n';
   return EX_OK;
 }

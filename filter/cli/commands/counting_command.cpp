@@ -1,4 +1,4 @@
-// `bloomgate add` and `remove`: change a filter of the layout counting by lists.
+// `bloomgate counting-add` and `counting-remove`: change a filter of the layout counting by lists.
 #include <sysexits.h>
 
 #include <csignal>
@@ -31,7 +31,7 @@ bool adds(const CountingRequest& request) noexcept {
 
 void add_options(CountingRequest& request, FilterOptions& options, po::options_description& visible) {
   visible.add_options()  //
-      ("format", po::value(&request.format)->default_value("text")->value_name("FORMAT"),
+      ("format", po::value(&request.format)->default_value("text")->value_name("text|csv:COLUMN|postfix-map"),
        "how the lists are written, as for build")  //
       ("threads", po::value(&request.options.threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
@@ -43,8 +43,8 @@ void add_options(CountingRequest& request, FilterOptions& options, po::options_d
       ("keep", po::value(&request.keep)->default_value(0)->value_name("N"),
        "keep the file as it was as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
       ("strict", po::bool_switch(&request.is_strict),
-       adds(request) ? "change nothing if any line is rejected" : "change nothing if any entry is not there")  //
-      ("quiet", po::bool_switch(&options.quiet), "show no progress; warnings and bad lines are still shown");
+       adds(request) ? "change nothing if any line is rejected" : "change nothing if any entry is not there");
+  add_quiet(options.quiet, visible);
   add_json(options.json, visible);
   if (!adds(request)) {
     add_allow_empty(request.limits, visible);
@@ -56,27 +56,27 @@ void add_options(CountingRequest& request, FilterOptions& options, po::options_d
 }
 
 constexpr HelpText kAddHelp = {
-    .synopsis = "bloomgate add FILE LIST... [OPTION...]",
+    .synopsis = "bloomgate counting-add FILE LIST... [OPTION...]",
     .purpose =
-        "Adds the entries of lists to FILE, which was built with --layout counting. LIST is what is a list for\n"
-        "build. Each entry counts once, however often the lists name it. One that is there already counts once\n"
-        "more, and must be removed as often as it was added. After a change, 'bloomgate export' makes the\n"
-        "filter that the daemon loads.",
+        "Adds the entries of lists to FILE, which was built with --layout counting. LIST may be any input of build. An "
+        "entry counts once for each command, however often the lists have it. An entry that FILE has already counts "
+        "once more, and must be removed as often as it was added. After a change, 'bloomgate counting-export' makes "
+        "the filter that the daemon loads.",
     .examples =
-        "  bloomgate add whitelist.counting new.txt\n"
-        "  bloomgate export whitelist.counting --output /var/lib/bloomgate/whitelist.bloom\n"};
+        "  bloomgate counting-add whitelist.counting new.txt\n"
+        "  bloomgate counting-export whitelist.counting --output /var/lib/bloomgate/whitelist.bloom\n"};
 
 constexpr HelpText kRemoveHelp = {
-    .synopsis = "bloomgate remove FILE LIST... [OPTION...]",
+    .synopsis = "bloomgate counting-remove FILE LIST... [OPTION...]",
     .purpose =
-        "Removes the entries of lists from FILE, which was built with --layout counting. LIST is what is a list\n"
-        "for build. An entry that is not there is reported, and the others are removed; but at the\n"
-        "false-positive rate an address that was never added looks as if it were there. To remove such a one\n"
-        "takes others off the list without notice. So remove only what was added; where you do not know that,\n"
-        "keep a store (build --store), which 'bloomgate update' changes exactly.",
+        "Removes the entries of lists from FILE, which was built with --layout counting. LIST may be any input of "
+        "build. An entry that FILE does not have is reported, and the others are removed. But at the false-positive "
+        "rate an address that was never added looks as if FILE had it; to remove such an address removes other entries "
+        "without notice. So remove only what was added. If you cannot be sure, keep a store (build --store), which "
+        "'bloomgate update-store' changes exactly.",
     .examples =
-        "  bloomgate remove whitelist.counting gone.txt --keep 3\n"
-        "  bloomgate export whitelist.counting --output /var/lib/bloomgate/whitelist.bloom\n"};
+        "  bloomgate counting-remove whitelist.counting gone.txt --keep 3\n"
+        "  bloomgate counting-export whitelist.counting --output /var/lib/bloomgate/whitelist.bloom\n"};
 
 void refuse_to_overwrite(const CountingRequest& request) {
   const std::string& rejected = request.reject_file;
@@ -102,7 +102,7 @@ std::optional<FilterCommand<CountingRequest>> parse_change(const Arguments& argu
   request.lists = list_files({operands.begin() + 1, operands.end()});
   refuse_to_overwrite(request);
   if (!StoreInputs(request.lists).empty()) {
-    throw UsageError("a store cannot be a list here; 'bloomgate update' changes a store by lists, exactly");
+    throw UsageError("a store cannot be a list here; 'bloomgate update-store' changes a store by lists, exactly");
   }
   options.read_into(request, *values);
   return FilterCommand<CountingRequest>{std::move(request), options.quiet, options.json};
@@ -135,7 +135,7 @@ void print_removed(const CountingResult& report) {
   }
   std::cout << "\ncaution   " << format_rate(expected_fpr_of(report.old))
             << " of addresses that were never added look as if they were there. If one was removed, others are no "
-               "longer listed; a store has no such danger (build --store, update)";
+               "longer listed; a store has no such danger (build --store, update-store)";
 }
 
 void print_change(const CountingRequest& request, const CountingResult& report) {
@@ -185,17 +185,17 @@ int run_change(const Arguments& arguments, CountingChange change) {
               << " holds more addresses than it was built for, so the false-positive rate is higher; build it again "
                  "with a greater --expected-entries\n";
   }
-  (command->json ? print_change_json : print_change)(command->request, result);
+  if (command->reports()) (command->json ? print_change_json : print_change)(command->request, result);
   return EX_OK;
 }
 
 }  // namespace
 
-int run_add(const Arguments& arguments) {
+int run_counting_add(const Arguments& arguments) {
   return run_change(arguments, CountingChange::add);
 }
 
-int run_remove(const Arguments& arguments) {
+int run_counting_remove(const Arguments& arguments) {
   return run_change(arguments, CountingChange::remove);
 }
 

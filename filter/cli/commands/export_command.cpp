@@ -1,4 +1,4 @@
-// `bloomgate export`: from a filter of the layout counting to the one that the daemon loads.
+// `bloomgate counting-export`: from a filter of the layout counting to the one that the daemon loads.
 #include <sysexits.h>
 
 #include <csignal>
@@ -36,7 +36,7 @@ void print_export_json(const std::string& path, const FilterHeader& header,
 
 }  // namespace
 
-int run_export(const Arguments& arguments) {
+int run_counting_export(const Arguments& arguments) {
   std::vector<std::string> operands;
   FilterRequest request;
   FilterOptions options;
@@ -49,19 +49,20 @@ int run_export(const Arguments& arguments) {
       ("sign-key", po::value(&options.sign_key)->value_name("FILE"),
        "sign the filter with the secret key in FILE, as 'bloomgate sign' does, and write the manifest")  //
       ("threads", po::value(&request.options.threads)->value_name("N"),
-       "use N threads (default: one for each processor)")  //
-      ("quiet", po::bool_switch(&options.quiet), "show no progress");
+       "use N threads (default: one for each processor)");
+  add_quiet(options.quiet, visible);
   add_json(options.json, visible);
   add_allow_empty(request.limits, visible);
   add_allow_shrink(request.limits, visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
-      {.synopsis = "bloomgate export FILE --output FILTER [OPTION...]",
+      {.synopsis = "bloomgate counting-export FILE --output FILTER [OPTION...]",
        .purpose =
            "Makes the filter that the daemon loads from FILE, which was built with --layout counting: a quarter\n"
            "of the size, in the layout page. It is the filter that 'bloomgate build' makes of the same entries\n"
            "with the same seed and --expected-entries.",
-       .examples = "  bloomgate export whitelist.counting --output /var/lib/bloomgate/whitelist.bloom --keep 3\n"});
+       .examples =
+           "  bloomgate counting-export whitelist.counting --output /var/lib/bloomgate/whitelist.bloom --keep 3\n"});
   if (!values) return EX_OK;
   const std::string& path = only_filter(operands);
   options.read_into(request, *values);
@@ -72,6 +73,7 @@ int run_export(const Arguments& arguments) {
   const ManifestWriter manifest = manifest_writer(request, progress.warns());
   const FilterHeader header = export_counting_filter(path, request, progress, stop_flag());
   const std::optional<WrittenManifest> written = manifest.write();
+  if (!options.reports()) return EX_OK;
   options.json ? print_export_json(request.output, header, written) : print_export(request.output, header, written);
   return EX_OK;
 }

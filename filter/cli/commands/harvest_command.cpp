@@ -68,65 +68,58 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
   po::options_description visible("options");
   visible.add_options()  //
       ("output,o", po::value(&command.output)->required()->value_name("FOLDER"),
-       "where to put the list: a file such as 2026-11-20.txt.zst for each run; the folder is made if it is not "
-       "there")  //
+       "the folder for the lists: each run writes a file such as 2026-11-20.txt.zst; a missing folder is made")  //
       ("own-domain", po::value(&command.own_domains)->required()->composing()->value_name("DOMAIN"),
-       "a domain of your own users, or .DOMAIN for all below it as well; may be given several times")  //
+       "a domain of your own users, or .DOMAIN for it and all domains below it; may be repeated")  //
       ("for-all", po::bool_switch(&command.for_all),
-       "write addresses: whoever one user has written to is listed for all users")  //
+       "write addresses: a person to whom one user has written is listed for all users")  //
       ("pairs", po::bool_switch(&command.pairs),
-       "write pairs: whoever a user has written to is listed for that user only")  //
+       "write pairs: a person to whom a user has written is listed for that user only")  //
       ("at-least", po::value(&command.at_least)->default_value(1)->value_name("N"),
-       "leave out whom fewer than N users have written to; with --pairs, to whom a user has written less than N "
-       "times")  //
+       "leave out a person to whom fewer than N users have written; with --pairs, to whom the user has written less "
+       "than N times")  //
       ("most-recipients", po::value(&command.most_recipients)->default_value(20)->value_name("N"),
        "leave out messages to more than N recipients")  //
       ("most-contacts", po::value(&command.most_contacts)->default_value(kMostContacts)->value_name("N"),
-       "leave out what one user has beyond N contacts, and name the user; 0: nothing")  //
+       "take at most N contacts of a user, and name each user who has more; 0: no limit")  //
       ("without-login", po::bool_switch(&command.without_login),
-       "also take messages of clients that have not logged in, for a server that takes mail from its own network "
+       "also take messages of clients that have not logged in: for a server that accepts mail from its own network "
        "only")  //
       ("mailing-lists", po::value(&command.received)->composing()->value_name("RECEIVED"),
-       "also write the mailing lists that users have posted to, list:HOST: RECEIVED is received mail, which shows "
-       "their "
-       "names; a message, an mbox or a folder; may be given several times")  //
+       "also write the mailing lists to which users have posted, as list:HOST. RECEIVED is received mail, which shows "
+       "their names: a message, an mbox or a folder; may be repeated")  //
       ("user", po::value(&command.user)->value_name("ADDRESS"),
-       "whose the sent mail and the address books are, where the path does not say it: with --pairs, one of both is "
-       "needed")  //
+       "the owner of the sent mail and of the address books, if no pattern in the path names the owner; --pairs needs "
+       "one of both")  //
       ("journal", po::bool_switch(&command.journal),
-       "read what Postfix and Sendmail have logged in the journal, by journalctl, where there is no mail.log")  //
+       "read the mail log from the journal, by journalctl, on a machine without mail.log")  //
       ("journal-cursor", po::value(&command.journal_cursor)->value_name("FILE"),
-       "with --journal: begin where the run before ended, which FILE says, and keep there where this one ends, with "
-       "the "
-       "messages under way")  //
+       "with --journal: begin where the last run ended, and store in FILE where this run ends")  //
       ("owner-addresses", po::value(&command.owner_addresses)->value_name("FILE"),
-       "which addresses the owner of a mailbox has: 'ADDRESS LOGIN...' in each line, as in Postfix's "
-       "smtpd_sender_login_maps")  //
+       "the addresses of each mailbox's owner: lines 'ADDRESS LOGIN...', as in Postfix's smtpd_sender_login_maps")  //
       ("address-books", po::bool_switch(&command.address_books),
-       "also read the address books in folders; in the folder of a user, they count for that user")  //
+       "also read address books in folders; one in the folder of a user counts for that user")  //
       ("forgotten", po::value(&command.forgotten)->value_name("FILE"),
-       "leave out what people wrote, or were written, before they were forgotten, which FILE says: '.forgotten' of the "
-       "folder that 'bloomgate learned forget --lists' has changed; what has no date is left out")  //
+       "leave out mail from before a person was forgotten, and mail without a date. FILE is '.forgotten' in the folder "
+       "that 'bloomgate learned forget --lists' has changed")  //
       ("allow-empty", po::bool_switch(&command.allow_empty),
-       "skip a named file that is empty, damaged, or of no kind that is known, and an empty folder of received "
-       "mail, and name it")  //
+       "skip, and name, each file that is empty, damaged or of an unknown kind, and each empty folder of received "
+       "mail")  //
       ("date", po::value(&command.date)->value_name("DAY"),
        "the list's day, such as 2026-11-20 (default: today, in UTC)")  //
       ("memory", po::value(&command.memory)->default_value("256M")->value_name("M"),
-       "memory for what was found; the rest goes to disk, into the folder")  //
-      ("threads", po::value(&command.threads)->value_name("N"),
-       "use N threads (default: one for each processor)")  //
-      ("quiet", po::bool_switch(&command.quiet), "show no progress");
+       "working memory; what does not fit goes to disk, into the folder")  //
+      ("threads", po::value(&command.threads)->value_name("N"), "use N threads (default: one for each processor)");
+  add_quiet(command.quiet, visible);
   add_json(command.json, visible);
   const auto values = parse_command_line(
       arguments, visible, &command.sources,
       {.synopsis = "bloomgate harvest --output FOLDER --own-domain DOMAIN --for-all|--pairs [OPTION...] SOURCE...",
        .purpose =
-           "Makes a list of those to whom your users write. SOURCE is a log of Postfix or Sendmail, a message or an\n"
-           "mbox of sent mail, an address book (vCard, CSV), a folder of sent mail (a Maildir, too), or - for "
-           "standard\n"
-           "input. What a file is, and whether it is compressed, its content says. Whose mail it is, a pattern says:\n"
-           "%u is the name of a mailbox's owner, %n and %d are the parts of a name such as ann@example.net.\n",
+           "Makes a list of the people to whom your users write. SOURCE is a log of Postfix or Sendmail, a message or "
+           "an mbox of sent mail, an address book (vCard, CSV), a folder of sent mail (also a Maildir), or - for "
+           "standard input; compressed files are read, too. A pattern in a path says whose mail it is: %u is the name "
+           "of the mailbox's owner, %n and %d are the two parts of a name such as ann@example.net.",
        .examples =
            "  bloomgate harvest --output /var/lib/bloomgate/lists --own-domain example.net --pairs /var/log/mail.log*\n"
            "  bloomgate harvest --output /var/lib/bloomgate/lists --own-domain example.net --pairs --journal\n"
@@ -340,9 +333,10 @@ int run_harvest(const Arguments& arguments) {
   HarvestCounts counts = harvest.counts();
   counts.leave_out(LeftOut::over_limit, limit.left_out());
   counts.leave_out(LeftOut::forgotten, remembered.left_out());
-  (command->json ? print_harvest_json : print_harvest)(
-      {path, written, wants_lists, sources, addresses, skipped, counts, limit.users(), harvest.done_bytes(),
-       sorter.spilled_bytes() + posts.spilled_bytes(), elapsed.count()});
+  if (command->json || !command->quiet)
+    (command->json ? print_harvest_json : print_harvest)(
+        {path, written, wants_lists, sources, addresses, skipped, counts, limit.users(), harvest.done_bytes(),
+         sorter.spilled_bytes() + posts.spilled_bytes(), elapsed.count()});
   return EX_OK;
 }
 

@@ -216,11 +216,10 @@ int run_import(const Arguments& arguments) {
   std::vector<std::string> paths;
   po::options_description visible("options");
   visible.add_options()  //
-      ("from", po::value(&from)->value_name("PROGRAM"),
-       "whose lists they are: spamassassin, rspamd, postfix, exim, ldif, microsoft or amavis (default: as they "
-       "look)")                                                                                                 //
-      ("output,o", po::value(&output)->value_name("FILE"), "where to put the list (default: standard output)")  //
-      ("quiet", po::bool_switch(&quiet), "do not say what was taken and what was left out");
+      ("from", po::value(&from)->value_name("spamassassin|rspamd|postfix|exim|ldif|microsoft|amavis"),
+       "whose lists they are (default: as they look)")  //
+      ("output,o", po::value(&output)->value_name("FILE"), "where to put the list (default: standard output)");
+  add_quiet(quiet, visible);
   add_json(json, visible);
   const auto values = parse_command_line(arguments, visible, &paths, kImportHelp);
   if (!values) return EX_OK;

@@ -119,7 +119,7 @@ void print_info(const MappedFilter& filter, ShownInfo shown) {
   if (header.kinds.any_pairs()) std::cout << "\npairs            " << pairs_text(header.kinds);
   if (header.kinds.signers) std::cout << "\nsigners          there are entries with signed-by, kept exactly";
   std::cout << "\nsender domains   " << sender_domains_text(header);
-  if (header.strangers.known != 0) std::cout << "\nknown strangers  " << known_strangers_text(header);
+  if (header.strangers.known != 0) std::cout << "\nexcluded senders  " << known_strangers_text(header);
   if (layout_rules(shape.layout).has_counters()) {
     std::cout << "\nsaturated        " << format_count(header.saturated) << " of " << format_count(header.bits_set)
               << " counters in use";
@@ -296,15 +296,14 @@ int run_info(const Arguments& arguments) {
   po::options_description visible("options");
   add_json(shown.as_json, visible);
   visible.add_options()("residency", po::bool_switch(&shown.residency), "show how much of the file is in memory, too");
-  const auto values = parse_command_line(
-      arguments, visible, &operands,
-      {.synopsis = "bloomgate info FILE [--residency] [--json]",
-       .purpose =
-           "Shows what a filter or a store holds, from its header; the sections are not read (see verify).\n"
-           "Of a folder of layers it shows each, and the sum. Of what has a manifest it shows that, and whether\n"
-           "each file is as it says.",
-       .examples = "  bloomgate info /var/lib/bloomgate/whitelist.bloom\n"
-                   "  bloomgate info whitelist.bloom --json | jq .fpr\n"});
+  const auto values =
+      parse_command_line(arguments, visible, &operands,
+                         {.synopsis = "bloomgate info FILE|FOLDER [--residency] [--json]",
+                          .purpose = "Shows what a filter or a store holds, from its header; verify also reads the "
+                                     "rest. For a folder of layers it shows each layer and the sum. If there is a "
+                                     "manifest, it shows that, and whether each file agrees with it.",
+                          .examples = "  bloomgate info /var/lib/bloomgate/whitelist.bloom\n"
+                                      "  bloomgate info whitelist.bloom --json | jq .fpr\n"});
   if (!values) return EX_OK;
   const std::string& path = only_filter(operands);
   if (is_folder(path)) {

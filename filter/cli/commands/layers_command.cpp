@@ -1,4 +1,4 @@
-// `bloomgate append` and `fold`: make the layers of a folder.
+// `bloomgate add-layer` and `fold-layers`: make the layers of a folder.
 #include <sysexits.h>
 
 #include <algorithm>
@@ -27,22 +27,22 @@ namespace {
 namespace po = boost::program_options;
 
 const HelpText kAppendHelp = {
-    .synopsis = "bloomgate append FOLDER [OPTION...] INPUT...",
+    .synopsis = "bloomgate add-layer FOLDER [OPTION...] INPUT...",
     .purpose =
-        "Makes the next layer of a folder of filters (0001.bloom, 0002.bloom, ...) from lists, as build makes a\n"
-        "filter. Its rate is half of what the others leave of the bound, so that all together stay below it.\n"
-        "A daemon whose whitelist is the folder takes it in at once.",
+        "Builds the next layer of a folder of filters (0001.bloom, 0002.bloom, ...) from lists, as build makes a "
+        "filter. The new layer gets half of the false-positive rate that the others leave below the bound, so the sum "
+        "of all layers stays below it. A daemon whose whitelist is the folder loads the layer at once.",
     .examples =
-        "  bloomgate append /var/lib/bloomgate/layers new-customers.txt\n"
-        "  bloomgate append /var/lib/bloomgate/layers --fpr 4% 2026-11-20.txt.zst\n"};
+        "  bloomgate add-layer /var/lib/bloomgate/layers new-customers.txt\n"
+        "  bloomgate add-layer /var/lib/bloomgate/layers --fpr 4% 2026-11-20.txt.zst\n"};
 
 const HelpText kFoldHelp = {
-    .synopsis = "bloomgate fold FOLDER [OPTION...] [INPUT...]",
+    .synopsis = "bloomgate fold-layers FOLDER [OPTION...] [INPUT...]",
     .purpose =
-        "Makes one layer of all. With lists or stores it is built from them, and holds what they hold and nothing\n"
-        "else. Without, it is the union of the layers, which have to have one shape, as for merge. At every\n"
-        "moment the folder lists all: the new layer takes the place of the first, then the others go.",
-    .examples = "  bloomgate fold /var/lib/bloomgate/layers lists/\n"};
+        "Replaces all layers by one. With lists or stores, the new layer has the entries of these, and no others. "
+        "Without, it is the union of the layers, which must have one shape, as for merge. No entry is missing at any "
+        "moment: first the new layer replaces the first one, then the others are removed.",
+    .examples = "  bloomgate fold-layers /var/lib/bloomgate/layers lists/\n"};
 
 void add_options_of_layers(ListBuildOptions& options, po::options_description& visible) {
   visible.add_options()(
@@ -69,7 +69,7 @@ LayerRequest request_of(const ListBuildOptions& options, const po::variables_map
 void refuse_options_of_build(const po::variables_map& values, const po::options_description& visible) {
   for (const auto& option : visible.options()) {
     const std::string& name = option->long_name();
-    constexpr std::array<std::string_view, 5> kOfUnions = {"keep", "sign-key", "list-name", "holds", "json"};
+    constexpr std::array<std::string_view, 6> kOfUnions = {"keep", "sign-key", "list-name", "holds", "quiet", "json"};
     if (std::ranges::find(kOfUnions, name) != kOfUnions.end() || !is_given(values, name.c_str())) continue;
     throw UsageError("options of a build go with lists or stores; name these");
   }
@@ -86,14 +86,14 @@ void report_no_layer(const std::optional<WrittenManifest>& manifest, bool json) 
 
 }  // namespace
 
-int run_append(const Arguments& arguments) {
+int run_add_layer(const Arguments& arguments) {
   std::vector<std::string> operands;
   std::string bound;
   ListBuildOptions options;
   po::options_description visible("options");
   visible.add_options()("fpr", po::value(&bound)->value_name("P"),
-                        "what a look-up in all layers may come to, such as 4% or 0.04 (default: twice the rate of the "
-                        "loosest layer; 4.3% for a new folder)");
+                        "the bound of the false-positive rate of all layers together, such as 4% or 0.04 (default: "
+                        "twice the rate of the worst layer; 4.3% for a new folder)");
   add_options_of_layers(options, visible);
   const auto values = parse_command_line(arguments, visible, &operands, kAppendHelp);
   if (!values) return EX_OK;
@@ -104,11 +104,12 @@ int run_append(const Arguments& arguments) {
   JobProgress progress(options.quiet);
   LayerJob job(std::move(request), progress, stop_flag());
   const std::optional<BuildResult> result = job.append();
+  if (!options.reports()) return EX_OK;
   result ? print_report(*result, options.json) : report_no_layer(job.manifest(), options.json);
   return EX_OK;
 }
 
-int run_fold(const Arguments& arguments) {
+int run_fold_layers(const Arguments& arguments) {
   std::vector<std::string> operands;
   ListBuildOptions options;
   po::options_description visible("options");
@@ -124,6 +125,7 @@ int run_fold(const Arguments& arguments) {
   JobProgress progress(options.quiet);
   LayerJob job(std::move(request), progress, stop_flag());
   const FoldResult result = job.fold();
+  if (!options.reports()) return EX_OK;
   if (result.built) {
     print_report(*result.built, options.json);
   } else if (options.json) {

@@ -93,10 +93,10 @@ std::optional<LearnedCommand> parse_learned(const Arguments& arguments) {
       ("output,o", po::value(&command.output)->value_name("FOLDER"),
        "export: where to put the list, a file such as 2026-11-20.txt.zst for each run")  //
       ("lists", po::value(&command.folders)->composing()->value_name("FOLDER"),
-       "forget: also out of the dated lists in FOLDER (LISTS in update.conf), and keep the next runs from bringing the "
-       "people back; may be given several times")  //
+       "forget: also remove them from the dated lists in FOLDER (LISTS in update.conf), so that the next runs do not "
+       "add them again; may be repeated")  //
       ("newest", po::value(&command.newest)->value_name("AGE"),
-       "list, export: only what was used in the last time, such as 180d, 26w or 1y")  //
+       "list, export: only pairs that were used within AGE, such as 180d, 26w or 1y")  //
       ("date", po::value(&command.date)->value_name("DAY"),
        "export: the list's day, such as 2026-11-20 (default: today, in UTC)");
   add_json(command.json, visible);
@@ -105,11 +105,9 @@ std::optional<LearnedCommand> parse_learned(const Arguments& arguments) {
       {.synopsis = "bloomgate learned list FILE [ADDRESS...] [OPTION...]\n"
                    "       bloomgate learned forget FILE ADDRESS... [--lists FOLDER] [--json]\n"
                    "       bloomgate learned export FILE --output FOLDER [OPTION...]",
-       .purpose =
-           "Shows what the daemon has learned (its option learn), takes people out of it, or\n"
-           "writes it as a list of pairs for 'bloomgate build'. The daemon may run meanwhile. ADDRESS is one of\n"
-           "either side: the user's or the correspondent's. It may be @domain, or @.domain for all below it as\n"
-           "well.",
+       .purpose = "Shows what the daemon has learned (its option learn), removes people from it, or writes it as a "
+                  "list of pairs for 'bloomgate build'. The daemon may run meanwhile. ADDRESS is that of a user or of "
+                  "a correspondent. It may be @domain, or @.domain for that domain and all domains below it.",
        .examples =
            "  bloomgate learned list /var/lib/bloomgate/learned/learned.db ann@example.net\n"
            "  bloomgate learned forget /var/lib/bloomgate/learned/learned.db joe@example.org\n"
@@ -118,7 +116,7 @@ std::optional<LearnedCommand> parse_learned(const Arguments& arguments) {
            "  bloomgate learned export /var/lib/bloomgate/learned/learned.db --output /var/lib/bloomgate/lists\n"});
   if (arguments == Arguments{kListOptions}) {
     std::cout << "word\tlist\tshow what was learned\n"
-                 "word\tforget\ttake everything of a person out\n"
+                 "word\tforget\tremove all pairs of a person\n"
                  "word\texport\twrite a dated list of pairs\n";
   }
   if (!values) return std::nullopt;

@@ -10,10 +10,10 @@ namespace po = boost::program_options;
 void ManifestOptions::add_to(po::options_description& options) {
   options.add_options()  //
       ("list-name", po::value(&list_name)->value_name("NAME"),
-       "how the manifest calls the list, another name for each list that one key signs (default: as the last manifest "
-       "does, or else the name of the filter or folder without its suffix)")  //
+       "the name of the list in the manifest: a different one for each list that one key signs (default: as in the "
+       "last manifest, or else the name of the filter or folder without its suffix)")  //
       ("holds", po::value(&holds)->value_name("AGE"),
-       "how long the manifest holds, such as 14d or 26w (default: 14d); write another before that");
+       "how long the manifest is valid, such as 14d or 26w (default: 14d); write the next one before that");
 }
 
 ManifestRequest ManifestOptions::request(bool has_key, const std::string& option) const {

@@ -13,7 +13,6 @@
 #include <optional>
 #include <vector>
 
-#include "filter/base/ascii.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
@@ -21,13 +20,14 @@
 #include "filter/cli/commands/build_options.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/report_text.hpp"
+#include "filter/cli/commands/store_seed_option.hpp"
 #include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/cli/stop_signal.hpp"
 #include "filter/ingest/dated_lists.hpp"
 #include "filter/jobs/part_job.hpp"
-#include "filter/system/file_io.hpp"
+#include "filter/system/file_paths.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -37,10 +37,10 @@ namespace po = boost::program_options;
 constexpr HelpText kPartHelp = {
     .synopsis = "bloomgate part --of N --index I --store-seed-file SEED --output FILE [OPTION...] INPUT...",
     .purpose =
-        "Reads part I of N of the lists, counted from 0, and writes it as a store: one job of many, on machines that\n"
-        "know nothing of each other. 'bloomgate build' makes the filter of all parts, which are its inputs, and\n"
-        "refuses where one is missing, or there twice, or of another run. All jobs see the same lists, or with\n"
-        "--local-lists each its own. The same job makes the same bytes again.",
+        "Reads part I of N of the lists, counted from 0, and writes it as a store: one job of many, on machines that "
+        "need no contact with each other. 'bloomgate build' makes the filter from all parts, which are its inputs. It "
+        "refuses if a part is missing, is there twice, or belongs to another run. All jobs read the same lists, or "
+        "with --local-lists each its own. A job that runs again makes the same bytes.",
     .examples =
         "  bloomgate part --of 64 --index $JOB_COMPLETION_INDEX --store-seed-file /secret/seed --run 2026-11-29 \\\n"
         "    --output /parts/$JOB_COMPLETION_INDEX.store /lists\n"
@@ -50,8 +50,7 @@ struct PartCommand {
   PartRequest request;
   std::string parts;
   std::string index;
-  std::string store_seed;
-  std::string store_seed_file;
+  StoreSeedOption store_seed;
   std::string memory;
   std::string scratch;
   std::string tag_separators;
@@ -66,12 +65,6 @@ std::uint32_t parse_number(const std::string& text, const char* option) {
   const std::uint64_t number = parse_seed(text, option);
   if (number <= std::numeric_limits<std::uint32_t>::max()) return static_cast<std::uint32_t>(number);
   throw UsageError(std::string(option) + " takes a smaller number than " + text);
-}
-
-std::uint64_t seed_of(const PartCommand& command, bool is_named, bool is_in_file) {
-  if (is_named == is_in_file) throw UsageError("give one of --store-seed-file and --store-seed");
-  if (is_named) return parse_seed(command.store_seed, "--store-seed");
-  return parse_seed(std::string(ascii::trimmed(read_text(command.store_seed_file), " \t\r\n")), "--store-seed-file");
 }
 
 // The temporary file of a store for standard output. A store needs a file first, since its header is written last.
@@ -132,38 +125,35 @@ int run_part(const Arguments& arguments) {
   visible.add_options()  //
       ("output,o", po::value(&request.output)->required()->value_name("FILE"),
        "where to put the store; an old file is replaced once the new one is complete. -: to standard output")  //
-      ("of", po::value(&command.parts)->required()->value_name("N"), "in how many parts the lists are read")   //
-      ("index", po::value(&command.index)->required()->value_name("I"), "the part to make: 0 to N - 1")        //
-      ("store-seed", po::value(&command.store_seed)->value_name("SEED"),
-       "seed of the hashes in the store, the same for all parts; keep it secret: other users of this machine see the "
-       "arguments of a program")  //
-      ("store-seed-file", po::value(&command.store_seed_file)->value_name("FILE"),
-       "a file or a pipe with that seed, for --store-seed")  //
+      ("of", po::value(&command.parts)->required()->value_name("N"), "the number of parts")                    //
+      ("index", po::value(&command.index)->required()->value_name("I"), "the part to make: 0 to N - 1");
+  command.store_seed.add_to(visible, "seed of the hashes in the store, the same for all parts; keep it secret");
+  visible.add_options()  //
       ("run", po::value(&request.run)->value_name("NAME"),
-       "name of the run, the same for all parts; those of another run cannot be mixed in by mistake")  //
+       "the name of the run, the same for all parts, so that no part of another run is used by mistake")  //
       ("local-lists", po::bool_switch(&request.has_local_lists),
-       "the lists are those of this job alone, and are read whole")  //
+       "the lists belong to this job alone, and it reads all of them")  //
       ("threads", po::value(&options.threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
       ("memory", po::value(&command.memory)->value_name("M"),
        "working memory (default: 256M, or a quarter of the free memory if that is less)")  //
       ("scratch", po::value(&command.scratch)->value_name("FOLDER"),
-       "where to put what does not fit into memory (default: the folder of the store)")  //
+       "where to put what does not fit into memory (default: the folder of the store; with --output -, /var/tmp)")  //
       ("keep-case", po::bool_switch(&options.profile.keep_local_part_case),
        "treat Joe@example.org and joe@example.org as two addresses, as for build")  //
       ("tag-separators", po::value(&command.tag_separators)->value_name("CHARACTERS"),
        "treat joe+tag@example.org as joe@example.org, as for build")  //
-      ("format", po::value(&request.format)->default_value("text")->value_name("FORMAT"),
+      ("format", po::value(&request.format)->default_value("text")->value_name("text|csv:COLUMN|postfix-map"),
        "how the lists are written, as for build")  //
       ("newest", po::value(&command.newest)->value_name("AGE"),
        "take dated lists of the last AGE only, as for build")  //
-      ("except", po::value(&request.exceptions)->composing()->value_name("LIST"),
-       "leave out the entries of LIST, a text list, and addresses in its domains; may be given several times")  //
+      ("leave-out", po::value(&request.exceptions)->composing()->value_name("LIST"),
+       "leave out the entries of LIST, a text list, and all addresses in its domains; may be repeated")  //
       ("no-sender-domains", po::bool_switch(&command.no_sender_domains),
-       "leave out the domains of all addresses, which a filter of the parts then cannot have")                  //
+       "do not store the domains of the addresses; a filter of the parts then has none")                        //
       ("reject-file", po::value(&request.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
-      ("strict", po::bool_switch(&request.is_strict), "fail if any line is rejected")                           //
-      ("quiet", po::bool_switch(&command.quiet), "show no progress; warnings and bad lines are still shown");
+      ("strict", po::bool_switch(&request.is_strict), "fail if any line is rejected");
+  add_quiet(command.quiet, visible);
   add_json(command.json, visible);
   add_allow_rejects(request.limits, visible);
   add_broad_files(request.broad_files, visible);
@@ -173,7 +163,9 @@ int run_part(const Arguments& arguments) {
   if (request.inputs.empty()) throw UsageError("name at least one list, or - for standard input");
   request.parts = parse_number(command.parts, "--of");
   request.index = parse_number(command.index, "--index");
-  request.store_seed = seed_of(command, is_given(*values, "store-seed"), is_given(*values, "store-seed-file"));
+  const std::optional<std::uint64_t> store_seed = command.store_seed.chosen(*values);
+  if (!store_seed) throw UsageError("give one of --store-seed-file and --store-seed");
+  request.store_seed = *store_seed;
   if (!is_given(*values, "threads")) options.threads = default_threads();
   checked_threads(options.threads);
   if (!command.memory.empty()) request.memory_bytes = parse_bytes(command.memory, "--memory");
@@ -205,6 +197,7 @@ int run_part(const Arguments& arguments) {
     pipe->write_out(result.file_bytes, stop_flag());
     return EX_OK;
   }
+  if (command.quiet) return EX_OK;
   const StorePart& part = result.header.part;
   std::cout << "made      " << result.output << ", part " << part.index << " of " << part.parts << "\naddresses "
             << format_count(result.header.addresses) << "\ndomains   " << format_count(result.header.domains)

@@ -98,10 +98,10 @@ void look_up_all(QueryJob& job, const Question& question) {
   if (!question.lists.empty()) look_up_lists(job, question, question.lists);
 }
 
-// An address may stand where the filter would be.
+// An address, or - for standard input, may stand where the filter would be.
 bool begins_with_filter(const std::vector<std::string>& operands) {
   std::error_code none;
-  return !operands.empty() &&
+  return !operands.empty() && operands.front() != "-" &&
          (operands.front().find('@') == std::string::npos || std::filesystem::exists(operands.front(), none));
 }
 
@@ -131,14 +131,14 @@ int run_query(const Arguments& arguments) {
   add_json(json, visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
-      {.synopsis = "bloomgate query [FILE] [ADDRESS...|-] [--list INPUT...] [OPTION...]",
-       .purpose =
-           "Prints one line per address: 'listed' or 'not-listed', a TAB, and the key that was looked up.\n"
-           "An address is asked for everybody; 'SENDER > RECIPIENT' is listed if the sender is, for everybody or for\n"
-           "that recipient; 'SENDER signed-by DOMAIN' if it is with that signer. - reads addresses from standard\n"
-           "input, one per line. Without addresses, on a terminal, it asks for them. FILE may be a folder of\n"
-           "layers: listed is who is by one of them. Without FILE, it is the whitelist in the daemon's configuration.\n"
-           "The exit status is 0 if all are listed and 1 if one is not.",
+      {.synopsis = "bloomgate query [FILE|FOLDER] [ADDRESS...|-] [--list INPUT...] [OPTION...]",
+       .purpose = "Prints one line for each address: 'listed' or 'not-listed', a TAB, and the key that was looked up. "
+                  "SENDER is listed if it has an entry for all recipients. 'SENDER > RECIPIENT' is listed if SENDER "
+                  "has an entry for all recipients or for that one; 'SENDER signed-by DOMAIN' if it has an entry with "
+                  "that signer. - reads addresses from standard input, one in each line; without addresses, on a "
+                  "terminal, the program asks for them. FILE may be a folder of layers: an address is listed if one "
+                  "layer lists it. Without FILE, the whitelist of the daemon's configuration is asked. The exit status "
+                  "is 0 if all are listed, and 1 if one is not.",
        .examples = "  bloomgate query joe@example.org\n"
                    "  bloomgate query /var/lib/bloomgate/whitelist.bloom joe@example.org '<Ann@Example.NET>'\n"
                    "  cut -f2 senders.log | bloomgate query whitelist.bloom -\n"

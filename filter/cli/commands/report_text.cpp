@@ -72,9 +72,9 @@ std::string rates_lines(const FilterHeader& header) {
 }
 
 void print_strangers(const FilterHeader& header, const StrangerReview& review) {
-  if (header.strangers.known != 0) std::cout << "\nstrangers " << known_strangers_text(header);
+  if (header.strangers.known != 0) std::cout << "\nexcluded  " << known_strangers_text(header);
   if (review.rejected != 0) {
-    std::cout << "\nno entry  " << format_count(review.rejected) << " lines of the lists of --not";
+    std::cout << "\nno entry  " << format_count(review.rejected) << " lines of the lists of --never-match";
   }
 }
 

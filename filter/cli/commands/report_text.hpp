@@ -43,7 +43,8 @@ std::string message_rates_text(double of_sender);
 // Two lines of a report on a filter that was made: the rate of a look-up, by its fill, and of a message.
 std::string rates_lines(const FilterHeader& header);
 
-// What build and update say of the lists of --not; nothing where there are none. The line before is not ended yet.
+// What build and update say of the lists of --never-match; nothing where there are none. The line before is not ended
+// yet.
 void print_strangers(const FilterHeader& header, const StrangerReview& review);
 
 // "10,000,000; 216,412 hit the bits: 216,410 excluded, 2 entries; 5 listed by their domains".

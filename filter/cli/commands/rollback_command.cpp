@@ -120,23 +120,24 @@ int run_rollback(const Arguments& arguments) {
   std::string sign_key;
   ManifestOptions manifest;
   bool json = false;
+  bool quiet = false;
   po::options_description visible("options");
   visible.add_options()  //
       ("to", po::value(&number)->default_value(1)->value_name("N"),
-       "the number of the generation to put back: FILE.N or FOLDER.N")  //
+       "the generation to restore: FILE.N or FOLDER.N")  //
       ("store", po::value(&store)->value_name("FILE"),
-       "where the store of the filter is: the one of that generation is put back with it")  //
+       "the store of the filter, which is restored with it")  //
       ("sign-key", po::value(&sign_key)->value_name("FILE"),
-       "write a new manifest of what is put back, with the secret key in FILE: needed where there is a manifest");
+       "write a new manifest, signed with the secret key in FILE; needed if there is a manifest");
   manifest.add_to(visible);
+  add_quiet(quiet, visible);
   add_json(json, visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
       {.synopsis = "bloomgate rollback FILE|FOLDER [--to N] [OPTION...]",
-       .purpose =
-           "Puts back a filter that 'bloomgate build --keep' has kept, in one step: FILE and FILE.N exchange\n"
-           "their names. So the same command takes it back, and nothing is lost. Of a folder of layers it takes\n"
-           "the last 'append --keep' or 'fold --keep' back in the same way; what is revoked stays revoked.",
+       .purpose = "Restores a filter that 'bloomgate build --keep' has kept, in one step: FILE and FILE.N exchange "
+                  "their names. So the same command undoes it, and nothing is lost. For a folder of layers it undoes "
+                  "the last 'add-layer --keep' or 'fold-layers --keep' in the same way; revoked senders stay revoked.",
        .examples = "  bloomgate rollback /var/lib/bloomgate/whitelist.bloom && systemctl reload bloomgate-milter\n"
                    "  bloomgate info /var/lib/bloomgate/whitelist.bloom      # shows the generations\n"});
   if (!values) return EX_OK;
@@ -150,7 +151,7 @@ int run_rollback(const Arguments& arguments) {
   if (!sign_key.empty()) publishing.key = std::make_shared<const SecretKey>(SecretKey::read_from(sign_key));
   const std::optional<WrittenManifest> written =
       has_layers ? put_layers_back(path, number, publishing) : put_filter_back(path, number, store, publishing);
-  (json ? print_rollback_json : print_rollback)(path, generation_path(path, number), written);
+  if (json || !quiet) (json ? print_rollback_json : print_rollback)(path, generation_path(path, number), written);
   return EX_OK;
 }
 

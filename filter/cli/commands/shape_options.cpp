@@ -21,24 +21,28 @@ std::string names_of(const Values& values, NameOf name_of) {
 
 }  // namespace
 
-void ShapeOptions::add_layout_name_to(po::options_description& options) {
+void ShapeOptions::add_layout_name_to(po::options_description& options, const std::string& by_default) {
+  const std::string purpose =
+      "where the bits of an entry lie: in one page of memory, in one cache line, anywhere (classic) or one in each of "
+      "K "
+      "slices (partitioned). ribbon: equations in place of bits, in one page, with a quarter of the false positives. "
+      "counting: as page, in four times the space, for 'bloomgate counting-add'; not for layers and stores";
   options.add_options()(
-      "layout", po::value(&layout)->default_value(layout)->value_name("L"),
-      "where the bits of an entry lie: in one page of memory, one cache line, anywhere (classic) or one in each of "
-      "K slices (partitioned); ribbon: equations in place of bits, in one page, with a quarter of the false "
-      "positives; counting: as page, in four times the space, for 'bloomgate add', 'remove' and 'export'");
+      "layout", po::value(&layout)->default_value(layout)->value_name("page|line|classic|partitioned|ribbon|counting"),
+      (by_default.empty() ? purpose : purpose + ' ' + by_default).c_str());
 }
 
-void ShapeOptions::add_layout_to(po::options_description& options) {
-  add_layout_name_to(options);
+void ShapeOptions::add_layout_to(po::options_description& options, const std::string& by_default) {
+  add_layout_name_to(options, by_default);
   options.add_options()(
       "block-bytes", po::value(&block_bytes)->value_name("B"),
       "size of a block: page and counting 4096 (default) to 1048576, line 64 (default) to 512, powers of two");
 }
 
 void ShapeOptions::add_hash_to(po::options_description& options) {
-  options.add_options()("hash", po::value(&hash_family)->default_value(hash_family)->value_name("H"),
-                        "hash family: xxh3, murmur3 or fnv1a-murmur3");
+  options.add_options()("hash",
+                        po::value(&hash_family)->default_value(hash_family)->value_name("xxh3|murmur3|fnv1a-murmur3"),
+                        "hash family");
 }
 
 Layout ShapeOptions::chosen_layout() const {

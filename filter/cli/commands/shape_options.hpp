@@ -16,8 +16,9 @@ struct ShapeOptions {
   std::string hash_family = "xxh3";
 
   // --layout, and --block-bytes with it, stored in here by the parser.
-  void add_layout_name_to(boost::program_options::options_description& options);
-  void add_layout_to(boost::program_options::options_description& options);
+  // `by_default` is "(default: ...)" of a command that has another default than the layout page.
+  void add_layout_name_to(boost::program_options::options_description& options, const std::string& by_default = {});
+  void add_layout_to(boost::program_options::options_description& options, const std::string& by_default = {});
   // --hash.
   void add_hash_to(boost::program_options::options_description& options);
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "filter/base/json.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/manifest_options.hpp"
 #include "filter/cli/commands/manifest_text.hpp"
@@ -27,9 +28,10 @@ const HelpText kShareHelp = {
         "bloomgate share FILE FOLDER --learn-key KEYFILE --sign-key KEYFILE [OPTION...]\n"
         "       bloomgate share --new-learn-key KEYFILE",
     .purpose =
-        "Shows other hosts what the daemon here has learned (its option learn): keeps FOLDER up to date with FILE, as\n"
-        "hashes by a key that the hosts have in common, and signs it. Any web server can show the folder, 'bloomgate\n"
-        "pull' brings it to a host, and the daemon there uses it (its option learned-from). There is no address in it.",
+        "Publishes for other hosts what the daemon on this host has learned (its option learn). It keeps FOLDER up to "
+        "date with FILE, as hashes by a key that the hosts share, and signs it. FOLDER has no addresses. Any web "
+        "server can publish it; 'bloomgate pull' fetches it on another host, where the daemon uses it (its option "
+        "learned-from).",
     .examples =
         "  bloomgate share --new-learn-key /etc/bloomgate/learn.key       # once; the same file on every host\n"
         "  bloomgate share /var/lib/bloomgate/learned/learned.db /var/www/learned --learn-key \\\n"
@@ -73,16 +75,17 @@ int run_share(const Arguments& arguments) {
   po::options_description visible("options");
   visible.add_options()  //
       ("learn-key", po::value(&command.learn_key)->value_name("KEYFILE"),
-       "the key that the hosts have in common; hashes are made with it")                                             //
+       "the key that the hosts share, by which the hashes are made")                                                 //
       ("new-learn-key", po::value(&command.new_key)->value_name("KEYFILE"), "make such a key, and do nothing else")  //
       ("sign-key", po::value(&command.sign_key)->value_name("KEYFILE"),
        "the secret key to sign with, made with 'bloomgate sign --new-key'; each host has its own")  //
       ("keep", po::value(&command.keep)->default_value("180d")->value_name("AGE"),
-       "how long others are told whom to forget: as long as the daemons keep a pair (learn-keep)")  //
+       "how long a forgotten pair stays in FOLDER, so that others forget it, too: as long as the daemons keep a pair "
+       "(learn-keep)")  //
       ("watch", po::value(&command.watch_seconds)->value_name("SECONDS"),
-       "stay, and look each so many seconds; SIGTERM ends it");
+       "keep running, and look every SECONDS; SIGTERM ends it");
   command.manifest.add_to(visible);
-  visible.add_options()("quiet", po::bool_switch(&command.quiet), "show no progress; warnings are still shown");
+  add_quiet(command.quiet, visible);
   add_json(command.json, visible);
   const auto values = parse_command_line(arguments, visible, &operands, kShareHelp);
   if (!values) return EX_OK;
@@ -106,12 +109,13 @@ int run_share(const Arguments& arguments) {
                progress, stop_flag());
   const auto share = [&] { return job.share(ShareJob::Clock::now()); };
   if (!stays) {
-    print(share(), operands[1], command.json);
+    const ShareResult result = share();
+    if (command.json || !command.quiet) print(result, operands[1], command.json);
     return EX_OK;
   }
   watch(interval, progress, "what is learned is shared again", [&] {
     const ShareResult result = share();
-    if (result.is_new && !command.quiet) print(result, operands[1], command.json);
+    if (result.is_new && (command.json || !command.quiet)) print(result, operands[1], command.json);
   });
   return EX_OK;
 }

@@ -34,6 +34,7 @@ struct SignCommand {
   ManifestOptions manifest;
   std::vector<std::string> filters;
   bool json = false;
+  bool quiet = false;
 };
 
 void print_key(const SecretKey& key, bool json) {
@@ -50,18 +51,19 @@ void make_key(const std::string& path, bool json) {
 // Of filters that were signed: each as soon as it is, or all of them as JSON.
 class SignReport {
  public:
-  explicit SignReport(bool json) : is_json_(json) {}
+  SignReport(bool json, bool quiet) : is_json_(json), is_quiet_(quiet) {}
 
   void add(const std::string& path, Signing signing) {
     const bool is_new = signing == Signing::done;
     if (is_json_) return filters_.push_back({{"file", path}, {"changed", is_new}});
+    if (is_quiet_) return;
     std::cout << (is_new ? "signed     " : "unchanged  ") << path << (is_new ? "" : ", which has this signature")
               << '\n';
   }
 
   void add(const std::optional<WrittenManifest>& manifest) {
-    if (!is_json_) return print_written("manifest   ", manifest);
-    if (manifest) manifests_.push_back(written_json(manifest));
+    if (!is_json_ && !is_quiet_) print_written("manifest   ", manifest);
+    if (is_json_ && manifest) manifests_.push_back(written_json(manifest));
   }
 
   void finish(const SecretKey& key) const {
@@ -70,6 +72,7 @@ class SignReport {
 
  private:
   bool is_json_;
+  bool is_quiet_;
   Json filters_ = Json::array();
   Json manifests_ = Json::array();
 };
@@ -97,7 +100,7 @@ void sign_file(const std::string& path, const std::string& output, const SharedK
 }
 
 void sign_folder(const std::string& folder, const SharedKey& key, const ManifestRequest& request, SignReport& report) {
-  // `fold` takes layers out, and a signed copy must not bring one back.
+  // `fold-layers` removes layers, and a signed copy must not restore one.
   const FolderLock lock(folder, stop_flag());
   const ManifestWriter manifest = manifest_of(folder, key, request);
   for (const Layer& layer : usable_layers_in(folder)) sign_one(layer.path, layer.path, *key, report);
@@ -120,7 +123,7 @@ void sign_all(const SignCommand& command) {
   }
   const auto key = std::make_shared<const SecretKey>(SecretKey::read_from(command.key));
   const ManifestRequest request = request_of(command);
-  SignReport report(command.json);
+  SignReport report(command.json, command.quiet);
   for (const std::string& path : command.filters) {
     if (is_folder(path)) {
       sign_folder(path, key, request, report);
@@ -137,10 +140,11 @@ const HelpText kSignHelp = {
         "       bloomgate sign --new-key FILE\n"
         "       bloomgate sign --public-key FILE",
     .purpose =
-        "Signs filters, or each layer of a folder, so that a daemon that is told 'trusted-key' knows whose they are.\n"
-        "A filter is checked, copied with its signature, and replaced by the copy; it is never changed in place.\n"
-        "Then it writes the manifest beside them, FILTER.manifest or FOLDER/manifest, which names the files of this\n"
-        "whitelist and no others; also where all were signed before, as a manifest holds for some days only.",
+        "Signs filters, or each layer of a folder, so that a daemon with the option trusted-key accepts them from this "
+        "key alone. A filter is checked, copied with its signature, and replaced by the copy; it never changes in "
+        "place. The command also writes the manifest, FILTER.manifest or FOLDER/manifest, which names the files of "
+        "this whitelist. A manifest is valid for some days only, so a new one is written even if all filters were "
+        "signed before.",
     .examples =
         "  bloomgate sign --new-key /etc/bloomgate/sign.key            # prints the public key, for trusted-key\n"
         "  bloomgate sign --key /etc/bloomgate/sign.key /var/lib/bloomgate/layers\n"};
@@ -155,12 +159,13 @@ int run_sign(const Arguments& arguments) {
           "output,o", po::value(&command.output)->value_name("FILE"),
           "where to put the signed filter (default: in place of the filter)")  //
       ("next-key", po::value(&command.next_key)->value_name("PUBLICKEY"),
-       "name in the manifest, from now on, the public key that will sign after this one; none: no longer")  //
+       "from now on name in the manifest the public key that will sign after this one; 'none' ends that")  //
       ("new-key", po::value(&command.new_key)->value_name("FILE"),
-       "make a secret key, put it into a new file that only you can read, and print its public key")  //
+       "make a secret key in a new file that only you can read, and print its public key")  //
       ("public-key", po::value(&command.public_key)->value_name("FILE"),
        "print the public key that belongs to the secret key in FILE");
   command.manifest.add_to(visible);
+  add_quiet(command.quiet, visible);
   add_json(command.json, visible);
   const auto values = parse_command_line(arguments, visible, &command.filters, kSignHelp);
   if (!values) return EX_OK;

@@ -4,6 +4,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <fstream>
@@ -144,22 +145,27 @@ void print_table(const Table& table) {
   // Without a number of entries there is no size.
   const auto size_of = [](const SizeChoice& row) { return row.entries ? format_short_bytes(*row.file_bytes()) : "-"; };
   std::cout << "entries         " << (choice.entries ? format_count(*choice.entries) : "any number")
-            << "\nbits per entry  " << format_decimal(choice.bits_per_entry, 2) << "\nlayout          "
+            << "\nbits per entry  " << format_ratio(choice.bits_per_entry) << "\nlayout          "
             << layout_name(choice) << "\nhashes          " << choice.shape.hashes << "\nsize            "
             << (bytes ? format_bytes(*bytes) : "-") << "\nsender domains  " << sender_domains_text(choice)
-            << "\nFPR             " << format_rate(choice.fpr) << "  (1 in " << format_count(1 / choice.fpr)
-            << "; for a look-up, at the domains of its senders)\nmessages        " << message_rates_text(choice.fpr)
+            << "\nFPR             " << format_rate(choice.fpr)
+            << " for a look-up, at the domains of its senders\nmessages        " << message_rates_text(choice.fpr)
             << "\n\n";
 
-  print_row({"layout", "hashes", "FPR", "size"}, {13, 8, 12});
+  // A rare one is longer than a share in percent.
+  const auto is_rare = [](const SizeChoice& row) { return format_rate(row.fpr).size() > 10; };
+  const bool has_rare = std::ranges::any_of(table.layouts, is_rare) || std::ranges::any_of(table.rows, is_rare);
+  const std::size_t rate_width = has_rare ? 22 : 12;
+  print_row({"layout", "hashes", "FPR", "size"}, {13, 8, rate_width});
   for (const SizeChoice& row : table.layouts) {
-    print_row({layout_name(row), std::to_string(row.shape.hashes), format_rate(row.fpr), size_of(row)}, {13, 8, 12});
+    print_row({layout_name(row), std::to_string(row.shape.hashes), format_rate(row.fpr), size_of(row)},
+              {13, 8, rate_width});
   }
 
   std::cout << '\n';
   std::vector<std::string> cells = {"bits per entry", "hashes", "FPR", "size"};
   for (const std::uint32_t k : table.columns) cells.push_back("k=" + std::to_string(k));
-  const std::vector<std::size_t> widths = {16, 8, 12, 12, 11};
+  const std::vector<std::size_t> widths = {16, 8, rate_width, 12, rate_width - 1};
   print_row(cells, widths);
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const SizeChoice& best = table.rows[i];

@@ -36,7 +36,7 @@ void print_rate(const MeasuredRate& rate) {
     std::cout << "confirmed  " << format_count(*rate.confirmed) << " of these " << format_count(rate.found) << '\n';
   }
   if (rate.other_domains) {
-    std::cout << "strangers  " << format_count(*rate.other_domains) << " of these " << format_count(rate.probes)
+    std::cout << "unlisted   " << format_count(*rate.other_domains) << " of these " << format_count(rate.probes)
               << ", whose domain has no entry, are found\n";
   }
 }
@@ -142,20 +142,17 @@ int run_verify(const Arguments& arguments) {
       ("confirm", po::value(&store_path)->value_name("STORE"),
        "also check the store that was built with the filter, and look up in it what the filter finds")  //
       ("trusted-key", po::value(&key_texts)->composing()->value_name("KEY"),
-       "the filter must be signed with the secret key that belongs to this public one, or each layer of a folder and "
-       "its "
-       "manifest; may be given several times");
+       "the public key of a trusted signer: the filter, or each layer of the folder and its manifest, must have a "
+       "signature of one of these; may be repeated");
   options.add_to(visible);
   add_json(json, visible);
   const auto values = parse_command_line(
       arguments, visible, &operands,
-      {.synopsis = "bloomgate verify FILE [--against INPUT...] [OPTION...]",
-       .purpose =
-           "Reads the whole file, a filter or a store, or each layer of a folder, and checks every checksum. "
-           "With lists, also checks that\n"
-           "each of their entries is found, and counts how many of 1,000,000 unlisted addresses are found too.\n"
-           "The exit status is 0 for a sound file, 1 if an entry is missing, 65 for a damaged one, or for one that no\n"
-           "trusted key has signed.",
+      {.synopsis = "bloomgate verify FILE|FOLDER [--against INPUT...] [OPTION...]",
+       .purpose = "Reads a filter, a store, or each layer of a folder, and checks every checksum. With lists, it also "
+                  "checks that each entry of them is found, and counts how many of 1,000,000 unlisted addresses are "
+                  "found. The exit status is 0 for a sound file, 1 if an entry is missing, and 65 if the file is "
+                  "damaged, has no trusted signature, or finds more unlisted addresses than expected.",
        .examples = "  bloomgate verify /var/lib/bloomgate/whitelist.bloom\n"
                    "  bloomgate verify whitelist.bloom --against customers.txt partners.txt\n"});
   if (!values) return EX_OK;
@@ -178,8 +175,13 @@ int run_verify(const Arguments& arguments) {
     if (!json) print_result(job.result(), !trusted.empty());
     throw;
   }
-  json ? print_report(json_of(job.result(), !trusted.empty())) : print_result(job.result(), !trusted.empty());
-  return status_of(job.result());
+  const int status = status_of(job.result());
+  if (json) {
+    print_report(json_of(job.result(), !trusted.empty()));
+  } else if (!options.quiet || status != EX_OK) {
+    print_result(job.result(), !trusted.empty());
+  }
+  return status;
 }
 
 }  // namespace bloomgate::cli

@@ -1,4 +1,4 @@
-// `bloomgate-mpi build` and `update`: what `bloomgate build` and `update` do, by the ranks of an MPI job.
+// `bloomgate-mpi build` and `update-store`: what `bloomgate build` and `update-store` do, by the ranks of an MPI job.
 #include "filter/cli/mpi/commands.hpp"
 
 #include <sysexits.h>
@@ -32,15 +32,15 @@ constexpr HelpText kRankBuildHelp = {
 
 constexpr HelpText kRankUpdateHelp = {
     .synopsis =
-        "mpirun [-n RANKS] bloomgate-mpi update --store FILE --output FILE [--add LIST]... [--remove LIST]... "
+        "mpirun [-n RANKS] bloomgate-mpi update-store --store FILE --output FILE [--add LIST]... [--remove LIST]... "
         "[OPTION...]",
     .purpose =
-        "Makes by the ranks of an MPI job the very pair that 'bloomgate update' makes of the same store, lists,\n"
+        "Makes by the ranks of an MPI job the very pair that 'bloomgate update-store' makes of the same store, lists,\n"
         "options and seed. All ranks must see the store at the same path. Each reads a share of the lists, which all\n"
         "must see at the same paths, or its own (--local-lists), and a range of the store. For the layouts page, line\n"
         "and ribbon.",
     .examples =
-        "  mpirun -n 4 --host a,b,c,d bloomgate-mpi update --store /shared/whitelist.store \\\n"
+        "  mpirun -n 4 --host a,b,c,d bloomgate-mpi update-store --store /shared/whitelist.store \\\n"
         "      --output whitelist.bloom --add /shared/new.txt --remove /shared/gone.txt\n"};
 
 // The options that this program has besides, stored by the parser.
@@ -89,7 +89,7 @@ int run_build(mpi::Communicator& communicator, const Arguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);  // the work continues without a reader of its progress and report
   auto made = mpi::BuildJob({communicator, progress, stop_flag()}, plan, rank_options).run();
   if (made) made->result.manifest = manifest_writer(plan, progress.warns()).write();
-  print_made(made, command->json);
+  if (command->reports()) print_made(made, command->json);
   return EX_OK;
 }
 
@@ -105,7 +105,7 @@ int run_update(mpi::Communicator& communicator, const Arguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);  // the work continues without a reader of its progress and report
   auto made = job.run();
   if (made) made->result.manifest = manifest_writer(request, progress.warns()).write();
-  print_made(made, command->json);
+  if (command->reports()) print_made(made, command->json);
   return EX_OK;
 }
 

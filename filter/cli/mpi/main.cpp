@@ -22,16 +22,18 @@ using bloomgate::mpi::Communicator;
 
 constexpr std::string_view kUsage =
     "usage: mpirun [-n RANKS] bloomgate-mpi build --output FILE [OPTION...] INPUT...\n"
-    "       mpirun [-n RANKS] bloomgate-mpi update --store FILE --output FILE [--add LIST]... [--remove LIST]...\n\n"
+    "       mpirun [-n RANKS] bloomgate-mpi update-store --store FILE --output FILE [--add LIST]... [--remove "
+    "LIST]...\n\n"
     "Builds a filter, or updates a store and its filter, by the ranks of an MPI job. 'bloomgate-mpi build --help' and\n"
-    "'bloomgate-mpi update --help' show the options; --version shows the version. The manual is bloomgate-mpi(1).\n";
+    "'bloomgate-mpi update-store --help' show the options; --version shows the version. The manual is "
+    "bloomgate-mpi(1).\n";
 
 using Command = int (*)(Communicator& communicator, const Arguments& arguments);
 
 // Null: there is no such command.
 Command command_of(std::string_view name) noexcept {
   if (name == "build") return run_build;
-  if (name == "update") return run_update;
+  if (name == "update-store" || name == "update") return run_update;
   return nullptr;
 }
 

@@ -28,11 +28,11 @@ constexpr unsigned kMostSeconds = 86'400;
 const HelpText kPullHelp = {
     .synopsis = "bloomgate pull URL FOLDER --trusted-key KEY [OPTION...]",
     .purpose =
-        "Brings a folder up to what is published at a URL: the layers that another machine has made and signed\n"
-        "('append', 'fold' or 'sign', with a key), or what it has learned ('share'). Any web server can show it. The\n"
-        "manifest is fetched first, then the files that are missing, from where the last run was cut off. Each is\n"
-        "checked before it is put in place. A daemon whose whitelist is the folder loads it at once. An older state,\n"
-        "another list, or a file without a trusted signature is refused, and the folder stays as it is.",
+        "Updates a folder from a URL: layers that another machine has made and signed (add-layer, fold-layers or sign, "
+        "with a key), or what it has learned (share). Any web server can publish them. The manifest is fetched first, "
+        "then each missing file; a file that was cut off continues where it ended. Each file is checked before it gets "
+        "its name. A daemon whose whitelist is the folder loads it at once. An older state, another list, or a file "
+        "without a trusted signature is refused, and the folder stays as it is.",
     .examples =
         "  bloomgate pull https://lists.example.org/customers/ /var/lib/bloomgate/layers --trusted-key \"$KEY\"\n"
         "  bloomgate pull https://lists.example.org/customers/ layers --trusted-key \"$KEY\" --watch 2\n"};
@@ -98,16 +98,16 @@ int run_pull(const Arguments& arguments) {
       ("trusted-key", po::value(&keys)->value_name("KEY"),
        "a public key that may have signed what is published; may be repeated")  //
       ("list-name", po::value(&request.list_name)->value_name("NAME"),
-       "the list that is meant: give it where one key signs several lists, each with another --list-name")  //
+       "the name of the list: needed if one key signs several lists, each with its own --list-name")  //
       ("watch", po::value(&watch_seconds)->value_name("SECONDS"),
-       "stay, and ask each so many seconds; SIGTERM ends it")  //
+       "keep running, and ask every SECONDS; SIGTERM ends it")  //
       ("most-bytes", po::value(&most_bytes)->default_value("16G")->value_name("SIZE"),
        "refuse a whitelist that is larger")  //
       ("proxy", po::value(&request.web.proxy)->value_name("URL"),
-       "a proxy (default: as https_proxy and no_proxy in the environment say)")  //
+       "a proxy (default: https_proxy and no_proxy of the environment)")  //
       ("timeout", po::value(&timeout)->default_value(0)->value_name("SECONDS"),
-       "how long one file may take (0: as long as it moves)");
-  visible.add_options()("quiet", po::bool_switch(&quiet), "show no progress; warnings are still shown");
+       "the time for one file (0: no limit while data arrive)");
+  add_quiet(quiet, visible);
   add_json(json, visible);
   const auto values = parse_command_line(arguments, visible, &operands, kPullHelp);
   if (!values) return EX_OK;
@@ -128,13 +128,13 @@ int run_pull(const Arguments& arguments) {
   PullJob job(std::move(request), progress, stop_flag());
   if (stays) {
     stay(job, interval, progress, [&](const PullResult& result) {
-      if (!quiet) print(result, operands[1], json);
+      if (json || !quiet) print(result, operands[1], json);
     });
     return EX_OK;
   }
   const PullResult result = job.pull();
   warn_of_old(result, progress);
-  print(result, operands[1], json);
+  if (json || !quiet) print(result, operands[1], json);
   return EX_OK;
 }
 

@@ -36,7 +36,7 @@ TEST_CASE("a word is found in a text in any case") {
   CHECK(ascii::find_ignoring_case("", "discarded") == std::string_view::npos);
 }
 
-TEST_CASE("each byte of a text is seen, wherever it stands and whatever stands beside it", "[no threads]") {
+TEST_CASE("each byte of a text is tested, at every position and with any neighbours", "[no threads]") {
   for (const char beside : {'a', '\x80', '\xff', ' ', '~'}) {
     for (std::size_t size = 1; size <= 36; ++size) {
       for (std::size_t at = 0; at < size; ++at) {

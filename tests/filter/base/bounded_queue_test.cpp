@@ -35,7 +35,7 @@ std::vector<int> taken_from(Numbers& queue) {
   return all;
 }
 
-TEST_CASE("what finds a queue full is refused, and what is taken makes room") {
+TEST_CASE("a full queue refuses items, and taking one makes room") {
   Numbers queue(RoomForItems<int>(2));
   CHECK(queue.offer(1) == Offer::added);
   CHECK(queue.offer(2) == Offer::added);
@@ -47,7 +47,7 @@ TEST_CASE("what finds a queue full is refused, and what is taken makes room") {
   CHECK(taken_from(queue) == std::vector<int>{2, 4});
 }
 
-TEST_CASE("a queue may count its items by what they take") {
+TEST_CASE("a queue may limit its items by their size") {
   BoundedQueue<int, RoomForTen> queue;
   CHECK(queue.offer(12) == Offer::added);
   CHECK(queue.offer(1) == Offer::no_room);
@@ -132,7 +132,7 @@ TEST_CASE("a closed queue is worked off, and a dropped one is not") {
   }
 }
 
-TEST_CASE("to wait until all is done is to wait for what was added before, and no longer than asked") {
+TEST_CASE("waiting until all is done waits for items that were added before, and no longer than asked") {
   Numbers queue;
   queue.wait_until_done();
   queue.push(1);
@@ -143,7 +143,7 @@ TEST_CASE("to wait until all is done is to wait for what was added before, and n
   queue.wait_until_done();
 }
 
-TEST_CASE("items gather, unless one is in a hurry, half of the room is taken, or somebody waits for the end of them") {
+TEST_CASE("items gather, unless one is hurried, half of the room is used, or a thread waits until they are done") {
   constexpr auto kForever = 1h;
   Numbers queue(RoomForItems<int>(4));
   Numbers::Items all;

@@ -5,7 +5,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("a stranger's bytes come into a command only in quotes, and worse ones not at all") {
+TEST_CASE("bytes of outsiders come into a command only in quotes, and dangerous ones not at all") {
   const auto word = [](std::string_view text) { return shell_word(text, "ADDRESS"); };
   CHECK(word("joe@example.org") == "joe@example.org");
   CHECK(word("/var/lib/bloomgate/whitelist.bloom") == "/var/lib/bloomgate/whitelist.bloom");

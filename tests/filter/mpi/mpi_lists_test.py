@@ -55,11 +55,11 @@ class ListsTest(MpiTest):
         self.output.write_bytes(OLD)
 
         def two(first, second):
-            """Two ranks that are given lists of --not of their own, if any."""
+            """Two ranks that are given lists of --never-match of their own, if any."""
             program = [BLOOMGATE_MPI, "build", "--output", self.output, "--threads", 2, "--bits-per-entry", 64, some]
             return self.run_command(mpirun_each([*program, *first], [*program, *second]), os.EX_DATAERR)
 
-        for first, second in (([], ["--not", strangers]), (["--not", strangers], [])):
+        for first, second in (([], ["--never-match", strangers]), (["--never-match", strangers], [])):
             done = two(first, second)
             self.assertRegex(done.stderr, r"rank 1 on \S+: this rank sees other lists than rank 0")
         # By one path, but with other lines: each rank sees it in a folder of its own.
@@ -67,9 +67,9 @@ class ListsTest(MpiTest):
         for folder, content in zip(folders, (strangers, other)):
             folder.mkdir()
             (folder / "not.txt").write_bytes(content.read_bytes())
-        program = [BLOOMGATE_MPI, "build", "--output", self.output, "--bits-per-entry", 64, "--not", "not.txt", some]
+        program = [BLOOMGATE_MPI, "build", "--output", self.output, "--bits-per-entry", 64, "--never-match", "not.txt", some]
         done = self.run_command(mpirun_each(*([*inside(folder), *program] for folder in folders)), status=os.EX_DATAERR)
-        self.assertRegex(done.stderr, r"rank 0 on \S+: rank 1 has read other lists of --not than this rank")
+        self.assertRegex(done.stderr, r"rank 0 on \S+: rank 1 has read other lists of --never-match than this rank")
         self.assertEqual(self.output.read_bytes(), OLD)
 
 
@@ -121,12 +121,12 @@ class LocalListsTest(MpiTest):
         some, other = self.addresses("some.txt", 1000), self.addresses("other.txt", 1000, 500)
         self.output.write_bytes(OLD)
         for each in ((["--local-lists"], []), ([], ["--local-lists"]),
-                     (["--local-lists", "--except", other], ["--local-lists"]),
-                     (["--local-lists"], ["--local-lists", "--not", other])):
+                     (["--local-lists", "--leave-out", other], ["--local-lists"]),
+                     (["--local-lists"], ["--local-lists", "--never-match", other])):
             done = self.build_with_lists(some, some, each=each, status=os.EX_DATAERR)
             self.assertRegex(done.stderr, r"rank 1 on \S+: this rank (sees|was given) other lists")
         self.assertEqual(self.output.read_bytes(), OLD)
-        arguments = ["--local-lists", "--seed", 3, "--except", other]
+        arguments = ["--local-lists", "--seed", 3, "--leave-out", other]
         self.build_with_lists(some, some, options=arguments)
         self.assertTrue(self.output.read_bytes() == self.reference(*arguments[1:], some, some)[0])
 

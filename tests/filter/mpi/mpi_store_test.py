@@ -27,7 +27,7 @@ class StoreTest(MpiTest):
         strangers = self.addresses("strangers.txt", 60_000, 500_000)
         many = self.addresses("more.txt", 600_000, 10**6)
         for options in ([], ["--layout", "ribbon", "--bits-per-entry", 10, many], ["--layout", "line", "--store-seed", 11],
-                        ["--not", strangers, "--bits-per-entry", 40, "--hashes", 2], ["--expected-entries", 900_000],
+                        ["--never-match", strangers, "--bits-per-entry", 40, "--hashes", 2], ["--expected-entries", 900_000],
                         ["--memory", "1M", "--scratch", self.folder]):
             arguments = ["--seed", 7, "--bits-per-entry", 64, *options, *lists]
             if "--bits-per-entry" in options:

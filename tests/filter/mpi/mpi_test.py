@@ -14,7 +14,7 @@ class BytesTest(MpiTest):
         lists = self.some_lists()
         for options in some_of([
                 ["--layout", "page"], ["--layout", "line", "--hashes", 5], ["--tag-separators", "+", "--hash", "xxh3"],
-                ["--expected-entries", 900_000], ["--except", self.addresses("left_out.txt", 500, 100)],
+                ["--expected-entries", 900_000], ["--leave-out", self.addresses("left_out.txt", 500, 100)],
                 ["--layout", "ribbon"]]):
             arguments = ["--seed", 7, "--bits-per-entry", 64, *options, *lists]
             wanted, _ = self.reference(*arguments)
@@ -78,8 +78,8 @@ class BytesTest(MpiTest):
     def test_excluded_senders_of_a_filter_with_all_bits_in_one_rank_are_excluded(self):
         few = self.write("few.txt", b"a@b.example\n")
         stranger = self.addresses("strangers.txt", 1000)
-        wanted, _ = self.reference("--seed", 1, "--bits-per-entry", 2, "--expected-entries", 1, "--not", stranger, few)
-        self.build(3, "--seed", 1, "--bits-per-entry", 2, "--expected-entries", 1, "--not", stranger, few)
+        wanted, _ = self.reference("--seed", 1, "--bits-per-entry", 2, "--expected-entries", 1, "--never-match", stranger, few)
+        self.build(3, "--seed", 1, "--bits-per-entry", 2, "--expected-entries", 1, "--never-match", stranger, few)
         self.assertTrue(self.output.read_bytes() == wanted)
 
     def test_senders_are_excluded_as_on_one_machine(self):
@@ -90,7 +90,7 @@ class BytesTest(MpiTest):
             b"user7@example7.org\nONLY@example.org\nann@corp.example\nbob@deep.big.example\n",
             b"friend3@example.net > user3@ours.example\nfriend3@example.net > user4@ours.example\n",
             b"eve@x.example > ann@ours.example\n@corp.example\nno address\n# remark\n"]))]
-        known = [word for path in strangers for word in ("--not", path)]
+        known = [word for path in strangers for word in ("--never-match", path)]
         for options in some_of([
                 ["--bits-per-entry", 48, "--hashes", 2], ["--bits-per-entry", 64, "--layout", "line", "--hashes", 1],
                 ["--expected-entries", 1_300_000, "--hashes", 2],
@@ -109,7 +109,7 @@ class BytesTest(MpiTest):
                     self.assertGreater(told["excluded"], 10)
         self.output.write_bytes(OLD)
         done = self.build(3, "--strict", *known, lists[0], status=os.EX_DATAERR)
-        self.assertRegex(done.stderr, r"rank 0 on \S+: of what the lists of --not name, 1 are entries and 1 are no addr")
+        self.assertRegex(done.stderr, r"rank 0 on \S+: of what the lists of --never-match name, 1 are entries and 1 are no addr")
         self.assertEqual(self.output.read_bytes(), OLD)
 
 

@@ -28,7 +28,7 @@ class UpdateTest(PairTest):
         for options in some_of([
                 ["--layout", "ribbon", "--bits-per-entry", 20], [], ["--layout", "line", "--hashes", 5],
                 ["--expected-entries", 900_000], ["--memory", "1M", "--scratch", self.folder],
-                ["--not", strangers, "--bits-per-entry", 40, "--hashes", 2]]):
+                ["--never-match", strangers, "--bits-per-entry", 40, "--hashes", 2]]):
             told = self.assert_as_on_one_machine((1, 2, 3), "--seed", 7, *options, *changes)
             self.assertGreater(told["store_bytes"], 1 << 20, "so little that one rank would have all of it")
             self.assertEqual((told["not_there"], told["both"]), (1103, 101))
@@ -120,14 +120,14 @@ class RefusedUpdateTest(PairTest):
     def test_what_one_machine_refuses_is_refused_and_the_old_pair_stays(self):
         some = self.addresses("some.txt", 1000)
         bad = self.write("bad.txt", b"no address\nann@ours.example\n")
-        self.make_old("--not", self.addresses("strangers.txt", 100, 5000), some)
+        self.make_old("--never-match", self.addresses("strangers.txt", 100, 5000), some)
         for arguments, status, words in (
                 (["--remove", bad], os.EX_DATAERR, "1 lines of --remove were rejected"),
                 (["--strict", "--add", bad], os.EX_DATAERR, "1 lines were rejected and --strict was given"),
-                (["--strict", "--not", some], os.EX_DATAERR, "of what the lists of --not name"),
-                ([], os.EX_USAGE, "keeps known strangers out")):
+                (["--strict", "--never-match", some], os.EX_DATAERR, "of what the lists of --never-match name"),
+                ([], os.EX_USAGE, "keeps excluded senders out")):
             with self.subTest(words=words):
-                strangers = [] if not arguments or "--not" in arguments else ["--not", self.folder / "strangers.txt"]
+                strangers = [] if not arguments or "--never-match" in arguments else ["--never-match", self.folder / "strangers.txt"]
                 done = self.update(3, *arguments, *strangers, status=status)
                 one = self.run_command([BLOOMGATE, "update", "--store", self.store, "--output", self.output, *arguments,
                                         *strangers], status)

@@ -57,7 +57,7 @@ def write_part_of_lists(lists: Iterable[PathName], path: PathName, *, index: int
 
 def build(inputs: Iterable[PathName], path: PathName, **options: Setting) -> Dict[str, Any]:
     """Makes the filter of all parts, or of lists, as `bloomgate build` does, and gives its report. Options are those of that
-    command, with underscores: layout="ribbon", store="whitelist.store", except_=["closed.txt"]. Raises Error; then no file
+    command, with underscores: layout="ribbon", store="whitelist.store", leave_out=["closed.txt"]. Raises Error; then no file
     has changed."""
     return _run(["build", "--output", _output(path), *_words(options), *_files(inputs)])
 

@@ -1,4 +1,4 @@
-"""`bloomgate build --except` and `--not`: what a filter must not list."""
+"""`bloomgate build --leave-out` and `--never-match`: what a filter must not list."""
 import json
 import os
 
@@ -9,15 +9,15 @@ class ExclusionTest(ProgramTest):
     def test_except_leaves_entries_out_exactly(self):
         entries = ["joe@example.org", "Bob@Example.org", "@gone.example", "ann@gone.example", "ann@a.tree.example"]
         gone = self.write("gone", "bob@example.org # has left\n@gone.example\n@.tree.example\n")
-        out, _ = self.build("\n".join(entries) + "\n", "--bits-per-entry", "64", "--except", gone, "--json")
+        out, _ = self.build("\n".join(entries) + "\n", "--bits-per-entry", "64", "--leave-out", gone, "--json")
         report = json.loads(out)
         self.assertEqual((report["entries"], report["excepted"]), (1, 4))
         self.assertEqual(self.answers("filter", *entries[:2], *entries[3:]), ["listed"] + ["not-listed"] * 3)
-        self.assertIn("excepted  4 entries left out", self.build("\n".join(entries), "--except", gone)[0])
-        _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--except", self.write("bad", "\nnobody\n"), "list")
+        self.assertIn("excepted  4 entries left out", self.build("\n".join(entries), "--leave-out", gone)[0])
+        _, err = self.check(EX_DATAERR, "build", "-o", "filter", "--leave-out", self.write("bad", "\nnobody\n"), "list")
         self.assertIn("bad:2: ", err)
-        self.check(EX_NOINPUT, "build", "-o", "filter", "--except", "missing", "list")
-        self.assertIn("overwrite the list gone", self.check(EX_USAGE, "build", "-o", "gone", "--except", "gone", "list")[1])
+        self.check(EX_NOINPUT, "build", "-o", "filter", "--leave-out", "missing", "list")
+        self.assertIn("overwrite the list gone", self.check(EX_USAGE, "build", "-o", "gone", "--leave-out", "gone", "list")[1])
 
     def test_no_excluded_sender_passes_and_no_entry_is_lost(self):
         entries = [f"user{i}@example.org" for i in range(8000)]
@@ -28,7 +28,7 @@ class ExclusionTest(ProgramTest):
             self.build("\n".join(entries), "--seed", "1", *options)
             before = self.run_program("query", "filter", "--listed", "--list", not_list).stdout.decode().splitlines()
             self.assertGreater(len(before), 20, layout)
-            out, err = self.build("\n".join(entries), "--seed", "1", *options, "--not", not_list, "--json")
+            out, err = self.build("\n".join(entries), "--seed", "1", *options, "--never-match", not_list, "--json")
             self.assertEqual(err, "")
             counts = {"known": 3000, "hits": len(before), "excluded": len(before), "entries": 0, "by_domain": 0}
             self.assertEqual(json.loads(out)["known_strangers"], {**counts, "rejected": 0})
@@ -47,30 +47,30 @@ class ExclusionTest(ProgramTest):
         lines = ["joe@example.org", "@corp.example", "@.tree.example", "ann@example.org"]
         not_list = self.write("not", "\nJoe@Example.org # left\neve@corp.example\neve@a.tree.example\n@corp.example\n"
                                      "@example.org\nnobody\neve@example.org\njoe@example.org\n")
-        out, err = self.build("\n".join(lines), "--not", not_list)
+        out, err = self.build("\n".join(lines), "--never-match", not_list)
         self.assertEqual(err.splitlines(), [
             f"{not_list}:2: warning: joe@example.org is an entry, and stays listed",
             f"{not_list}:3: warning: eve@corp.example is listed by its domain, and stays listed",
             f"{not_list}:4: warning: eve@a.tree.example is listed by its domain, and stays listed",
             f"{not_list}:5: warning: @corp.example is an entry, and stays listed",
             f"{not_list}:9: warning: joe@example.org is an entry, and stays listed"])
-        self.assertIn("strangers 4; 1 hit the bits: 0 excluded, 1 entries; 2 listed by their domains\n", out)
-        self.assertIn("no entry  1 lines of the lists of --not\n", out)
+        self.assertIn("excluded  4; 1 hit the bits: 0 excluded, 1 entries; 2 listed by their domains\n", out)
+        self.assertIn("no entry  1 lines of the lists of --never-match\n", out)
         self.check(0, "query", "filter", "joe@example.org", "eve@corp.example", "eve@a.tree.example", "@corp.example")
         self.check(1, "query", "filter", "eve@example.org")
 
         before = self.read("filter")
         self.assertIn("4 are entries and 1 are no addresses", self.check(
-            EX_DATAERR, "build", "-o", "filter", "--strict", "--not", not_list, "list")[1])
+            EX_DATAERR, "build", "-o", "filter", "--strict", "--never-match", not_list, "list")[1])
         self.assertEqual(self.read("filter"), before)
-        self.check(EX_DATAERR, "build", "-o", "filter", "--strict", "--not", self.write("junk", "nobody\n"), "list")
-        self.check(0, "build", "-o", "filter", "--strict", "--not", self.write("good", "eve@example.org\n"), "list")
+        self.check(EX_DATAERR, "build", "-o", "filter", "--strict", "--never-match", self.write("junk", "nobody\n"), "list")
+        self.check(0, "build", "-o", "filter", "--strict", "--never-match", self.write("good", "eve@example.org\n"), "list")
         self.assertEqual(self.names(), ["filter", "good", "junk", "list", "not"])
 
     def test_the_first_of_many_excluded_senders_that_are_entries_are_shown(self):
         lines = "\n".join(f"user{i}@example.org" for i in range(30))
         first, second = self.write("a", lines[:lines.index("\nuser7@") + 1]), self.write("b", lines)
-        _, err = self.build(lines, "--not", first, "--not", second)
+        _, err = self.build(lines, "--never-match", first, "--never-match", second)
         shown = err.splitlines()
         self.assertEqual(len(shown), 11)
         self.assertTrue(shown[7].startswith(f"{second}:1: warning: user0@"))
@@ -81,20 +81,20 @@ class ExclusionTest(ProgramTest):
         self.write("list", "joe@example.org\n")
         os.mkfifo(self.folder / "pipe")
         for name in ("-", "pipe"):
-            self.assertIn("read twice", self.check(EX_DATAERR, "build", "-o", "filter", "--not", name, "list")[1])
-        self.check(EX_NOINPUT, "build", "-o", "filter", "--not", "missing", "list")
-        self.assertIn("overwrite the list list", self.check(EX_USAGE, "build", "-o", "list", "--not", "list", "list")[1])
+            self.assertIn("read twice", self.check(EX_DATAERR, "build", "-o", "filter", "--never-match", name, "list")[1])
+        self.check(EX_NOINPUT, "build", "-o", "filter", "--never-match", "missing", "list")
+        self.assertIn("overwrite the list list", self.check(EX_USAGE, "build", "-o", "list", "--never-match", "list", "list")[1])
         self.assertEqual(self.names(), ["list", "pipe"])
 
     def test_filters_with_excluded_senders_are_not_combined(self):
         not_list = self.write("not", "eve@example.org\n")
         options = ["--expected-entries", "10", "--seed", "1", self.write("list", "joe@example.org\n")]
         self.check(0, "build", "-o", "a", *options)
-        self.check(0, "build", "-o", "b", "--not", not_list, *options)
+        self.check(0, "build", "-o", "b", "--never-match", not_list, *options)
         for command in ("merge", "intersect"):
             for filters in (["a", "b"], ["b", "a"]):
                 _, err = self.check(EX_USAGE, command, "-o", "c", *filters)
-                self.assertIn("b was built with --not", err)
+                self.assertIn("b was built with --never-match", err)
                 self.assertIn("build a new filter from the lists", err)
         self.check(0, "compare", "a", "b")
         self.assertNotIn("c", self.names())

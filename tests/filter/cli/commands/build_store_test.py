@@ -45,7 +45,7 @@ class StoreTest(ProgramTest):
         self.assertEqual(self.info("store")["sender_domains"], 50)
         self.check(0, "build", "-o", "of store", *pair[:4], "--seed", "5", "store", lists["b"])
         self.assertEqual(self.info("of store")["sender_domains"], 100)
-        report = json.loads(self.check(0, "update", "--store", "store", "-o", "filter", "--add", lists["b"], "--json")[0])
+        report = json.loads(self.check(0, "update-store", "--store", "store", "-o", "filter", "--add", lists["b"], "--json")[0])
         self.assertEqual(report["sender_domains"], 100)
         self.assertEqual(self.info()["sender_domains"], 100)
         for name in "filter", "of store":
@@ -57,17 +57,17 @@ class StoreTest(ProgramTest):
         self.assertIn("warning: a store among the inputs does not have the domains of its senders", errors)
         self.assertIsNone(self.info("both")["sender_domains"])
         self.check(0, "verify", "both", "--against", lists["a"], lists["b"])
-        _, errors = self.check(EX_USAGE, "update", "--store", "store", "-o", "filter", "--add", "old.store")
+        _, errors = self.check(EX_USAGE, "update-store", "--store", "store", "-o", "filter", "--add", "old.store")
         self.assertIn("old.store does not have the domains of its senders", errors)
-        self.check(0, "update", "--store", "store", "-o", "filter", "--add", "old.store", "--no-sender-domains")
+        self.check(0, "update-store", "--store", "store", "-o", "filter", "--add", "old.store", "--no-sender-domains")
         self.assertIsNone(self.info()["sender_domains"])
         self.assertEqual(self.info("store")["sender_domains"], 0)
-        _, errors = self.check(0, "update", "--store", "store", "-o", "filter", "--add", lists["c"], "--quiet")
+        _, errors = self.check(0, "update-store", "--store", "store", "-o", "filter", "--add", lists["c"], "--quiet")
         self.assertEqual(errors.count("\n"), 1)
         self.assertIn("warning: store does not have the domains of its senders, so neither has the new pair", errors)
         self.assertIsNone(self.info()["sender_domains"])
         self.assertIn("\nsender domains   none: the filters that are made", self.check(0, "info", "store")[0])
-        _, errors = self.check(0, "update", "--store", "store", "-o", "filter", "--no-sender-domains", "--quiet")
+        _, errors = self.check(0, "update-store", "--store", "store", "-o", "filter", "--no-sender-domains", "--quiet")
         self.assertEqual(errors, "")
         self.check(0, "verify", "filter", "--against", *lists.values())
 
@@ -142,12 +142,12 @@ class StoreTest(ProgramTest):
 
     def test_addresses_but_not_whole_domains_are_left_out_of_a_store(self):
         self.build_pair("a", 10)
-        report, _ = self.check(0, "build", "-o", "f", "--store", "f.store", "--json", "--except",
+        report, _ = self.check(0, "build", "-o", "f", "--store", "f.store", "--json", "--leave-out",
                                self.write("except", "user3@example.org\n"), "a.store")
         self.assertEqual(json.loads(report)["excepted"], 1)
         self.check(1, "query", "f", "--confirm", "f.store", "user3@example.org")
         self.check(0, "query", "f", "--confirm", "f.store", "user4@example.org", "x@partner.example")
-        _, errors = self.check(EX_USAGE, "build", "-o", "f", "--except", self.write("except", "@example.org\n"), "a.store")
+        _, errors = self.check(EX_USAGE, "build", "-o", "f", "--leave-out", self.write("except", "@example.org\n"), "a.store")
         self.assertIn("cannot be left out", errors)
 
     def test_a_damaged_store_is_refused_as_an_input(self):

@@ -1,4 +1,4 @@
-"""`bloomgate add`, `remove` and `export`, of filters with `--layout counting`."""
+"""`bloomgate counting-add`, `remove` and `export`, of filters with `--layout counting`."""
 import json
 import random
 import time
@@ -20,7 +20,7 @@ class CountingTest(ProgramTest):
 
     def check_export(self, text):
         """The export is the file that a build makes of those lines."""
-        self.check(0, "export", "filter", "-o", "export", "--quiet")
+        self.check(0, "counting-export", "filter", "-o", "export", "--quiet")
         self.check(0, "build", "-o", "want", *self.SEED, self.write("all", text))
         self.assertEqual(self.read("export"), self.read("want"))
 
@@ -40,7 +40,7 @@ class CountingTest(ProgramTest):
         self.assertEqual(self.change("add", "joe@new.example\nann@new.example\n")["sender_domains"], 2)
         self.check(0, "query", "filter", "joe@new.example")
         self.assertEqual(self.change("remove", "joe@new.example\nann@new.example\n")["sender_domains"], 2)
-        self.check(0, "export", "filter", "-o", "export", "--quiet")
+        self.check(0, "counting-export", "filter", "-o", "export", "--quiet")
         self.assertEqual(self.info("export")["sender_domains"], 2)
         self.check(0, "verify", "export")
 
@@ -58,23 +58,23 @@ class CountingTest(ProgramTest):
         self.assertEqual(self.read("filter"), old)
 
     def test_an_address_that_is_added_again_must_be_removed_again(self):
-        out, err = self.check(0, "add", "filter", self.write("again", users([1, 2, 1, 2, 1])))
+        out, err = self.check(0, "counting-add", "filter", self.write("again", users([1, 2, 1, 2, 1])))
         self.assertEqual(err, "")
         self.assertRegex(out, r"(?m)^added +2$")
         self.assertRegex(out, r"(?m)^again +2 of them were there already, or looked so")
-        out, _ = self.check(0, "remove", "filter", "again")
+        out, _ = self.check(0, "counting-remove", "filter", "again")
         self.assertRegex(out, r"(?m)^listed +2 of those that were removed are still found: they were added more than once")
         self.check(0, "query", "filter", "user1@example.org")
-        self.check(0, "remove", "filter", "again")
+        self.check(0, "counting-remove", "filter", "again")
         self.check(1, "query", "filter", "user1@example.org")
 
     def test_a_missing_entry_is_reported_with_its_place_and_the_others_are_removed(self):
         gone = self.write("gone", users([5]) + "# gone\nNobody@Example.ORG\n@nobody.example\n" + users([6]))
         before = self.read("filter")
-        _, err = self.check(EX_DATAERR, "remove", "filter", gone, "--strict")
+        _, err = self.check(EX_DATAERR, "counting-remove", "filter", gone, "--strict")
         self.assertIn("2 entries are not there and --strict was given; nothing was changed", err)
         self.assertEqual(self.read("filter"), before)
-        out, err = self.check(0, "remove", "filter", gone, "--reject-file", "rejected")
+        out, err = self.check(0, "counting-remove", "filter", gone, "--reject-file", "rejected")
         self.assertIn(f"{gone}:3: not-there: this entry is not in the filter", err)
         self.assertIn(f"{gone}:4: not-there: ", err)
         self.assertRegex(out, r"(?m)^removed +2\nnot there 2 lines$")
@@ -101,10 +101,10 @@ class CountingTest(ProgramTest):
         strangers = "".join(line.split("\t")[1] + "\n" for line in found.splitlines())
         everybody = self.write("everybody", strangers + users(range(200)))
         before = self.read("filter")
-        _, err = self.check(EX_DATAERR, "remove", "filter", everybody, "--strict")
+        _, err = self.check(EX_DATAERR, "counting-remove", "filter", everybody, "--strict")
         self.assertIn("nothing was changed", err)
         self.assertEqual(self.read("filter"), before)
-        out, err = self.check(0, "remove", "filter", everybody, "--allow-empty")
+        out, err = self.check(0, "counting-remove", "filter", everybody, "--allow-empty")
         self.assertEqual(err, "")
         self.assertRegex(out, r"(?m)^not there 0 lines, and [\d,]+ addresses that share counters with others of the lists")
         self.assertRegex(out, r"(?m)^removed +200$")
@@ -114,17 +114,17 @@ class CountingTest(ProgramTest):
         self.build(users(range(5)), "--layout", "counting", *self.SEED)
         one = self.write("one", users([7]))
         for _ in range(16):
-            self.check(0, "add", "filter", one, "--quiet")
+            self.check(0, "counting-add", "filter", one, "--quiet")
         self.assertEqual(self.info()["saturated"], 6)
         self.assertRegex(self.check(0, "info", "filter")[0], r"(?m)^saturated +6 of 36 counters in use$")
         for _ in range(16):
-            self.check(0, "remove", "filter", one)
+            self.check(0, "counting-remove", "filter", one)
         self.check(0, "query", "filter", "user7@example.org")
-        self.check(0, "export", "filter", "-o", "export")
+        self.check(0, "counting-export", "filter", "-o", "export")
         self.assertIsNone(self.info("export")["saturated"])
 
     def test_more_addresses_than_expected_give_a_warning(self):
-        _, err = self.check(0, "add", "filter", self.write("many", users(range(10_000, 20_001))), "--quiet")
+        _, err = self.check(0, "counting-add", "filter", self.write("many", users(range(10_000, 20_001))), "--quiet")
         self.assertIn("warning: filter holds more addresses than it was built for", err)
 
     def test_the_replaced_file_can_be_kept_and_restored(self):
@@ -134,7 +134,7 @@ class CountingTest(ProgramTest):
         self.check(0, "rollback", "filter")
         self.assertEqual(self.read("filter"), before)
         for _ in range(2):
-            self.check(0, "export", "filter", "-o", "export", "--keep", "3")
+            self.check(0, "counting-export", "filter", "-o", "export", "--keep", "3")
         self.assertIn("export.1", self.names())
 
     def test_other_commands_refuse_counting_filters_and_invalid_options_are_refused(self):
@@ -143,12 +143,12 @@ class CountingTest(ProgramTest):
         for command in (["merge", "-o", "x"], ["intersect", "-o", "x"], ["compare"]):
             for filters in (["filter", "filter"], ["page", "filter"], ["filter", "page"]):
                 _, err = self.check(EX_DATAERR, *command, *filters)
-                self.assertIn("'bloomgate export filter --output FILTER'", err)
+                self.assertIn("'bloomgate counting-export filter --output FILTER'", err)
         counting = ("--layout", "counting", "-o", "x")
         for status, arguments, text in (
             (EX_USAGE, ("build", *counting, "--store", "y", "list"), "goes without stores"),
             (EX_USAGE, ("build", *counting, "store"), "goes without stores"),
-            (EX_USAGE, ("build", *counting, "--not", "list", "list"), "--not does not go with --layout counting"),
+            (EX_USAGE, ("build", *counting, "--never-match", "list", "list"), "--never-match does not go with --layout counting"),
             (EX_USAGE, ("update", "--store", "store", "-o", "stored", "--layout", "counting"), "goes without stores"),
             (EX_USAGE, ("add", "page", "list"), "layout page, whose entries cannot be removed"),
             (EX_USAGE, ("export", "page", "-o", "x"), "layout page"),
@@ -180,7 +180,7 @@ class CountingTest(ProgramTest):
         lines = self.write("lines", users(range(10_000, 60_000)))
         old = self.read("filter")
         began = time.monotonic()
-        self.check(0, "add", "filter", lines)
+        self.check(0, "counting-add", "filter", lines)
         lasts = time.monotonic() - began
         new = self.read("filter")
         ended = 0

@@ -12,12 +12,12 @@ HARVEST = ["-o", "lists", "--own-domain", "ours.example", "--for-all"]
 # Command, its arguments, and those of an error with the status and the code of it.
 COMMANDS = (
     ("build", ["-o", "out", "list"], ["-o", "out", "none"], EX_NOINPUT, "cannot_open"),
-    ("update", ["--store", "store", "-o", "store.bloom", "--add", "list"], ["--store", "none", "-o", "out", "--add", "list"], EX_NOINPUT, "cannot_open"),
-    ("add", ["counting", "list"], ["list", "list2"], EX_CANTCREAT, "cannot_write"),
-    ("remove", ["counting", "list"], ["filter", "list"], EX_USAGE, "bad_argument"),
-    ("export", ["counting", "-o", "out"], ["none", "-o", "out"], EX_NOINPUT, "cannot_open"),
-    ("append", ["layers", "list"], ["layers", "none"], EX_NOINPUT, "cannot_open"),
-    ("fold", ["layers", "list"], ["none"], EX_NOINPUT, "cannot_open"),
+    ("update-store", ["--store", "store", "-o", "store.bloom", "--add", "list"], ["--store", "none", "-o", "out", "--add", "list"], EX_NOINPUT, "cannot_open"),
+    ("counting-add", ["counting", "list"], ["list", "list2"], EX_CANTCREAT, "cannot_write"),
+    ("counting-remove", ["counting", "list"], ["filter", "list"], EX_USAGE, "bad_argument"),
+    ("counting-export", ["counting", "-o", "out"], ["none", "-o", "out"], EX_NOINPUT, "cannot_open"),
+    ("add-layer", ["layers", "list"], ["layers", "none"], EX_NOINPUT, "cannot_open"),
+    ("fold-layers", ["layers", "list"], ["none"], EX_NOINPUT, "cannot_open"),
     ("harvest", [*HARVEST, "sent"], [*HARVEST, "none"], EX_NOINPUT, "cannot_open"),
     ("import", ["--from", "exim", "-o", "imported", "list"], ["-o", "imported", "none"], EX_NOINPUT, "cannot_open"),
     ("learned", ["list", "learned.db"], ["list", "none"], EX_NOINPUT, "cannot_open"),
@@ -52,13 +52,13 @@ class JsonTest(ProgramTest):
         for name, more in (("broken", ()), ("filter2", ()), ("store.bloom", ("--store", "store")), ("kept", ()),
                            ("kept", ("--keep", "1")), ("counting", ("--layout", "counting"))):
             self.check(0, "build", "-o", name, *shape, *more, "list2")
-        self.check(0, "add", "counting", "list")
+        self.check(0, "counting-add", "counting", "list")
         self.flip("broken", 5000)
         for name in ("list", "list2"):
-            self.check(0, "append", "layers", name)
+            self.check(0, "add-layer", "layers", name)
         key = self.check(0, "sign", "--new-key", "key")[0].strip()
         self.check(0, "share", "--new-learn-key", "learn.key")
-        self.check(0, "append", "published", "list", "--sign-key", "key")
+        self.check(0, "add-layer", "published", "list", "--sign-key", "key")
         web = WebServer(self.folder / "published")
         self.addCleanup(web.close)
         self.meant = {"URL": web.url, "KEY": key}  # what these words of COMMANDS stand for
@@ -76,7 +76,7 @@ class JsonTest(ProgramTest):
         return error
 
     def test_every_command_prints_a_result_and_an_error_as_an_object(self):
-        names = re.findall(r"(?m)^  (\w+) {2,}", self.check(0, "--help")[0])
+        names = re.findall(r"(?m)^  ([\w-]+) {2,}", self.check(0, "--help")[0])
         self.assertEqual(sorted(names), sorted(name for name, *_ in COMMANDS))
         for name, arguments, wrong, status, code in COMMANDS:
             with self.subTest(name):
@@ -93,8 +93,8 @@ class JsonTest(ProgramTest):
         self.assertEqual(self.check(EX_USAGE, "info", "--", "--json", "b")[0], "")
 
     def test_a_fold_without_lists_prints_the_layer_that_it_has_made(self):
-        self.check(0, "append", "new", "list")
-        report = json.loads(self.check(0, "fold", "new", "--json")[0])
+        self.check(0, "add-layer", "new", "list")
+        report = json.loads(self.check(0, "fold-layers", "new", "--json")[0])
         self.assertEqual([report[key] for key in ("file", "folded", "entries")], ["new/0001.bloom", 1, 1000])
 
     def test_an_error_has_the_place_of_the_damage(self):
@@ -143,7 +143,8 @@ class JsonTest(ProgramTest):
 
     def test_the_manual_names_every_code(self):
         codes = re.findall(r'return "(\w+)";', (REPOSITORY / "filter/base/error.cpp").read_text())
-        manual = re.search(r"(?ms)^\.Sh JSON$(.*?)^\.Sh ", (REPOSITORY / "filter/cli/bloomgate.1").read_text())[1]
+        page = (REPOSITORY / "filter/cli/bloomgate.1").read_text().replace("\\\n", "")  # a line may continue in the next one
+        manual = re.search(r"(?ms)^\.Sh JSON$(.*?)^\.Sh ", page)[1]
         lists = re.findall(r"(?m)^\.It Cm (.*)", manual[manual.index("internal_error"):])
         self.assertEqual(sorted(set(codes) - {"unknown"}), sorted(" , ".join(lists).split(" , ")))
 

@@ -1,4 +1,4 @@
-"""`bloomgate append --keep`, `fold --keep` and `rollback` of a folder of layers."""
+"""`bloomgate add-layer --keep`, `fold-layers --keep` and `rollback` of a folder of layers."""
 import fcntl
 import json
 import os
@@ -18,7 +18,7 @@ def wait_until_it_waits_for_a_lock(pid):
 
 
 class KeptTest(Layers):
-    """append --keep and fold --keep, and rollback of a folder."""
+    """add-layer --keep and fold-layers --keep, and rollback of a folder."""
 
     def setUp(self):
         super().setUp()
@@ -178,7 +178,7 @@ class KeptTest(Layers):
         folder = os.open(self.layers, os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)
-            waiting = self.start("append", self.layers, self.all[2], "--quiet")
+            waiting = self.start("add-layer", self.layers, self.all[2], "--quiet")
             wait_until_it_waits_for_a_lock(waiting.pid)
             (self.folder / "layers.1").rename(self.folder / "other")
             self.layers.rename(self.folder / "layers.1")

@@ -1,4 +1,4 @@
-"""`bloomgate append`, `fold` and `rollback` of a folder of layers, killed at any moment.
+"""`bloomgate add-layer`, `fold` and `rollback` of a folder of layers, killed at any moment.
 
 BLOOMGATE_KILLS=500 kills them that often instead of a few times.
 """

@@ -1,4 +1,4 @@
-"""`bloomgate append` and `fold`, and `info`, `query`, `verify` and `sign` of a folder of layers."""
+"""`bloomgate add-layer` and `fold`, and `info`, `query`, `verify` and `sign` of a folder of layers."""
 import json
 import random
 import shutil
@@ -23,7 +23,7 @@ class CommandsTest(Layers):
         self.assertEqual(len({layer["seed"] for layer in told["layers"]}), 6)
         self.assert_all_listed(lists)
         self.assertIn("layers           6", self.run_it("info", self.layers).stdout)
-        self.assertEqual(self.run_it("verify", self.layers, "--quiet").stdout.count("sound "), 6)
+        self.assertEqual(self.run_it("verify", self.layers).stdout.count("sound "), 6)
 
     def test_an_unlisted_sender_is_in_no_layer(self):
         self.run_it("append", self.layers, self.new_list(10), "--quiet")
@@ -34,7 +34,7 @@ class CommandsTest(Layers):
     def test_a_layer_beyond_the_rate_limit_is_refused_with_the_remedy(self):
         self.run_it("append", self.layers, self.new_list(30_000), "--quiet")
         refused = self.run_it("append", self.layers, self.new_list(10), "--fpr", "1%", status=EX_USAGE)
-        self.assertIn("bloomgate fold", refused.stderr)
+        self.assertIn("bloomgate fold-layers", refused.stderr)
         self.assertEqual(self.names(), ["0001.bloom"])
         # A layer with more entries than it was made for counts with its real rate.
         full = self.folder / "full"
@@ -96,13 +96,13 @@ class CommandsTest(Layers):
     def test_options_of_a_build_make_the_layer(self):
         listed, strangers = self.new_list(1000), self.new_list(1000)
         shape = ["--bits-per-entry", "2", "--hashes", "1", "--seed", "1", "--quiet", "--no-sender-domains"]
-        self.run_it("append", self.layers, listed, "--except", strangers, "--seed", "9", "--quiet")
+        self.run_it("append", self.layers, listed, "--leave-out", strangers, "--seed", "9", "--quiet")
         self.assertEqual(self.info(self.layers)["layers"][0]["seed"], "0x0000000000000009")
-        self.run_it("fold", self.layers, listed, strangers, *shape, "--except", strangers)
+        self.run_it("fold", self.layers, listed, strangers, *shape, "--leave-out", strangers)
         self.assertEqual(self.info(self.layers)["entries"], 1000)
         found = self.run_it("query", self.layers, "--count", "-", given=strangers.read_text(), status=1).stdout
         self.assertNotIn("not-listed\t1000\n", found)  # with so few bits many non-members pass
-        self.run_it("fold", self.layers, listed, *shape, "--not", strangers)
+        self.run_it("fold", self.layers, listed, *shape, "--never-match", strangers)
         found = self.run_it("query", self.layers, "--count", "-", given=strangers.read_text(), status=1).stdout
         self.assertIn("not-listed\t1000\n", found)
 
@@ -127,14 +127,14 @@ class CommandsTest(Layers):
         self.assert_all_listed(lists)
         self.run_it("append", self.layers, self.new_list(10), "--quiet")
         refused = self.run_it("fold", self.layers, status=EX_USAGE)
-        self.assertIn("name the lists or stores that hold all entries: bloomgate fold", refused.stderr)
+        self.assertIn("name the lists or stores that hold all entries: bloomgate fold-layers", refused.stderr)
         self.assertEqual(self.names(), ["0001.bloom", "one.bloom"])
         ribbons = self.folder / "ribbons"
         ribbons.mkdir()
         for path, name in zip(lists, ("one", "two")):
             self.run_it("build", "--output", ribbons / f"{name}.bloom", *shape, "--layout", "ribbon", path)
         refused = self.run_it("fold", ribbons, status=EX_USAGE)
-        self.assertIn("name the lists or stores that hold all entries: bloomgate fold", refused.stderr)
+        self.assertIn("name the lists or stores that hold all entries: bloomgate fold-layers", refused.stderr)
         self.assertEqual(len(list(ribbons.iterdir())), 2)
 
     def test_a_fold_has_the_domains_of_its_senders_if_it_is_built_or_if_all_layers_have_them(self):
@@ -242,12 +242,12 @@ class CommandsTest(Layers):
     def test_empty_lists_make_no_layer_beside_others(self):
         none = self.folder / "none.txt"
         none.write_text("# nobody\n")
-        said = self.run_it("append", self.layers, none, "--allow-empty", "--quiet")
+        said = self.run_it("append", self.layers, none, "--allow-empty")
         self.assertEqual(self.names(), ["0001.bloom"])  # a daemon needs a whitelist to begin with
         self.assertNotIn("no layer", said.stdout)
         self.run_it("append", self.layers, self.new_list(5), "--quiet")
         before = {path.name: path.read_bytes() for path in self.layers.iterdir()}
-        said = self.run_it("append", self.layers, none, "--allow-empty", "--keep", 2, "--quiet")
+        said = self.run_it("append", self.layers, none, "--allow-empty", "--keep", 2)
         self.assertEqual(said.stdout, "no layer was made: the lists hold no entries\n")
         said = self.run_it("append", self.layers, none, "--allow-empty", "--json", "--quiet")
         self.assertEqual(json.loads(said.stdout), {"file": None, "entries": 0, "manifest": None})
@@ -289,7 +289,7 @@ class CommandsTest(Layers):
 
     def test_appends_at_once_lose_nothing(self):
         lists = [self.new_list(2000) for _ in range(6)]
-        running = [self.start("append", self.layers, path, "--quiet") for path in lists]
+        running = [self.start("add-layer", self.layers, path, "--quiet") for path in lists]
         self.assertEqual([each.wait(120) for each in running], [0] * 6)
         self.assertEqual(len(self.names()), 6)
         self.assert_all_listed(lists)

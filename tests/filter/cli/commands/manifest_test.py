@@ -22,9 +22,9 @@ class FolderManifestTest(Published):
 
     def test_each_command_with_a_key_names_what_is_there_under_a_number_that_grows(self):
         before, last = int(time.time()), 0
-        fold = ["fold", self.layers, *self.all, "--quiet", "--sign-key", self.key]
-        for words in (["append", self.layers, self.all[0], "--quiet", "--sign-key", self.key],
-                      ["append", self.layers, self.all[1], "--quiet", "--sign-key", self.key],
+        fold = ["fold-layers", self.layers, *self.all, "--sign-key", self.key]
+        for words in (["add-layer", self.layers, self.all[0], "--sign-key", self.key],
+                      ["add-layer", self.layers, self.all[1], "--sign-key", self.key],
                       ["sign", "--key", self.key, self.layers], fold, ["sign", "--key", self.key, f"{self.layers}/"]):
             said = self.run_it(*words).stdout
             self.assert_names_what_is_there()
@@ -164,7 +164,7 @@ class FolderManifestTest(Published):
         self.signed(0)
         number = self.number()
         (self.folder / "empty.txt").write_text("")
-        words = ["append", self.layers, self.folder / "empty.txt", "--allow-empty", "--quiet"]
+        words = ["add-layer", self.layers, self.folder / "empty.txt", "--allow-empty"]
         said = self.run_it(*words, "--sign-key", self.key).stdout
         self.assertRegex(said, r"^no layer was made.*\nmanifest  .*/manifest: list layers, number ")
         self.assertGreater(self.number(), number)

@@ -22,11 +22,11 @@ class PairsTest(ProgramTest):
         more = self.write("more", "jim@example.org > ann@ours.example\n")
         reports = [
             json.loads(self.check(0, "build", "-o", "filter", "--store", "store", "--json", pairs)[0]), self.info(),
-            json.loads(self.check(0, "update", "-o", "filter", "--store", "store", "--add", more, "--json")[0]),
+            json.loads(self.check(0, "update-store", "-o", "filter", "--store", "store", "--add", more, "--json")[0]),
         ]
         self.check(0, "build", "-o", "counting", "--layout", "counting", pairs)
-        reports.append(json.loads(self.check(0, "add", "counting", "--json", more)[0]))
-        reports.append(json.loads(self.check(0, "export", "counting", "-o", "exported", "--json")[0]))
+        reports.append(json.loads(self.check(0, "counting-add", "counting", "--json", more)[0]))
+        reports.append(json.loads(self.check(0, "counting-export", "counting", "-o", "exported", "--json")[0]))
         for report in reports:
             fpr = report["fpr"]
             self.assertAlmostEqual(report["fpr_either"] / (1 - (1 - fpr) ** 4), 1, places=6)
@@ -113,18 +113,18 @@ class PairsTest(ProgramTest):
     def test_pairs_can_be_left_out_by_except_and_by_not(self):
         gone = self.write("gone", "joe@example.org > ann@ours.example\nspam@example.com\n@.evil.example\n")
         text = self.LIST + "spam@example.com > ann@ours.example\nx@a.evil.example > ann@ours.example\n"
-        out, _ = self.build(text, "--except", gone)
+        out, _ = self.build(text, "--leave-out", gone)
         self.assertIn("excepted  3 entries left out\n", out)
         self.assertEqual(self.query(1, "spam@example.com > ann@ours.example", "x@a.evil.example > ann@ours.example"),
                          ["not-listed\tspam@example.com > ann@ours.example", "not-listed\tx@a.evil.example > ann@ours.example"])
         strangers = "".join(f"spam{i}@evil.example > ann@ours.example\n" for i in range(2000))
         known = self.write("known", strangers + "joe@example.org > ann@ours.example\n")
-        out, err = self.build(self.LIST, "--bits-per-entry", "1", "--hashes", "1", "--layout", "line", "--seed", "1", "--not", known,
+        out, err = self.build(self.LIST, "--bits-per-entry", "1", "--hashes", "1", "--layout", "line", "--seed", "1", "--never-match", known,
                               "--no-sender-domains")
         self.assertIn("known:2001: warning: joe@example.org > ann@ours.example is an entry, and stays listed", err)
         answers = self.query(1, "--list", self.write("spam", strangers))
         self.assertEqual(len(answers), 2000)
-        # The sender alone may be a false positive, which --not says nothing about.
+        # The sender alone may be a false positive, which --never-match says nothing about.
         self.assertFalse([line for line in answers if line.startswith("listed") and "\tby spam" not in line])
         self.assertTrue([line for line in answers if line.endswith("\texcluded")])
 
@@ -136,23 +136,23 @@ class PairsTest(ProgramTest):
         self.check(0, "build", "-o", "other", "store")
         self.assertEqual(self.info("other")["pairs"], {"in_bits": 1, "with_domains": True})
         gone = self.write("gone", "joe@example.org\n")
-        _, err = self.check(EX_USAGE, "build", "-o", "other", "--except", gone, "store")
+        _, err = self.check(EX_USAGE, "build", "-o", "other", "--leave-out", gone, "store")
         self.assertIn("is a store with pairs", err)
         pair = self.write("pair", "joe@example.org > ann@ours.example\njoe@example.org > @ours.example\n")
-        self.check(0, "update", "--store", "store", "--output", "filter", "--remove", pair,
+        self.check(0, "update-store", "--store", "store", "--output", "filter", "--remove", pair,
                    "--add", self.write("new", "jim@example.com > ann@ours.example\n"))
         self.assertEqual(self.answers("filter", "--confirm", "store", *asked), ["listed"] * 3)
 
     def test_pairs_can_be_added_to_counting_filters_and_removed(self):
         self.build(self.LIST, "--layout", "counting", "--expected-entries", "100")
         more = self.write("more", "jim@example.com > bob@ours.example\n@example.com > eve@ours.example\n")
-        self.check(0, "add", "filter", more)
-        self.check(0, "export", "filter", "-o", "exported")
+        self.check(0, "counting-add", "filter", more)
+        self.check(0, "counting-export", "filter", "-o", "exported")
         out, _ = self.check(0, "query", "exported", "jim@example.com > bob@ours.example", "x@example.com > eve@ours.example")
         self.assertEqual(out.count("listed\t"), 2)
-        out, err = self.check(0, "remove", "filter", more, self.write("none", "no@example.com > no@ours.example\n"))
+        out, err = self.check(0, "counting-remove", "filter", more, self.write("none", "no@example.com > no@ours.example\n"))
         self.assertIn("none:1: not-there: ", err)
-        self.check(0, "export", "filter", "-o", "exported")
+        self.check(0, "counting-export", "filter", "-o", "exported")
         self.check(1, "query", "exported", "jim@example.com > bob@ours.example", "x@example.com > eve@ours.example")
 
 

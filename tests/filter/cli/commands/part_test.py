@@ -54,7 +54,7 @@ class PartTest(ProgramTest):
     def test_a_filter_of_parts_is_the_filter_of_the_lists_in_each_layout_with_every_kind_of_entry(self):
         parts = self.make_parts()
         for layout in ("page", "line", "ribbon"):
-            options = ("--layout", layout, "--not", "strangers")
+            options = ("--layout", layout, "--never-match", "strangers")
             self.check(0, "build", "-o", "whole", "--store", "whole.store", *self.SEEDS, *options, "lists")
             # In any order.
             self.check(0, "build", "-o", "joined", "--store", "joined.store", *self.SHAPE, *options, *reversed(parts))
@@ -130,7 +130,7 @@ class PartTest(ProgramTest):
         self.write("except", "@d7.example\nuser8@d8.example\n")
         parts = [f"part{index}" for index in range(2)]
         for index, name in enumerate(parts):
-            self.part(index, name, "lists", "--except", "except", of=2)
+            self.part(index, name, "lists", "--leave-out", "except", of=2)
         self.check(0, "build", "-o", "joined", "--seed", "3", "--quiet", *parts)
         out, _ = self.check(1, "query", "joined", "user7@d7.example", "user8@d8.example", "user9@d9.example")
         self.assertEqual([line.split("\t")[0] for line in out.splitlines()], ["not-listed", "not-listed", "listed"])
@@ -168,7 +168,7 @@ class PartTest(ProgramTest):
         self.assertEqual(list((self.folder / "zst").iterdir()), [])
         self.check(EX_USAGE, *own, "-o", "-", "--json", "lists")
         self.check(EX_USAGE, *own, "-o", "-", "--reject-file", "/dev/stdout", "lists")
-        for twice in ("-", "-"), ("--except", "-", "-"):
+        for twice in ("-", "-"), ("--leave-out", "-", "-"):
             self.assertIn("one list only", self.check(EX_USAGE, *own, "-o", "part2", *twice)[1])
         _, err = self.check(EX_DATAERR, *own, "-o", "part2", "-")
         self.assertIn("standard input was empty", err)

@@ -140,15 +140,15 @@ class RefusedListTest(ProgramTest):
     def test_a_layer_is_refused_for_the_same_reasons(self):
         os.mkdir(self.folder / "layers")
         self.write("table", TABLE)
-        said = self.check(EX_DATAERR, "append", "layers", "table")[1]
+        said = self.check(EX_DATAERR, "add-layer", "layers", "table")[1]
         self.assertIn("try --format csv:email", said)
         self.write("none", "")
-        self.check(EX_DATAERR, "append", "layers", "none")
+        self.check(EX_DATAERR, "add-layer", "layers", "none")
         self.assertEqual(os.listdir(self.folder / "layers"), [])
-        self.check(0, "append", "layers", "list")
-        self.check(EX_DATAERR, "append", "layers", "none")
+        self.check(0, "add-layer", "layers", "list")
+        self.check(EX_DATAERR, "add-layer", "layers", "none")
         self.write("few", users(range(9)))
-        self.assertIn("9 would be left", self.check(EX_DATAERR, "fold", "layers", "few")[1])
+        self.assertIn("9 would be left", self.check(EX_DATAERR, "fold-layers", "layers", "few")[1])
         self.assertEqual(os.listdir(self.folder / "layers"), ["0001.bloom"])
 
     def test_an_export_a_union_and_an_intersection_do_not_replace_a_larger_filter(self):
@@ -166,10 +166,10 @@ class RefusedListTest(ProgramTest):
         self.check(0, "build", "-o", "counting", "--layout", "counting", "--seed", "1", "list")
         before = self.read("counting")
         self.write("table", TABLE)
-        self.assertIn("try --format csv:email", self.check(EX_DATAERR, "add", "counting", "table")[1])
-        self.check(EX_DATAERR, "remove", "counting", "list")
+        self.assertIn("try --format csv:email", self.check(EX_DATAERR, "counting-add", "counting", "table")[1])
+        self.check(EX_DATAERR, "counting-remove", "counting", "list")
         self.assertEqual(self.read("counting"), before)
-        self.check(0, "remove", "counting", "list", "--allow-empty")
+        self.check(0, "counting-remove", "counting", "list", "--allow-empty")
 
 
 class LineEndTest(ProgramTest):

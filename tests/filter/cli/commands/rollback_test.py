@@ -110,11 +110,11 @@ class KeptPairsTest(ProgramTest):
     def test_an_update_keeps_the_pair_that_it_replaces(self):
         self.pairs_of("a")
         added = self.write("added", "d@example.org\n")
-        self.check(0, "update", "-o", "filter", "--store", "filter.store", "--keep", "1", "--add", added)
+        self.check(0, "update-store", "-o", "filter", "--store", "filter.store", "--keep", "1", "--add", added)
         self.assertEqual(self.listed(), "ad")
         self.check(0, "rollback", "filter", "--store", "filter.store")
         self.assertEqual(self.listed(), "a")
-        self.check(EX_USAGE, "update", "-o", "filter", "--store", "filter.store", "--keep", "100", "--add", added)
+        self.check(EX_USAGE, "update-store", "-o", "filter", "--store", "filter.store", "--keep", "100", "--add", added)
 
     def test_no_more_pairs_are_kept_than_asked_for(self):
         self.pairs_of("abcd", keep="1")

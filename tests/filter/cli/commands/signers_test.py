@@ -97,7 +97,7 @@ class SignersTest(ProgramTest):
 
     def test_except_leaves_out_the_entries_with_a_signer_of_whom_it_names(self):
         gone = self.write("gone", "billing@bank.example\n@.shop.example\nlist:*.lists.example.org\nlist:news.lists.example.com\n")
-        out, _ = self.build(self.LIST, "--except", gone)
+        out, _ = self.build(self.LIST, "--leave-out", gone)
         self.assertIn("excepted  5 entries left out\n", out)
         self.assertEqual(self.answers("filter", "billing@bank.example signed-by esp.example", "joe@shop.example signed-by esp.example",
                                       "list:announce.lists.example.org", "list:news.lists.example.com > ann@ours.example"),
@@ -107,15 +107,15 @@ class SignersTest(ProgramTest):
     def test_except_refuses_a_store_whose_signers_it_cannot_see(self):
         self.build("joe@example.net\njoe@example.net signed-by esp.example\n", "--store", "store")
         gone = self.write("gone", "joe@example.net\n")
-        _, err = self.check(EX_USAGE, "build", "-o", "other", "--except", gone, "store")
+        _, err = self.check(EX_USAGE, "build", "-o", "other", "--leave-out", gone, "store")
         self.assertIn("is a store with signers, and has no addresses", err)
         self.assertNotIn("other", self.names())
         self.build("joe@example.net\n", "--store", "store")
-        self.check(0, "build", "-o", "other", "--except", gone, *MEANT, "store")
+        self.check(0, "build", "-o", "other", "--leave-out", gone, *MEANT, "store")
 
     def test_a_known_stranger_may_be_an_entry_with_a_signer_of_which_build_warns(self):
         known = self.write("known", "spam@shop.example\n@shop.example signed-by esp.example\nlist:users.lists.example.org\n")
-        _, err = self.build(self.LIST, "--not", known)
+        _, err = self.build(self.LIST, "--never-match", known)
         self.assertEqual(err, f"{known}:2: warning: @shop.example signed-by esp.example is an entry, and stays listed\n")
         self.query(0, "spam@shop.example signed-by esp.example")
 
@@ -123,7 +123,7 @@ class SignersTest(ProgramTest):
         add = self.write("add", "list:new.example\n@new.example signed-by esp.example\n")
         gone = self.write("remove", "list:*.lists.example.org\n@shop.example signed-by esp.example\nlist:never.example\n")
         self.build(self.LIST, "--store", "store")
-        self.check(0, "update", "--store", "store", "-o", "filter", "--add", add, "--remove", gone)
+        self.check(0, "update-store", "--store", "store", "-o", "filter", "--add", add, "--remove", gone)
         asked = ("list:new.example", "joe@new.example signed-by esp.example", "list:users.lists.example.org",
                  "joe@shop.example signed-by esp.example", "list:announce.lists.example.org", "billing@bank.example signed-by esp.example")
         want = ["listed", "listed", "not-listed", "not-listed", "listed", "listed"]
@@ -135,11 +135,11 @@ class SignersTest(ProgramTest):
         self.assertEqual(self.answers("again", *asked), want)
         self.assertTrue(self.info("again")["signers"])
         self.build(self.LIST, "--layout", "counting", "--expected-entries", "100")
-        self.check(0, "add", "filter", add)
-        _, err = self.check(0, "remove", "filter", gone)
+        self.check(0, "counting-add", "filter", add)
+        _, err = self.check(0, "counting-remove", "filter", gone)
         self.assertIn("remove:3: not-there: ", err)
         self.assertEqual(self.answers("filter", *asked), want)
-        self.check(0, "export", "filter", "-o", "exported")
+        self.check(0, "counting-export", "filter", "-o", "exported")
         self.assertEqual(self.answers("exported", *asked), want)
 
     def test_merged_filters_and_layers_have_the_entries_of_each(self):
@@ -152,7 +152,7 @@ class SignersTest(ProgramTest):
         self.assertFalse(self.info("common")["signers"])
         self.check(1, "query", "common", "list:a.example")
         for name in "a.txt", "b.txt":
-            self.check(0, "append", "folder", name)
+            self.check(0, "add-layer", "folder", name)
         out = self.check(0, "query", "folder", "list:a.example", "joe@b.example signed-by esp.example")[0]
         self.assertEqual(out, "listed\tlist:a.example\n"
                               "listed\tjoe@b.example signed-by esp.example\tby @b.example signed-by esp.example\n")

@@ -41,7 +41,7 @@ PATHS = {
     "a file for a folder": ("query list/filter joe@example.org", EX_NOINPUT, "Not a directory; it is no folder: list"),
     "a file for a folder of layers": ("append filter list", EX_NOINPUT, "open the folder filter: Not a directory; name a folder"),
     "the arguments of append swapped": ("append list layers", EX_NOINPUT, "open the folder list: Not a directory; name a folder"),
-    "a folder without layers": ("query folder joe@example.org", 78, "bloomgate append folder LIST"),
+    "a folder without layers": ("query folder joe@example.org", 78, "bloomgate add-layer folder LIST"),
     "the arguments of query swapped": ("query joe@example.org filter", EX_USAGE, "name a filter file"),
     "a list for a filter": ("info list", EX_DATAERR, "list is not a filter of Bloomgate: it has"),
     "a store for a filter": ("merge -o new filter store", EX_DATAERR, "store is a store, and a filter is wanted here; name the other file of the pair"),

@@ -1,4 +1,4 @@
-"""`bloomgate update`: the filter and the store that it leaves."""
+"""`bloomgate update-store`: the filter and the store that it leaves."""
 import filecmp
 import json
 import os
@@ -51,12 +51,12 @@ class UpdateTest(ProgramTest):
 
     def test_a_filter_with_excluded_senders_is_updated_only_with_their_lists(self):
         strangers = self.write("not", "".join(f"stranger{i}@example.com\n" for i in range(1000)))
-        self.build_pair(users(range(9000)), "filter", "--bits-per-entry", "5", "--not", strangers)
+        self.build_pair(users(range(9000)), "filter", "--bits-per-entry", "5", "--never-match", strangers)
         before = self.contents()
         add = self.write("add", "new@example.org\nstranger7@example.com\n")
-        self.assertRegex(self.update("--add", add, status=64), "filter keeps known strangers out.*--not")
+        self.assertRegex(self.update("--add", add, status=64), "filter keeps excluded senders out.*--never-match")
         self.assertEqual({name: text for name, text in self.contents().items() if name != "add"}, before)
-        report = self.update("--add", add, "--not", strangers, "--json")
+        report = self.update("--add", add, "--never-match", strangers, "--json")
         counts = report["known_strangers"]
         self.assertEqual((counts["known"], counts["entries"], counts["rejected"]), (1000, 1, 0))
         self.assertGreater(counts["excluded"], 2)
@@ -72,18 +72,18 @@ class UpdateTest(ProgramTest):
                 with self.subTest(layout=layout, threads=threads):
                     options = ("--layout", layout, *self.SEEDS)
                     self.build_pair(users(range(20_000)), "filter", *options)
-                    self.build_pair(users(range(21_000)) + "@b.example\n", "want", *options, "--not", strangers)
+                    self.build_pair(users(range(21_000)) + "@b.example\n", "want", *options, "--never-match", strangers)
                     add = self.write("add", users(range(19_000, 21_000)) + "@b.example\n")
-                    output, errors = self.check(0, "update", "--store", "filter.store", "-o", "filter", "--add", add, "--not",
+                    output, errors = self.check(0, "update-store", "--store", "filter.store", "-o", "filter", "--add", add, "--never-match",
                                                 strangers, "--seed", "7", "--threads", threads)
                     self.assertEqual(self.read("filter"), self.read("want"))
-                    self.assertRegex(output, r"(?m)^strangers 20,002; .* 1 entries; 1 listed by their domains$")
+                    self.assertRegex(output, r"(?m)^excluded  20,002; .* 1 entries; 1 listed by their domains$")
                     self.assertIn("no entry  1 lines", output)
                     self.assertIn("user3@example.org is an entry", errors)
         before = self.read("filter")
-        self.assertIn("3 are entries and 1 are no addresses", self.update("--not", strangers, "--strict", status=EX_DATAERR))
+        self.assertIn("3 are entries and 1 are no addresses", self.update("--never-match", strangers, "--strict", status=EX_DATAERR))
         self.assertEqual(self.read("filter"), before)
-        self.assertIn("would overwrite the list", self.update("--not", str(self.folder / "filter"), status=EX_USAGE))
+        self.assertIn("would overwrite the list", self.update("--never-match", str(self.folder / "filter"), status=EX_USAGE))
 
     def test_an_update_gives_the_bytes_of_a_build_from_the_changed_list(self):
         for layout in ("page", "line", "ribbon"):
@@ -141,7 +141,7 @@ class UpdateTest(ProgramTest):
     def test_a_new_store_leaves_the_old_pair_as_it_is(self):
         self.build_pair(users(range(100)))
         before = self.contents()
-        self.check(0, "update", "--store", "filter.store", "--new-store", "new.store", "-o", "new", "--add",
+        self.check(0, "update-store", "--store", "filter.store", "--new-store", "new.store", "-o", "new", "--add",
                    self.write("add", "new@example.org\n"))
         for name, data in before.items():
             self.assertEqual(self.read(name), data)
@@ -214,7 +214,7 @@ class UpdateTest(ProgramTest):
     def test_a_bit_flipped_in_any_section_of_the_filter_is_refused(self):
         # 50 of these hit the bits by chance, whatever the seed.
         strangers = self.write("not", "".join(f"stranger{i}@example.com\n" for i in range(20_000)))
-        self.build_pair(users(range(5000)) + "@a.example\n@b.example\n", "filter", "--not", strangers)
+        self.build_pair(users(range(5000)) + "@a.example\n@b.example\n", "filter", "--never-match", strangers)
         info = self.info()
         self.assertEqual([section["kind"] for section in info["sections"]], ["bits", "domains", "excluded", "sender-domains"])
         places = [20, *(section["offset"] + part for section in info["sections"] for part in (0, section["bytes"] - 1))]
@@ -234,7 +234,7 @@ class UpdateTest(ProgramTest):
                 self.flip("filter.store", place, 16)
                 before = self.contents()
                 # Refused, and not written into another store.
-                self.check(EX_DATAERR, "update", "--store", "filter.store", "-o", "filter")
+                self.check(EX_DATAERR, "update-store", "--store", "filter.store", "-o", "filter")
                 self.assertEqual(self.contents(), before)
                 self.flip("filter.store", place, 16)
 
@@ -282,7 +282,7 @@ class UpdateTest(ProgramTest):
                 remove = self.write("remove", "".join(f"{name}\n" for name in removed))
                 # An update never forgets them, so that it wants them again.
                 strangers = set(chance.sample(asked, chance.choice((1, 700, 3_000)))) if strangers or chance.random() < 0.6 else set()
-                not_list = ("--not", self.write("not", "".join(f"{name}\n" for name in strangers))) if strangers else ()
+                not_list = ("--never-match", self.write("not", "".join(f"{name}\n" for name in strangers))) if strangers else ()
                 if chance.random() < 0.3:
                     os.rename(self.folder / "filter.store", self.folder / "input.store")
                     self.check(0, "build", "-o", "filter", "--store", "filter.store", *layout, *not_list, *MEANT, "input.store", add)

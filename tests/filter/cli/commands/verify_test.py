@@ -31,7 +31,7 @@ class VerifyTest(ProgramTest):
         self.build(lines)
         out, _ = self.check(0, "verify", "filter", "--against", "list")
         self.assertRegex(out, r"(?m)^sound +filter: .* in the sections bits, domains, sender-domains ")
-        self.assertRegex(out, r"(?m)^strangers +0 of these 1,000,000, whose domain has no entry, are found$")
+        self.assertRegex(out, r"(?m)^unlisted +0 of these 1,000,000, whose domain has no entry, are found$")
         self.assertRegex(out, r"(?m)^found +9,000 entries")
         # An address and a domain that are listed by a domain only are no entries.
         extra = self.write("extra", "@1.example\nann@1.example\n@.1.example\n@.a.1.example.net\n@3000.example\n")

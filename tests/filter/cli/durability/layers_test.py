@@ -1,4 +1,4 @@
-"""`bloomgate append`, `fold` and `rollback` of a folder of layers, where a call fails."""
+"""`bloomgate add-layer`, `fold` and `rollback` of a folder of layers, where a call fails."""
 import errno
 import json
 import os

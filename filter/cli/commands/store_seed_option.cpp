@@ -1,0 +1,27 @@
+#include "filter/cli/commands/store_seed_option.hpp"
+
+#include "filter/base/ascii.hpp"
+#include "filter/cli/command_line.hpp"
+#include "filter/cli/numbers.hpp"
+#include "filter/system/file_io.hpp"
+
+namespace bloomgate::cli {
+
+namespace po = boost::program_options;
+
+void StoreSeedOption::add_to(po::options_description& options, const char* purpose) {
+  options.add_options()("store-seed", po::value(&seed_)->value_name("SEED"), purpose)(
+      "store-seed-file", po::value(&file_)->value_name("FILE"),
+      "a file or a pipe with that seed, in place of --store-seed, which other users of this machine can see");
+}
+
+std::optional<std::uint64_t> StoreSeedOption::chosen(const po::variables_map& values) const {
+  const bool is_named = is_given(values, "store-seed");
+  const bool is_in_file = is_given(values, "store-seed-file");
+  if (is_named && is_in_file) throw UsageError("give one of --store-seed-file and --store-seed");
+  if (is_named) return parse_seed(seed_, "--store-seed");
+  if (is_in_file) return parse_seed(std::string(ascii::trimmed(read_text(file_), " \t\r\n")), "--store-seed-file");
+  return std::nullopt;
+}
+
+}  // namespace bloomgate::cli
