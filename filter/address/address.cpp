@@ -11,12 +11,12 @@
 
 namespace bloomgate {
 
-// Fills in an entry, which is a rejected one until then.
+// Fills in an entry, which is a rejected entry until then.
 class EntryWriter {
  public:
   explicit EntryWriter(Entry& entry) noexcept : entry_(entry) {}
 
-  // Whatever it was until now.
+  // Rejects the entry, even if it was accepted before.
   void reject(RejectReason reason) noexcept {
     entry_.kind_ = EntryKind::rejected;
     entry_.reason_ = reason;
@@ -44,14 +44,14 @@ class EntryWriter {
     finish(EntryKind::address, local_part.size() + 1, domain.size());
   }
 
-  // Of a domain entry, or of a mailing list.
+  // For a domain entry or a mailing list.
   void accept_domain(EntryKind kind, std::string_view prefix, std::string_view domain) noexcept {
     char* end = std::copy(prefix.begin(), prefix.end(), entry_.bytes_.begin());
     std::copy(domain.begin(), domain.end(), end);
     finish(kind, prefix.size(), domain.size());
   }
 
-  // The entry has the key of what comes before the signer.
+  // The entry must have the key of the part before the signer.
   void append_signer(std::string_view signer) noexcept {
     char* end = std::copy(kSignerSign.begin(), kSignerSign.end(), entry_.bytes_.begin() + entry_.size_);
     std::copy(signer.begin(), signer.end(), end);
@@ -67,7 +67,7 @@ class EntryWriter {
 
   // The fast path, which nearly every address takes: an ASCII dot-string, '@', ASCII labels, and nothing to do but fold
   // case. If it meets anything else, it returns false and leaves the entry as it was, and the grammar below accepts or
-  // rejects it. So anything faster may replace it that gives the same for what it accepts.
+  // rejects it. It may be replaced by anything faster that gives the same results for what it accepts.
   bool accept_plain_address(std::string_view text, AddressProfile profile) noexcept;
 
  private:
@@ -136,14 +136,15 @@ std::string_view without_brackets(std::string_view text) noexcept {
   return text.starts_with('<') && text.ends_with('>') ? text.substr(1, text.size() - 2) : text;
 }
 
-// Bytes that are allowed nowhere, not even in a comment: a file with old Mac line ends would be one long comment.
+// Bytes that are allowed nowhere, not even in a comment: otherwise a file with old Mac line ends would be one long
+// comment.
 bool has_line_end_or_nul(std::string_view text) noexcept {
   return text.find('\0') != std::string_view::npos || text.find('\r') != std::string_view::npos ||
          text.find('\n') != std::string_view::npos;
 }
 
-// Takes `@host,@host:` off the front of `rest`, which starts with the '@'. The hosts are checked and forgotten, as RFC
-// 5321 section 3.6.1 asks.
+// Removes `@host,@host:` from the front of `rest`, which starts with the '@'. The hosts are checked and ignored, as RFC
+// 5321 section 3.6.1 requires.
 RejectReason skip_source_route(std::string_view& rest) noexcept {
   for (bool first = true;; first = false) {
     rest.remove_prefix(1);
@@ -162,7 +163,7 @@ RejectReason skip_source_route(std::string_view& rest) noexcept {
   }
 }
 
-// Why what follows a local part, `rest`, does not start with the '@'.
+// Why `rest`, which follows a local part, does not start with the '@'.
 RejectReason reason_without_at_sign(std::string_view rest, bool bracketed) noexcept {
   if (rest.empty() || (bracketed && rest.front() == '>')) return RejectReason::missing_at_sign;
   if (ascii::is_control(rest.front())) return RejectReason::control_character;
@@ -175,7 +176,8 @@ struct Mailbox {
   Domain domain;
 };
 
-// Takes a path, in angle brackets or not, off the front of `rest`, and writes its canonical mailbox to the empty `out`.
+// Removes a path, with or without angle brackets, from the front of `rest`, and writes its canonical mailbox to the
+// empty `out`.
 RejectReason read_path(std::string_view& rest, AddressProfile profile, Mailbox& out) noexcept {
   const bool bracketed = rest.starts_with('<');
   if (bracketed) rest.remove_prefix(1);
@@ -217,7 +219,7 @@ RejectReason check_after_entry(std::string_view rest) noexcept {
   return text.empty() || comment ? RejectReason::none : reason_of_trailing(text);
 }
 
-// Takes a path, and nothing more, off the front of `rest`. Whether it is a mailbox.
+// Removes a path, and nothing more, from the front of `rest`. Returns whether it is a mailbox.
 bool write_mailbox(std::string_view& rest, AddressProfile profile, EntryWriter& out) noexcept {
   Mailbox mailbox;
   RejectReason reason = read_path(rest, profile, mailbox);
@@ -234,20 +236,20 @@ bool write_mailbox(std::string_view& rest, AddressProfile profile, EntryWriter& 
   return reason == RejectReason::none;
 }
 
-// Takes the text before the first blank off the front of `rest`.
+// Removes the text before the first blank from the front of `rest`.
 std::string_view take_word(std::string_view& rest) noexcept {
   const std::string_view word = rest.substr(0, rest.find_first_of(characters::kBlanks));
   rest.remove_prefix(word.size());
   return word;
 }
 
-// What begins an entry that is a domain with something before it.
+// A prefix of an entry that is a domain or a host.
 struct DomainForm {
   std::string_view prefix;
   EntryKind kind;
   bool is_for_lists_only;
 };
-// The longer one of two that begin alike comes first.
+// If one prefix begins with another, the longer one comes first.
 constexpr std::array<DomainForm, 4> kDomainForms = {{{"@.", EntryKind::domain_tree, false},
                                                      {"@", EntryKind::domain, false},
                                                      {kMailingListTreePrefix, EntryKind::mailing_list_tree, true},
@@ -261,13 +263,13 @@ const DomainForm* find_form(std::string_view text, bool with_lists) noexcept {
   return is_there ? found : nullptr;
 }
 
-// Takes it off the front of `rest`, which begins with the prefix of `form`. Whether it is an entry.
+// Removes such an entry from the front of `rest`, which begins with the prefix of `form`. Returns whether it is valid.
 bool write_domain_entry(std::string_view& rest, const DomainForm& form, EntryWriter& out) noexcept {
   const std::string_view text = take_word(rest).substr(form.prefix.size());
   Domain domain;
   RejectReason reason =
       form.kind == EntryKind::domain ? canonicalize_domain(text, domain) : canonicalize_host_name(text, domain);
-  // Its forms are all that is ever looked up of a mailing list (entry_forms.hpp).
+  // Look-ups of a mailing list ask for no other forms (entry_forms.hpp).
   if (reason == RejectReason::none && form.kind == EntryKind::mailing_list_tree &&
       label_count(domain.view()) > kMaxFormLabels) {
     reason = RejectReason::too_many_labels;
@@ -284,8 +286,8 @@ bool is_reason_of_unseen(RejectReason reason) noexcept {
   return reason == RejectReason::invisible_character || reason == RejectReason::foreign_space;
 }
 
-// Names the character that is at fault in the text of a rejected entry. One that is not seen says more than what the
-// grammar finds wrong because of it.
+// Notes the character that is at fault in the text of a rejected entry. An invisible character explains more than the
+// error that the grammar finds because of it.
 void name_character(std::string_view text, const Entry& entry, EntryWriter& out) noexcept {
   const RejectReason reason = entry.reason();
   if (reason == RejectReason::too_long || reason == RejectReason::out_of_memory) return;
@@ -304,7 +306,7 @@ void name_character(std::string_view text, const Entry& entry, EntryWriter& out)
   if (found.character != 0) out.reject(found);
 }
 
-// Of at most kMaxInputBytes.
+// `path` must have at most kMaxInputBytes.
 void write_path(std::string_view path, AddressProfile profile, EntryWriter& out) noexcept {
   path = ascii::trimmed(path, kSpace);
   if (out.accept_plain_address(without_brackets(path), profile)) return;
@@ -318,7 +320,7 @@ void write_path(std::string_view path, AddressProfile profile, EntryWriter& out)
   if (const RejectReason reason = check_after_path(path); reason != RejectReason::none) out.reject(reason);
 }
 
-// Where the '>' of a pair stands: the first one with a space on each side that is neither quoted, nor in angle
+// The position of the '>' of a pair: the first one with a space on each side that is neither quoted, nor in angle
 // brackets, nor in a comment. npos if there is none.
 std::size_t find_pair_sign(std::string_view line) noexcept {
   constexpr std::size_t kNone = std::string_view::npos;
@@ -350,7 +352,7 @@ std::size_t find_pair_sign(std::string_view line) noexcept {
   return kNone;
 }
 
-// Why an entry may not be one side of a pair, or stand before a signer.
+// Why an entry may not be one side of a pair, or come before a signer.
 RejectReason reason_of_side(const Entry& side) noexcept {
   if (side.kind() == EntryKind::blank) return RejectReason::incomplete_pair;
   if (side.kind() == EntryKind::address) return RejectReason::none;
@@ -368,11 +370,11 @@ void write_pair(const Entry& sender, const Entry& recipient, EntryWriter& out) n
   out.accept_pair(sender, recipient);
 }
 
-// Which entries a text may hold: those of senders, as the recipient of a pair; those and mailing lists, as its sender;
-// or all.
+// Which entries a text may have: those of senders, for the recipient of a pair; those and mailing lists, for its
+// sender; or all.
 enum class Allowed : std::uint8_t { senders, senders_and_lists, all };
 
-// Takes an entry without a signer off the front of `rest`, and writes it. Whether it is one.
+// Removes an entry without a signer from the front of `rest`, and writes it. Returns whether it is one.
 bool take_entry(std::string_view& rest, AddressProfile profile, Allowed allowed, EntryWriter& out) noexcept {
   const DomainForm* const form = find_form(rest, allowed != Allowed::senders);
   if (form != nullptr) return write_domain_entry(rest, *form, out);
@@ -383,7 +385,7 @@ bool take_entry(std::string_view& rest, AddressProfile profile, Allowed allowed,
   return write_mailbox(rest, profile, out);
 }
 
-// Takes the sign before a signer off the front of `rest`. Whether it is there.
+// Removes the sign before a signer from the front of `rest`. Returns whether it is there.
 bool take_signer_sign(std::string_view& rest) noexcept {
   constexpr std::string_view kWord = ascii::trimmed(kSignerSign, kSpace);
   std::string_view text = ascii::trimmed_front(rest, characters::kBlanks);
@@ -392,7 +394,7 @@ bool take_signer_sign(std::string_view& rest) noexcept {
   return true;
 }
 
-// Takes the signer of an entry off the front of `rest`, and appends it.
+// Removes the signer of an entry from the front of `rest`, and appends it.
 void take_signer(const Entry& entry, std::string_view& rest, EntryWriter& out) noexcept {
   Domain signer;
   RejectReason reason = reason_of_side(entry);
@@ -403,7 +405,7 @@ void take_signer(const Entry& entry, std::string_view& rest, EntryWriter& out) n
 
 Entry canonicalize_side(std::string_view side, AddressProfile profile, Allowed allowed) noexcept;
 
-// Of a line that is neither blank nor a pair, with white space round it taken off.
+// For a line that is neither blank nor a pair, without the white space around it.
 void write_single(std::string_view text, AddressProfile profile, Allowed allowed, Entry& entry) noexcept {
   EntryWriter out(entry);
   if (text.starts_with("<>")) return out.reject(RejectReason::null_sender_in_list);
@@ -414,12 +416,12 @@ void write_single(std::string_view text, AddressProfile profile, Allowed allowed
   if (const RejectReason reason = check_after_entry(text); reason != RejectReason::none) out.reject(reason);
 }
 
-// Rejects the wildcards among what write_single() has written of the same text, and says more of what it has rejected.
+// Rejects wildcards in the result of write_single() for the same text, and adds details to rejected entries.
 void review_single(std::string_view text, Entry& entry) noexcept {
   EntryWriter out(entry);
   if (is_wildcard(entry.local_part())) return out.reject_wildcard("@", entry.domain());
   if (entry.kind() != EntryKind::rejected) return;
-  // Only what a name or a comment is itself rejected for is in it.
+  // In the comment, only the characters that reject a name or a comment itself are at fault.
   text = text.substr(0, std::min(text.find(" #"), text.find("\t#")));
   const bool name_is_sound = skip_display_name(text) == RejectReason::none;
   std::string_view rest = text;
@@ -428,7 +430,7 @@ void review_single(std::string_view text, Entry& entry) noexcept {
   if (name_is_sound || is_reason_of_unseen(entry.reason())) name_character(text, entry, out);
 }
 
-// Of a line without its end, or of one side of a pair; of at most kMaxInputBytes.
+// For a line without its end, or one side of a pair; of at most kMaxInputBytes.
 void write_entry(std::string_view text, AddressProfile profile, Allowed allowed, Entry& entry) noexcept {
   EntryWriter out(entry);
   text = ascii::trimmed(text, characters::kBlanks);
@@ -465,7 +467,7 @@ Entry entry_of_line(std::string_view line, AddressProfile profile, Allowed allow
     EntryWriter(entry).reject(RejectReason::too_long);
     return entry;
   }
-  // A file begins with it. A side of a pair does not.
+  // A byte-order mark may begin a file. It may not begin a side of a pair.
   if (line.starts_with("\ufeff")) line.remove_prefix(std::string_view("\ufeff").size());
   write_entry(line, profile, allowed, entry);
   return entry;

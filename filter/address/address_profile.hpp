@@ -7,8 +7,8 @@
 
 namespace bloomgate {
 
-// Which rules make keys from text: the number that each file has, so that a key is looked up by the rules that it was
-// made by. A change that gives any text another key, or one where it had none, or none, raises it.
+// The version of the rules that make keys from text. Each file stores it, so that look-ups follow the rules that made
+// the file's keys. Raise it with each change that gives a text another key, a first key, or no key any more.
 inline constexpr std::uint8_t kKeyForm = 1;
 
 // How keys are made. The filter file stores it, and every look-up follows the file.

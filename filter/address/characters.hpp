@@ -12,7 +12,7 @@
 
 namespace bloomgate::characters {
 
-// What may stand round a part of a line.
+// The white space that may surround a part of a line.
 inline constexpr std::string_view kBlanks = " \t";
 
 // Bits of a byte's class. kUpper has the value by which ASCII's cases differ, so that `byte | (class & kUpper)` is the

@@ -13,17 +13,17 @@ namespace {
 // Outlook writes `"'joe@example.org'" <joe@example.org>`.
 constexpr std::string_view kBlanksAndQuotes = " \t\"'";
 
-// Without quotes they make something else of a name for some reader: a list, a group, an escape, a comment.
+// Without quotes, some readers give these characters another meaning: a list, a group, an escape, a comment.
 constexpr std::string_view kNeedQuotes = ",;:\\>#";
 
 struct Name {
-  std::size_t bytes = 0;  // up to the `<`, which is no part of a quoted string
+  std::size_t bytes = 0;  // up to the `<`, which must be outside quoted strings
   bool has_at_sign = false;
   bool has_quoted_at_sign = false;
   bool needs_quotes = false;
 };
 
-// No bytes if there is no `<`, or if a second quote is missing.
+// `bytes` is 0 if there is no `<`, or if a second quote is missing.
 Name read_name(std::string_view line) noexcept {
   Name name;
   for (std::size_t at = 0; at < line.size();) {
@@ -42,7 +42,7 @@ Name read_name(std::string_view line) noexcept {
   return name;
 }
 
-// Full width and small: a reader takes them for an '@'.
+// The full-width and the small '@', which a person takes for an '@'.
 bool has_wide_at_sign(std::string_view text) noexcept {
   return text.find("\uff20") != std::string_view::npos || text.find("\ufe6b") != std::string_view::npos;
 }

@@ -24,7 +24,7 @@ RejectReason check_label(std::string_view label) noexcept {
   return label.size() > kMaxLabelBytes ? RejectReason::label_too_long : RejectReason::none;
 }
 
-// An xn-- label passes as it is, IDNA or not: the name in the DNS is exactly those bytes.
+// An xn-- label is copied as it is, also if it is not valid IDNA: the name in the DNS is exactly those bytes.
 RejectReason canonicalize_ascii(std::string_view name, Domain& out) noexcept {
   if (name.ends_with('.')) name.remove_suffix(1);
   if (name.empty()) return RejectReason::empty_domain;
@@ -55,7 +55,7 @@ RejectReason reason_of(int idn2_error) noexcept {
 // A host name while it is mapped to ASCII: one byte longer, for a dot at its end.
 using MappedName = FixedText<kMaxDomainBytes + 1>;
 
-// The length of one label: libidn2 returns no longer ones, except those with dots that it has mapped to '.'.
+// The length of one label. libidn2 returns no longer ones, except labels with dots that it has mapped to '.'.
 constexpr std::size_t kMaxMappedBytes = kMaxDomainBytes + 1;
 
 RejectReason map_label_anew(std::string_view label, FixedText<kMaxMappedBytes>& mapped) noexcept {
@@ -68,8 +68,8 @@ RejectReason map_label_anew(std::string_view label, FixedText<kMaxMappedBytes>& 
   return reason_of(error);
 }
 
-// Mapping takes more than a microsecond, and in a list the same labels come again and again. So each thread keeps what
-// it has mapped lately.
+// Mapping takes more than a microsecond, and the labels of a list repeat. So each thread keeps what it has mapped
+// recently.
 struct RecentLabel {
   FixedText<kMaxLabelBytes> label;
   FixedText<kMaxMappedBytes> mapped;
@@ -95,16 +95,16 @@ RejectReason map_label(std::string_view label, MappedName& out) noexcept {
   return RejectReason::none;
 }
 
-// How many bytes the dot at the front of `text` takes; it may be one that UTS #46 maps to '.'. 0 if there is none.
+// The length of the dot at the front of `text`; it may be one that UTS #46 maps to '.'. 0 if there is none.
 std::size_t dot_bytes(std::string_view text) noexcept {
   if (text.starts_with('.')) return 1;
   const bool wide = text.starts_with("\u3002") || text.starts_with("\uff0e") || text.starts_with("\uff61");
   return wide ? 3 : 0;
 }
 
-// Label by label, so that an ASCII label gives the same bytes whatever its neighbours: `r3---x.müller.example` is a
-// name, though IDNA does not allow its first label. The result must still be checked, since mapping turns some
-// characters into '/' or '@'.
+// Maps label by label, so that an ASCII label gives the same bytes whatever its neighbours: `r3---x.müller.example` is
+// a name, although IDNA does not allow its first label. The caller must still check the result, since mapping turns
+// some characters into '/' or '@'.
 RejectReason map_to_ascii(std::string_view name, MappedName& out) noexcept {
   while (!out.overflowed()) {
     std::size_t size = 0;
@@ -146,7 +146,7 @@ RejectReason canonicalize_address_literal(std::string_view text, Domain& out) no
   return RejectReason::none;
 }
 
-// Takes one of the two signs with `after` behind it off the front of `text`. Whether it is there.
+// Removes one of the two wildcard signs, followed by `after`, from the front of `text`. Returns whether it is there.
 bool take_sign(std::string_view& text, char after) noexcept {
   const bool is_there = text.size() > 1 && is_wildcard(text.substr(0, 1)) && text[1] == after;
   if (is_there) text.remove_prefix(2);

@@ -15,26 +15,26 @@ namespace bloomgate {
 
 using Domain = FixedText<kMaxDomainBytes>;
 
-// Appends the canonical form of a host name to the empty `out`: lower-case, A-labels, no trailing dot. Or returns the
-// reason why there is none: too_long above kMaxInputBytes. Allocates only for names that are not ASCII.
+// Appends the canonical form of a host name to the empty `out`: lower-case, A-labels, no trailing dot. If there is no
+// such form, returns the reason: too_long above kMaxInputBytes. Allocates only for names that are not ASCII.
 RejectReason canonicalize_host_name(std::string_view text, Domain& out) noexcept;
 
 // The same for a host name or an address literal in its brackets: `[192.0.2.1]` or `[ipv6:2001:db8::1]`.
 RejectReason canonicalize_domain(std::string_view text, Domain& out) noexcept;
 
-// Whether a canonical local part is a wildcard, and so the address that of no mailbox.
+// Whether a canonical local part is a wildcard. An address with such a local part is that of no mailbox.
 constexpr bool is_wildcard(std::string_view local_part) noexcept {
   return local_part == "*" || local_part == "%";
 }
 
-// Wildcards as other programs have them, `*@example.org`, `%@example.org`, `*.example.org`, and the domain entries that
-// their writers mean. In lists only: a message may have such a sender.
+// Wildcards as other programs write them, `*@example.org`, `%@example.org`, `*.example.org`, and the domain entries
+// that their writers mean. For lists only: a message may really have such a sender.
 struct Wildcard {
   std::string_view prefix;  // of the domain entry, "@" or "@."; empty if the text is no wildcard
   Domain domain;
 };
 
-// Of the first word of an entry, with angle brackets or without.
+// `word` is the first word of an entry, with angle brackets or without.
 Wildcard read_wildcard(std::string_view word) noexcept;
 
 }  // namespace bloomgate

@@ -21,7 +21,7 @@ EntryForms::EntryForms(std::string_view key) noexcept {
   const bool is_tree = at == 0 && key.substr(1).starts_with('.');
   const std::string_view domain = key.substr(at + (is_tree ? 2 : 1));
   if (at != 0 && label_count(domain) <= kMaxFormLabels) add({}, key.substr(at));
-  // An address literal has dots, but nothing above it, and no tree.
+  // An address literal has dots, but no domain above it, and no tree.
   if (!domain.starts_with('[')) add_trees("@.", domain, !is_tree);
 }
 

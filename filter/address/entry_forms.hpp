@@ -2,8 +2,8 @@
 // of a pair (pair.hpp), and before a signer (signer.hpp). Shared by everything that looks these up. Pure; safe from any
 // thread.
 //
-// A look-up asks for each form, and a stranger chooses how many labels the domain has. So no such entry has a domain of
-// more than kMaxFormLabels labels, and no suffix with more of them is asked for.
+// A look-up asks for each form, and the sender of a message chooses how many labels the domain has. So no such entry
+// has a domain of more than kMaxFormLabels labels, and look-ups ask for no suffix with more labels.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ inline constexpr std::size_t kMaxFormLabels = 16;
 // The address itself, `@domain`, and `@.domain` for each level.
 inline constexpr std::size_t kMostEntryForms = 2 + kMaxFormLabels;
 
-// The key of a mailing list, by its List-Id (RFC 2919), and of all lists below a host, which is none itself. No address
-// has a colon before its '@', and no domain entry begins with a letter.
+// The keys of a mailing list, by its List-Id (RFC 2919), and of all lists below a host begin with these. `list:*.host`
+// does not list `list:host`. No address has a colon before its '@', and no domain entry begins with a letter.
 inline constexpr std::string_view kMailingListPrefix = "list:";
 inline constexpr std::string_view kMailingListTreePrefix = "list:*.";
 
@@ -30,9 +30,10 @@ constexpr bool is_mailing_list_key(std::string_view key) noexcept {
 // How many labels a canonical domain has; an address literal counts as one.
 std::size_t label_count(std::string_view domain) noexcept;
 
-// The keys of the entries that a key of an address, a domain entry or a mailing list may be listed by: the key itself;
-// of an address `@domain`; then for its domain and those above it `@.domain`, or for the hosts above a mailing list
-// `list:*.host`. Each is a prefix and a part of the key, the most specific one first. `key` must outlive the object.
+// The keys of all entries that could list `key`, the key of an address, a domain entry or a mailing list. First comes
+// the key itself; for an address, `@domain` follows; then comes `@.domain` for its domain and each domain above, or
+// `list:*.host` for each host above a mailing list. Each form is a prefix and a part of the key, the most specific form
+// first. `key` must outlive the object.
 class EntryForms {
  public:
   struct Form {

@@ -16,8 +16,8 @@
 namespace bloomgate::identifier {
 namespace {
 
-// RFC 5892 section 2.6: by their properties these would be judged otherwise. Those that are allowed in some contexts
-// are not here, as their properties exclude them.
+// The exceptions of RFC 5892 section 2.6, for which the properties would give another result. Characters that are
+// allowed in some contexts are not here, as their properties exclude them.
 constexpr std::u32string_view kAllowed = U"\u06fd\u06fe\u0f0b\u3007";
 constexpr std::u32string_view kNotAllowed = U"\u0640\u07fa\u302e\u302f\u3031\u3032\u3033\u3034\u3035\u303b";
 
@@ -40,7 +40,7 @@ const std::uint8_t* bytes_of(const char* at) noexcept {
   return reinterpret_cast<const std::uint8_t*>(at);
 }
 
-// The characters of a text that is valid UTF-8, from any place on to either side.
+// The characters of a text that is valid UTF-8, from any position on, in both directions.
 class Characters {
  public:
   explicit Characters(std::string_view text, std::size_t at = 0) noexcept : text_(text), at_(at) {}
@@ -55,7 +55,7 @@ class Characters {
     return character;
   }
 
-  // 0 at the start.
+  // Returns 0 at the start.
   char32_t before() noexcept {
     ucs4_t character = 0;
     const std::uint8_t* const start = bytes_of(text_.data());
@@ -114,8 +114,8 @@ bool is_japanese(char32_t character) noexcept {
   return has_script(character, "Hiragana") || has_script(character, "Katakana") || has_script(character, "Han");
 }
 
-// RFC 5892 appendix A.3 to A.9: true for a character that is allowed where it is, false for one that is not; nothing
-// for all others, which no context makes good or bad. The character is the `bytes` bytes from `at` on.
+// RFC 5892 appendix A.3 to A.9: true for a character that its context allows, false for one that it does not allow;
+// nothing for all others, which have no rule for a context. The character is the `bytes` bytes from `at` on.
 std::optional<bool> is_in_context(std::string_view text, std::size_t at, std::size_t bytes,
                                   char32_t character) noexcept {
   const char32_t before = Characters(text, at).before();
@@ -139,13 +139,13 @@ std::optional<bool> is_in_context(std::string_view text, std::size_t at, std::si
   }
 }
 
-// A letter of Hangul that is a part of a syllable, and not composed with the others.
+// A letter of Hangul that is a part of a syllable and is not composed with the other letters.
 bool is_old_jamo(char32_t character) noexcept {
   const int kind = uc_graphemeclusterbreak_property(character);
   return kind == GBP_L || kind == GBP_V || kind == GBP_T;
 }
 
-// Whether NFKC makes something else of it. No allocation: the room is enough for any character.
+// Whether NFKC changes it. No allocation: the buffer is large enough for any character.
 bool is_compatibility_character(char32_t character) noexcept {
   std::array<ucs4_t, UC_DECOMPOSITION_MAX_LENGTH> room;
   int tag = 0;
@@ -156,14 +156,14 @@ bool is_compatibility_character(char32_t character) noexcept {
   return found != room.data() || size != 1 || room[0] != alone;
 }
 
-// Of a character beyond ASCII that is no joiner.
+// `character` must be beyond ASCII and not a joiner.
 RejectReason reason_of_unseen(char32_t character) noexcept {
   if (uc_is_property_default_ignorable_code_point(character)) return RejectReason::invisible_character;
   return has_category(character, UC_CATEGORY_MASK_Z) ? RejectReason::foreign_space : RejectReason::none;
 }
 
-// The same, by all that it is. The order is that of RFC 8264 section 8, but that of the characters that it does not
-// allow, those that are not seen come first: so the reason says the most.
+// The same, by all properties of the character. The order is that of RFC 8264 section 8, with one difference: among the
+// characters that are not allowed, invisible ones come first, so that the reason says the most.
 RejectReason reason_of(char32_t character) noexcept {
   if (kAllowed.find(character) != std::u32string_view::npos) return RejectReason::none;
   if (kNotAllowed.find(character) != std::u32string_view::npos) return RejectReason::disallowed_character;

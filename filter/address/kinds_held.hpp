@@ -1,6 +1,6 @@
-// Which kinds of entries, beside addresses and domain entries, a filter or a store says that it holds: pairs
-// (filter/address/pair.hpp), and entries with a signer (filter/address/signer.hpp). What it does not hold need not be
-// looked up. A plain value.
+// Which kinds of entries, beside addresses and domain entries, a filter or a store declares that it holds: pairs
+// (filter/address/pair.hpp), and entries with a signer (filter/address/signer.hpp). A look-up may omit the other kinds.
+// A plain value.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,23 @@
 namespace bloomgate {
 
 struct KindsHeld {
-  // Of what was put into the bits, how many are pairs, duplicates counted: at most, since what is removed is not taken
-  // off. 0: none is a pair.
+  // At most how many of the entries in the bits are pairs, duplicates counted: the count does not fall when pairs are
+  // removed. 0: none is a pair.
   std::uint64_t pairs_in_bits = 0;
-  // Whether pairs, and entries with a signer, are among what is kept exactly. It stays so when they are removed.
+  // Whether pairs, and entries with a signer, are among the entries that are kept exactly. It stays true when they are
+  // removed.
   bool domain_pairs = false;
   bool signers = false;
 
   bool any_pairs() const noexcept { return pairs_in_bits != 0 || domain_pairs; }
 
-  // An entry that does not go into the bits.
+  // Call it for an entry that does not go into the bits.
   void note_kept_exactly(EntryKind kind) noexcept {
     domain_pairs = domain_pairs || kind == EntryKind::domain_pair;
     signers = signers || kind == EntryKind::with_signer;
   }
 
-  // Those of both; a number that a file says is too large stays the largest there is.
+  // The sum of both. A count that would overflow becomes the largest number, since a file may declare any number.
   constexpr KindsHeld& operator+=(const KindsHeld& more) noexcept {
     pairs_in_bits = saturating_sum(pairs_in_bits, more.pairs_in_bits);
     domain_pairs = domain_pairs || more.domain_pairs;
@@ -37,7 +38,7 @@ struct KindsHeld {
   friend bool operator==(const KindsHeld&, const KindsHeld&) = default;
 };
 
-// At most what there is: so many entries in the bits, and so many that are kept exactly.
+// `kinds`, limited to what is possible with so many entries in the bits, and so many that are kept exactly.
 constexpr KindsHeld limited(KindsHeld kinds, std::uint64_t in_bits, std::uint64_t kept_exactly) noexcept {
   const bool is_any_kept = kept_exactly != 0;
   return {.pairs_in_bits = kinds.pairs_in_bits < in_bits ? kinds.pairs_in_bits : in_bits,

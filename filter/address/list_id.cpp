@@ -13,7 +13,7 @@ bool is_of_phrase(char byte) noexcept {
   return byte != '<' && byte != '>' && byte != '"' && byte != '(' && byte != ')' && byte != '\\';
 }
 
-// What is between the angle brackets; nothing if the value has not the one form that counts.
+// The text between the angle brackets; nothing if the value does not have the one form that counts.
 std::optional<std::string_view> bracketed(std::string_view line) noexcept {
   if (std::ranges::count(line, '<') != 1 || std::ranges::count(line, '>') != 1) return std::nullopt;
   StructuredReader reader(line);

@@ -21,8 +21,8 @@ bool is_dot_string(std::string_view content) noexcept {
          std::all_of(content.begin(), content.end(), characters::may_stand_unquoted);
 }
 
-// The content of a quoted string. `quoted` has its quotes, and no control characters. False if a backslash stands
-// before a byte that RFC 5321 does not allow to escape, that is, not ASCII.
+// Writes the content of a quoted string. `quoted` has its quotes, and no control characters. Returns false if a
+// backslash is before a byte that RFC 5321 does not allow to escape, that is, one beyond ASCII.
 bool unquote(std::string_view quoted, FixedText<kMaxInputBytes>& content) noexcept {
   for (std::size_t at = 1; at + 1 < quoted.size(); ++at) {
     if (quoted[at] == '\\' && !ascii::is_ascii(quoted[++at])) return false;
@@ -32,7 +32,7 @@ bool unquote(std::string_view quoted, FixedText<kMaxInputBytes>& content) noexce
 }
 
 // A text in NFC, or folded to one case and then in NFC. A second call changes nothing: folding decomposes first, so
-// that no mark hides a letter, and its result for any code point is folded and stays so when composed.
+// that no mark hides a letter, and its result for any code point is already folded and stays folded when composed.
 class Normalized {
  public:
   enum class Form : bool { composed, folded };
@@ -49,13 +49,13 @@ class Normalized {
   Normalized(const Normalized&) = delete;
   Normalized& operator=(const Normalized&) = delete;
 
-  // With valid UTF-8 this fails only for lack of memory.
+  // For valid UTF-8 this fails only if memory runs out.
   bool failed() const noexcept { return bytes_ == nullptr; }
   std::string_view view() const noexcept { return {reinterpret_cast<const char*>(bytes_), size_}; }
 
  private:
   static constexpr std::size_t kRoomBytes = 4 * kMaxLocalPartBytes;
-  std::array<std::uint8_t, kRoomBytes> room_;  // the library allocates for longer ones
+  std::array<std::uint8_t, kRoomBytes> room_;  // for longer texts the library allocates
   std::size_t size_;
   std::uint8_t* bytes_;
 };
@@ -71,7 +71,8 @@ RejectReason write(std::string_view content, bool keep_case, LocalPart& out) noe
   return out.overflowed() ? RejectReason::address_too_long : RejectReason::none;
 }
 
-// Without its tag. The limit holds for the whole local part, so that an address for one profile is one for all.
+// Writes the content without its tag. The limit applies to the whole local part, so that an address is valid either for
+// every profile or for none.
 RejectReason write_untagged(std::string_view content, AddressProfile profile, LocalPart& out) noexcept {
   const std::size_t untagged_bytes = profile.tag_separators.untagged_bytes(content);
   if (untagged_bytes != content.size()) {

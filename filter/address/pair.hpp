@@ -1,9 +1,9 @@
 // Entries for one recipient: pairs, `sender > recipient`, where each side is an address, `@domain` or `@.domain`; the
-// sender may also be a mailing list. How the key of a pair is made of the keys of its sides, and which pairs could list
-// a sender for a recipient. Shared by the builder and by everything that looks pairs up. Pure; safe from any thread.
+// sender may also be a mailing list. This file makes the key of a pair from the keys of its sides, and finds the pairs
+// that could list a sender for a recipient. The builder and all look-ups of pairs share it. Pure; safe from any thread.
 //
-// The key is the two keys with a line feed between them. No key has a line feed and none ever will, as lists and SMTP
-// are both made of lines: so the key of a pair is never that of an address, nor that of another pair.
+// The key is the two keys with a line feed between them. No key has a line feed, and none ever will, as lists and SMTP
+// are both made of lines. So the key of a pair differs from that of every address and of every other pair.
 //
 // A look-up asks for each form of the sender (entry_forms.hpp) with each form of the recipient.
 #pragma once
@@ -49,17 +49,17 @@ inline PairKey pair_key(std::string_view sender, std::string_view recipient) noe
   return key;
 }
 
-// An entry as it stands in a list: "joe@example.org > ann@ours.example" of a pair, the key itself of any other. Throws
-// std::bad_alloc.
+// An entry in the form that a list has: "joe@example.org > ann@ours.example" for a pair, the key itself for any other
+// entry. Throws std::bad_alloc.
 inline std::string entry_text(std::string_view key) {
   if (!is_pair_key(key)) return std::string(key);
   const PairSides sides = sides_of_pair(key);
   return std::string(sides.sender).append(" > ").append(sides.recipient);
 }
 
-// The key of the first pair for which `contains(key)` holds; empty if there is none. Where `sender` is an address, not
-// that of `sender` and `recipient` themselves, which goes into the bits. Asks at most kMostEntryForms^2 - 1 = 323
-// times.
+// The key of the first pair for which `contains(key)` holds; empty if there is none. If `sender` is an address, the
+// pair of `sender` and `recipient` themselves is not asked for, since it goes into the bits. Asks at most
+// kMostEntryForms^2 - 1 = 323 times.
 template <typename Contains>
 PairKey find_wider_pair(std::string_view sender, std::string_view recipient, Contains contains) noexcept {
   const EntryForms senders(sender);

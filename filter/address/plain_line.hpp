@@ -17,8 +17,8 @@
 
 namespace bloomgate {
 
-// Of an address or a pair of addresses: its key, and the part of it that is the key `@domain` of its sender's domain
-// (filter/domains/sender_domain.hpp), which is known by the way.
+// The key of an address or of a pair of addresses, and the part of it that is the key `@domain` of its sender's domain
+// (filter/domains/sender_domain.hpp), which reading the line finds anyway.
 class PlainKey {
  public:
   PlainKey() = default;
@@ -40,8 +40,8 @@ class PlainKey {
 
 class PlainLines {
  public:
-  // The registers that bytes are classified in. The results are the same. (On processors other than x86-64
-  // and 64-bit ARM no line counts as plain.)
+  // The size of the registers that classify bytes. The results are the same for all sizes. (On processors other than
+  // x86-64 and 64-bit ARM no line counts as plain.)
   enum class Registers { of_128_bits, of_256_bits, of_512_bits };
   static bool has(Registers registers) noexcept;  // whether the processor has them
   static Registers widest() noexcept;
@@ -77,20 +77,20 @@ class PlainLines {
   alignas(64) std::array<char, kWords * 64> folded_;
 };
 
-// The builder's fast path for pairs: lines `sender > recipient` of which both sides are plain addresses, as PlainLines
-// takes them. For those, this gives the same keys as canonicalize_list_line(); it leaves everything else to that
+// The builder's fast path for pairs: lines `sender > recipient` of which both sides are plain addresses in the sense of
+// PlainLines. For those, this gives the same keys as canonicalize_list_line(); it leaves everything else to that
 // function. A fuzz target compares the two. Different threads may use different objects at once.
 //
-// A pair is nearly as long as a word of 64 bytes. So it takes one line at a time, with the line's first byte as the
-// first bit: no rule then has to be carried from word to word, and a line with an end in its first word takes one.
+// A pair is nearly as long as a word of 64 bytes. So it reads one line at a time, with the line's first byte as the
+// first bit. Then no rule has to be carried from word to word, and a line that ends in its first word needs one word.
 class PlainPairLines {
  public:
   explicit PlainPairLines(PlainLines::Registers registers = PlainLines::widest()) noexcept : registers_(registers) {}
 
-  // Reads the plain pairs from `at` on, which is the start of a line, as PlainLines::read() does plain addresses: for
-  // the profile that folds case, with as many bytes readable after `end`. Stops after some dozens, or at the first line
-  // that is no plain pair, has a side of more than 63 bytes or more than 127 bytes. Returns where it stopped: the start
-  // of a line or `end`.
+  // Reads the plain pairs from `at` on, which is the start of a line, under the conditions of PlainLines::read(): for
+  // the profile that folds case, with as many bytes readable after `end`. Stops after some dozens of lines, or at the
+  // first line that is no plain pair, has more than 127 bytes, or has a side of more than 63 bytes. Returns where it
+  // stopped: the start of a line or `end`.
   const char* read(const char* at, const char* end) noexcept;
 
   // The keys of the pairs that were read last; valid until the next read().
@@ -98,7 +98,7 @@ class PlainPairLines {
 
  private:
   static constexpr std::size_t kMost = 64;
-  static constexpr std::size_t kCopied = 64;  // a side is copied by as many bytes, and has at most one less
+  static constexpr std::size_t kCopied = 64;  // each side is copied with this fixed size; it has at most 63 bytes
 
   template <typename Registers>
   const char* read_by(const char* at, const char* end) noexcept;
@@ -109,7 +109,7 @@ class PlainPairLines {
   PlainLines::Registers registers_;
   std::size_t count_ = 0;
   std::array<PlainKey, kMost> keys_;
-  alignas(64) std::array<char, 2 * 64 + kCopied> folded_;  // of one line, and what is copied beyond it
+  alignas(64) std::array<char, 2 * 64 + kCopied> folded_;  // one line, and room for a copy that reads past it
   std::array<char, kMost * 2 * kCopied> key_text_;
 };
 

@@ -1,9 +1,9 @@
 // Text as streams of bits: 64 bytes at a time, one bit for each byte and for each kind of byte that matters, and the
 // grammar of plain addresses and pairs as arithmetic on these. For plain_words_*.cpp only, one file for each size of
-// registers; there is none of it on processors other than x86-64 and 64-bit ARM.
+// registers. On processors other than x86-64 and 64-bit ARM none of it is compiled.
 //
-// Each of these files compiles it with its own instructions, and flattens what reads: then all of it is inlined, and
-// the linker cannot take one file's functions for another's.
+// Each of these files compiles this header with its own instructions. It flattens its reading functions, so that all of
+// the header is inlined, and the linker cannot replace one file's functions by another's.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct SignBytes {
   std::uint64_t greater = 0;
 };
 
-// A stream of bits, moved by one place: each byte's bit is now at the byte after it.
+// A stream of bits, moved by one position: each byte's bit is now at the byte after it.
 class Shift {
  public:
   explicit Shift(bool before_first) noexcept : carry_(before_first ? 1 : 0) {}
@@ -49,8 +49,8 @@ class Shift {
 // A bit that runs, as the carry of an addition, through the bytes of its line up to the line's end.
 class Run {
  public:
-  // `within` has the bytes through which it runs, `starts` those of them at which it starts. Returns the sum: bytes
-  // that are within and have no bit are behind a start, and an end has one where there was a start.
+  // `within` has the bytes through which it runs, `starts` those of them at which it starts. In the sum that it
+  // returns, a byte of `within` without a bit is behind a start. A line end has a bit if its line had a start.
   std::uint64_t next(std::uint64_t within, std::uint64_t starts) noexcept {
     std::uint64_t sum = 0;
     const bool first_carry = __builtin_add_overflow(within, starts, &sum);
@@ -63,10 +63,10 @@ class Run {
   std::uint64_t carry_ = 0;
 };
 
-// Finds, in a stream of words, every address that is not a dot-string, '@' and labels without anything unusual.
+// Finds, in a stream of words, every address that is not a plain one: a dot-string, '@' and ordinary labels.
 class Grammar {
  public:
-  // Returns a bit for each byte that breaks a rule; it is never one of another line.
+  // Returns a bit for each byte that breaks a rule. A fault never sets a bit in another line.
   std::uint64_t faults(const Word& word) noexcept {
     const std::uint64_t ends = word.line_feed | word.carriage_return;
     const std::uint64_t within = ~ends;
@@ -106,8 +106,8 @@ inline std::uint64_t within_text(std::uint64_t bytes) noexcept {
 
 __extension__ using TwoWords = unsigned __int128;
 
-// One bit for each byte of a line, from its first byte on, for each kind of byte that matters. `Bits` are
-// std::uint64_t, or TwoWords where the line is longer. What comes behind the line has bits, too.
+// One bit for each byte of a line, from its first byte on, for each kind of byte that matters. `Bits` is std::uint64_t,
+// or TwoWords for a longer line. The bytes after the line have bits, too.
 template <typename Bits>
 struct LineBytes {
   Bits plain = 0;
@@ -136,7 +136,7 @@ template <typename Registers>
           join(&Half::space), join(&Half::greater)};
 }
 
-// All bits from the lowest one on that is set; none where none is.
+// All bits from the lowest set bit on; no bits if none is set.
 template <typename Bits>
 constexpr Bits from_lowest(Bits bits) noexcept {
   return ~bits + 1;
@@ -158,13 +158,13 @@ inline std::size_t place_of(TwoWords bit) noexcept {
 // Where a pair is in its line.
 struct PairPlaces {
   bool is_plain = false;    // the line is two plain addresses with one sign, " > ", between them
-  std::size_t at = 0;       // the rest is of use only then: the '@' of the sender,
+  std::size_t at = 0;       // valid only if is_plain, like all below: the '@' of the sender,
   std::size_t greater = 0;  // the '>' of the sign,
-  std::size_t end = 0;      // the byte behind the recipient,
+  std::size_t end = 0;      // the byte after the recipient,
   std::size_t line_end = 0;
 };
 
-// Of a line that has a line feed.
+// `line` must have a line feed.
 template <typename Bits>
 [[gnu::always_inline]] inline PairPlaces find_pair(const LineBytes<Bits>& line) noexcept {
   const Bits line_feed = line.line_feed & from_lowest(line.line_feed);
@@ -186,7 +186,7 @@ template <typename Bits>
                       | (sign & ~(line.greater | line.space))     // one without its spaces
                       | (sender_at & (sender_at - 1))             // a second '@'
                       | (recipient_at & (recipient_at - 1))       // also on this side
-                      | (marks & (marks << 1 | edges))  // nothing before a dot or the '@', or nothing behind it
+                      | (marks & (marks << 1 | edges))  // nothing before a dot or the '@', or nothing after it
                       | (domains & line.plus);          // bytes that only a local part may have
   return {.is_plain = faults == 0 && sender_at != 0 && recipient_at != 0,
           .at = place_of(sender_at),
@@ -199,8 +199,8 @@ template <typename Bits>
 
 namespace bloomgate {
 
-// `Registers` of what follows classify bytes. The results are the same, whatever their size.
-//   static Word classify(const char* text, char* folded): 64 bytes, and writes them to `folded` in lower case
+// The functions below classify bytes with `Registers`. The results are the same for all sizes.
+//   static Word classify(const char* text, char* folded): 64 bytes, which it also writes to `folded` in lower case
 //   static SignBytes sign_bytes(const char* text): of 64 bytes
 
 template <typename Registers>
@@ -208,14 +208,14 @@ template <typename Registers>
   constexpr std::uint64_t kMostBytes = 63;  // so that no part of an address can be too long
   plain_words::Grammar grammar;
   count_ = 0;
-  std::size_t start = 0;    // of the line, in the text and in what is folded
+  std::size_t start = 0;    // of the line, in the text and in folded_
   std::size_t last_at = 0;  // the last '@' of the words before
   const auto text_bytes = static_cast<std::size_t>(end - at);
   for (std::size_t offset = 0; offset < std::min(text_bytes, sizeof folded_); offset += 64) {
     if (count_ + kMostOfWord > kMost) break;
     const plain_words::Word word = Registers::classify(at + offset, folded_.data() + offset);
     const std::uint64_t faults = grammar.faults(word);
-    // The bytes in memory after the text are not the list's.
+    // The bytes in memory after the text are not part of the list.
     std::uint64_t line_ends =
         word.line_feed & plain_words::within_text(text_bytes - offset) & plain_words::before_first(faults);
     for (; line_ends != 0; line_ends &= line_ends - 1) {
@@ -241,7 +241,7 @@ template <typename Registers>
   char* key = key_text_.data();
   while (at < end && count < kMost) {
     plain_words::LineBytes<std::uint64_t> line = plain_words::classify<Registers>(at, folded_.data());
-    // The bytes in memory after the text are not the list's.
+    // The bytes in memory after the text are not part of the list.
     const auto text_bytes = static_cast<std::size_t>(end - at);
     line.line_feed &= plain_words::within_text(text_bytes);
     plain_words::PairPlaces pair;
@@ -256,7 +256,8 @@ template <typename Registers>
     const std::size_t sender_bytes = pair.greater - 1;
     const std::size_t recipient_bytes = pair.end - pair.greater - 2;
     if (sender_bytes >= kCopied || recipient_bytes >= kCopied) break;  // so that no part of an address can be too long
-    // Of one size, which is faster than of the right one: what is too much is written over, or behind the keys.
+    // A copy of fixed size is faster than one of the exact size. The next copy overwrites the excess, or it lies behind
+    // the keys.
     std::memcpy(key, folded_.data(), kCopied);
     key[sender_bytes] = kPairSeparator;
     std::memcpy(key + sender_bytes + 1, folded_.data() + pair.greater + 2, kCopied);

@@ -10,7 +10,7 @@ namespace {
 using plain_words::SignBytes;
 using plain_words::Word;
 
-constexpr unsigned kRegisters = 4;  // of which 64 bytes are
+constexpr unsigned kRegisters = 4;  // for 64 bytes
 
 inline uint8x16_t equal(uint8x16_t bytes, char byte) noexcept {
   return vceqq_u8(bytes, vdupq_n_u8(static_cast<std::uint8_t>(byte)));
@@ -21,7 +21,7 @@ inline uint8x16_t in_range(uint8x16_t bytes, char first, std::uint8_t count) noe
   return vcleq_u8(vsubq_u8(bytes, vdupq_n_u8(static_cast<std::uint8_t>(first))), vdupq_n_u8(count));
 }
 
-// One kind of byte in 64 bytes, each 0x00 or 0xff. There is no instruction that takes the top bit of each: sums of
+// One kind of byte in 64 bytes, each 0x00 or 0xff. No instruction collects the top bit of each byte, so sums of
 // neighbours bring the bits together.
 struct Kind {
   uint8x16_t bytes[kRegisters];

@@ -53,7 +53,7 @@ constexpr std::array<Wording, kRejectReasonCount> kWordings = {{
     {RejectReason::null_sender_in_list, "null-sender-in-list",
      "the null sender <> is the sender of all bounces and cannot be listed"},
     {RejectReason::wildcard, "wildcard",
-     "it is a wildcard, which lists have not; a whole domain is written @domain, and with all below it @.domain"},
+     "it is a wildcard, which lists cannot have; a whole domain is written @domain, and with all below it @.domain"},
     {RejectReason::pair, "pair", "it is a pair, sender > recipient, where one address or one domain entry is wanted"},
     {RejectReason::incomplete_pair, "incomplete-pair",
      "the pair has no sender or no recipient; it is written sender > recipient"},

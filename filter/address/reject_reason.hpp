@@ -31,13 +31,13 @@ enum class RejectReason : std::uint8_t {
   bad_address_literal,      // `[…]` that is neither an IPv4 nor an IPv6 address
   address_too_long,         // over kMaxAddressBytes
   display_name,             // list lines only: a name before the address that could be taken for another entry
-  invisible_character,      // beyond ASCII: what is not seen, such as a zero-width space
+  invisible_character,      // beyond ASCII: a character that is not seen, such as a zero-width space
   foreign_space,            // a no-break space, and all others beyond ASCII
   compatibility_character,  // a variant of another character: full-width, a ligature, a superscript
-  disallowed_character,     // in a local part: no letter, digit or mark of one
+  disallowed_character,     // in a local part: neither a letter, a digit nor a mark of one
   null_sender_in_list,      // list lines only: `<>` cannot be whitelisted
   wildcard,                 // list lines only: `*@domain`, `%@domain`, `@*.domain` and the like
-  pair,                     // list lines only: `sender > recipient` where no pairs are taken
+  pair,                     // list lines only: `sender > recipient` where pairs are not accepted
   incomplete_pair,          // list lines only: a pair without one of its sides
   too_many_labels,          // list lines only: a domain entry in a pair with more than kMaxFormLabels
   out_of_memory,            // Unicode only: a library could not allocate

@@ -2,7 +2,7 @@
 // such as a service that sends for it. The part before is the entry of an address, a domain or a mailing list. Shared
 // by the builder and by everything that looks them up. Pure; safe from any thread.
 //
-// The key is the text of the entry in canonical form. No other key has a space behind its last '@', nor behind `list:`.
+// The key is the text of the entry in canonical form. No other key has a space after its last '@', nor after `list:`.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ inline constexpr std::size_t kMaxSignerKeyBytes = kMaxKeyBytes + kSignerSign.siz
 
 using SignerKey = FixedText<kMaxSignerKeyBytes>;
 
-// No address, domain or host has a space behind its last '@'.
+// No address, domain or host has a space after its last '@'.
 constexpr bool is_signer_key(std::string_view key) noexcept {
   const std::size_t at = key.rfind(kSignerSign);
   return at != std::string_view::npos && key.find('@', at) == std::string_view::npos;
@@ -37,8 +37,8 @@ constexpr SignerSides sides_of_signer_key(std::string_view key) noexcept {
   return {key.substr(0, at), key.substr(at + kSignerSign.size())};
 }
 
-// The key of the first entry for which `contains(key)` holds, that lists the address, domain or mailing list `key` with
-// `signer`; empty if there is none. Asks at most kMostEntryForms times. `signer` must be canonical.
+// The key of the first entry, with `signer`, that could list the address, domain or mailing list `key` and for which
+// `contains(key)` holds; empty if there is none. Asks at most kMostEntryForms times. `signer` must be canonical.
 template <typename Contains>
 SignerKey find_with_signer(std::string_view key, std::string_view signer, Contains contains) noexcept {
   for (const EntryForms::Form& form : EntryForms(key)) {

@@ -16,7 +16,7 @@ bool is_no_plain_byte(char byte) noexcept {
   return byte == '\t' || byte == '\r' || byte == '\n';
 }
 
-// How many bytes the fold at the front of `text` takes, without the white space after it; 0 if there is none.
+// The length of the fold at the front of `text`, without the white space after it; 0 if there is none.
 std::size_t fold_bytes(std::string_view text) noexcept {
   const std::size_t line_end = text.starts_with("\r\n") ? 2 : text.starts_with('\n') ? 1 : 0;
   return line_end < text.size() && is_white_space(text[line_end]) ? line_end : 0;

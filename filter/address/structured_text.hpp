@@ -1,8 +1,8 @@
 // The lexical parts that all structured header fields share (RFC 5322 section 3.2, RFC 6532): folding, white space,
 // comments and quoted strings. Used by the parsers of such fields, and of their parts.
 //
-// Nothing is forgiven here: if one reader of a field sees a comment and another does not, one of them is fooled. Safe
-// from any thread; one thread at a time uses a reader.
+// The reader is strict: if one program sees a comment in a field and another program does not, one of them is deceived.
+// Safe from any thread; one thread at a time uses a reader.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ constexpr bool is_folding_space(char byte) noexcept {
   return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
 }
 
-// Of base64 (RFC 4648 section 4); padding is not.
+// A letter of base64 (RFC 4648 section 4); the padding is not one.
 constexpr bool is_base64_letter(char byte) noexcept {
   return ascii::is_letter_or_digit(byte) || byte == '+' || byte == '/';
 }
@@ -34,8 +34,8 @@ constexpr std::string_view without_folding_space(std::string_view text) noexcept
   return ascii::trimmed_if(text, is_folding_space);
 }
 
-// Goes through an unfolded value from left to right. The first thing that is not well-formed fails the reader: it is
-// then at the end and finds nothing more.
+// Reads an unfolded value from left to right. If something is not well-formed, the reader fails: it is then at the end
+// and finds nothing more.
 class StructuredReader {
  public:
   explicit StructuredReader(std::string_view text) noexcept : text_(text) {}
@@ -53,7 +53,7 @@ class StructuredReader {
     at_ = text_.size();
   }
 
-  // Whether `byte` is next; if so, takes it. At the end nothing is, not even '\0'.
+  // If `byte` is next, consumes it and returns true. At the end no byte is next, not even '\0'.
   bool take(char byte) noexcept {
     if (at_end() || text_[at_] != byte) return false;
     ++at_;
@@ -68,12 +68,13 @@ class StructuredReader {
     return since(from);
   }
 
-  // Takes all white space and comments, which may be nested. A comment that is not closed fails. So does one with a
-  // parenthesis between quotes: quotes mean nothing in a comment, but a writer who copied a quoted address into one
+  // Consumes all white space and comments, which may be nested. The reader fails if a comment is not closed, or has a
+  // parenthesis between quotes. Quotes mean nothing in a comment, but a writer who copied a quoted address into one
   // believed that they do, and the comment ends earlier than that writer thought.
   void skip_cfws() noexcept;
 
-  // Takes a quoted string, whose first quote is next, and returns it with its quotes. One that is not closed fails.
+  // Consumes a quoted string, whose first quote is next, and returns it with its quotes. The reader fails if the string
+  // is not closed.
   std::string_view quoted_string() noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // The characters that start a tag in a local part, as in `joe+newsletter@example.org`, and where it starts. Part of the
-// profile of a filter: the builder takes tags off its entries and the daemon off its senders, by the same rule. By
+// profile of a filter: the builder removes tags from its entries and the daemon from its senders, by the same rule. By
 // default no character starts a tag: `joe+x@` and `joe@` are two mailboxes. Pure values; safe from any thread.
 //
 // The rule is that of Postfix's recipient_delimiter, which makes most mailboxes with tags.
@@ -17,7 +17,7 @@ namespace bloomgate {
 class TagSeparators {
  public:
   // All characters to choose from: those that a local part may have without quotes, except letters, digits and the dot.
-  // A character's place in this text is the number of its bit in a filter file.
+  // A character's position in this text is the number of its bit in a filter file.
   static constexpr std::string_view kCharacters = "!#$%&'*+-/=?^_`{|}~";
   static constexpr std::uint32_t kAllBits = (1U << kCharacters.size()) - 1;
 
@@ -25,7 +25,7 @@ class TagSeparators {
 
   // The separators in `characters`, in any order; nothing if one of them is not allowed.
   static std::optional<TagSeparators> parse(std::string_view characters) noexcept;
-  // The separators of a file; only kAllBits of `bits` count.
+  // The separators that a file stores; bits beyond kAllBits are ignored.
   static constexpr TagSeparators from_bits(std::uint32_t bits) noexcept { return TagSeparators(bits & kAllBits); }
 
   constexpr std::uint32_t bits() const noexcept { return bits_; }

@@ -34,7 +34,7 @@ bool is_quoted_printable(std::string_view line) noexcept {
     const std::size_t next = head.find(';');
     if (next == std::string_view::npos) return false;
     head.remove_prefix(next + 1);
-    // A fold may have left blanks before its name.
+    // A fold may have left blanks before the parameter's name.
     std::string_view parameter = ascii::trimmed(head.substr(0, head.find(';')), kBlanksAndLineEnds);
     if (ascii::equal_ignoring_case(parameter.substr(0, kName.size()), kName)) parameter.remove_prefix(kName.size());
     if (ascii::equal_ignoring_case(parameter, "QUOTED-PRINTABLE")) return true;
@@ -44,16 +44,16 @@ bool is_quoted_printable(std::string_view line) noexcept {
 
 constexpr std::size_t kMostNameBytes = 60;
 
-// All words are in lower case and without their letters beyond ASCII, which a table has in any character set.
+// All words are in lower case and without letters beyond ASCII, since a table may be in any character set.
 //
-// A name of a column of addresses has one of these words.
+// The name of a column of addresses has one of these words.
 constexpr std::string_view kMailWords[] = {
     "mail",        "mails",      "email",      "emails",      "mailadresse",  "emailadresse", "mailadressen",
     "mailadres",   "emailadres", "mailadress", "emailadress", "emailaddress", "smtpaddress",  "primarysmtpaddress",
     "courriel",    "courriels",  "messagerie", "correo",      "correio",      "lectronique",  "electronique",
     "elettronica", "elettronico"};
-// And no other ones than these and numbers: `display name of e-mail` in any language, `e-mail notes` and `reply e-mail`
-// are columns of what a correspondent has chosen.
+// It has no words but the above, these and numbers: `display name of e-mail` in any language, `e-mail notes` and `reply
+// e-mail` are columns with text that a correspondent has chosen.
 constexpr std::string_view kOtherWords[] = {
     "e",          "address",    "addresses",  "adresse",   "adressen",  "adres",       "adress",      "adresa",
     "indirizzo",  "direccin",   "direccion",  "endereo",   "posta",     "electrnico",  "electronico", "eletrnico",
@@ -92,13 +92,14 @@ bool has_only_words_of_mail(std::string_view name) {
   }
 }
 
-// What a correspondent has chosen, such as a name, is no address, even if it looks like one.
+// Whether a column of that name holds addresses. Text that a correspondent has chosen, such as a name, is not an
+// address, even if it looks like one.
 bool holds_addresses(std::string_view name) {
   return name.size() <= kMostNameBytes && name.find_first_of("@./=[]<>") == std::string_view::npos &&
          has_only_words_of_mail(name);
 }
 
-// Of a table with one column.
+// For a table with one column.
 bool is_mail_alone(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 6> kNames = {"mail",          "email",          "e-mail",
                                                       "email address", "e-mail address", "mail address"};
@@ -118,7 +119,7 @@ std::optional<CsvColumns> find_between(std::string_view row, char separator) {
     if (holds_addresses(name)) mail.contacts.push_back(column);
   }
   if (!named.contacts.empty()) return named;
-  // A line of one field is more likely a text.
+  // A line with one field is more likely a text.
   if (names->size() == 1 && !is_mail_alone(names->front())) return std::nullopt;
   if (!mail.contacts.empty()) return mail;
   return std::nullopt;
@@ -161,7 +162,7 @@ void VcardReader::read(std::string_view lines) {
     } else if (line_.size() + line.size() <= kMostBytes) {
       line_ += line.substr(1);
     }
-    // The next line is then a part of this one, whatever it looks like. So it is where the parameters are too long.
+    // The next line is then a part of this one, whatever it looks like. The same holds if the parameters are too long.
     line = ascii::trimmed_back(line, " \t");
     ends_softly_ = line.ends_with('=') && (is_quoted_printable(line_) || find_unquoted(line_, ':') == line_.npos);
     if (!ends_softly_) continue;
@@ -208,14 +209,14 @@ void CsvContactsReader::read(std::string_view lines) {
   }
 }
 
-// Only quotes at the start of a field open anything.
+// Only a quote at the start of a field opens a quoted field.
 void CsvContactsReader::follow_quotes(std::string_view text) noexcept {
   bool may_open = row_.size() == text.size();
   for (const char byte : text) {
     const bool is_quote = byte == '"';
     const bool closes = in_quotes_ && is_quote;
     in_quotes_ = in_quotes_ ? !is_quote : is_quote && may_open;
-    // Two quotes stand for one.
+    // Two quotes stand for one quote.
     may_open = closes || byte == columns_->separator;
   }
 }
@@ -226,7 +227,7 @@ void CsvContactsReader::finish() {
   if (users_.empty() && !(columns_ && columns_->user)) throw unknown_user("an address book");
 }
 
-// Notes above the names may look like names, too; they are fewer.
+// Notes above the names may look like names, too, but have fewer fields.
 bool CsvContactsReader::take_names(std::string_view line) {
   ++lines_;
   if (!std::exchange(may_name_columns_, CsvColumns::may_come_behind(line))) return false;
@@ -240,7 +241,8 @@ bool CsvContactsReader::take_names(std::string_view line) {
 void CsvContactsReader::read_row(std::string_view row) {
   const auto fields = split_csv_row(row, columns_->separator);
   if (!fields) return counts_.leave_out(LeftOut::unreadable);
-  // With more fields than names, one that is not quoted has a separator in it, and an address may be a part of a name.
+  // If a row has more fields than names, an unquoted field has a separator in it, and what looks like an address may be
+  // a part of a name.
   for (std::size_t more = columns_->count; more < fields->size(); ++more) {
     if (!(*fields)[more].empty()) return counts_.leave_out(LeftOut::unreadable);
   }
@@ -254,7 +256,7 @@ void CsvContactsReader::read_row(std::string_view row) {
     user = entry.key();
     users = Users(&user, 1);
   }
-  // A row that names a user is one message of a log; an address book has none, however often it has a contact.
+  // A row that names a user is one message of a log. In an address book, a contact that occurs more often is still one.
   MessageMark message = {};
   if (columns_->user) message = {.hash = counts_.contacts, .is_logged = true};
   for (const std::size_t column : columns_->contacts) {
@@ -263,12 +265,12 @@ void CsvContactsReader::read_row(std::string_view row) {
 }
 
 void CsvContactsReader::read_field(std::string_view field, Users users, const MessageMark& message) {
-  // Google puts several addresses into one field.
+  // Google writes several addresses into one field.
   constexpr std::string_view kBetween = ":::";
   while (!field.empty()) {
     const std::size_t end = std::min(field.find(kBetween), field.size());
     const std::string_view one = ascii::trimmed(field.substr(0, end), kBlanksAndLineEnds);
-    // A column of addresses may hold something else in some row.
+    // In some rows a column of addresses may hold other text.
     if (one.find('@') != std::string_view::npos) {
       has_found_ = true;
       add_contact(canonicalize_line(one), users, message, rules_, counts_, sink_);
@@ -285,7 +287,7 @@ bool CsvColumns::may_come_behind(std::string_view line) noexcept {
 
 std::optional<CsvColumns> CsvColumns::find(std::string_view row) {
   row = ascii::without_byte_order_mark(row);
-  // In the order of how seldom they are part of a name.
+  // The separator that is the rarest in names comes first.
   for (const char separator : {'\t', ';', ','}) {
     if (row.find(separator) == std::string_view::npos) continue;
     if (const std::optional<CsvColumns> found = find_between(row, separator)) return found;

@@ -44,7 +44,7 @@ void ContactLimit::rank(Contacts& contacts) const noexcept {
     if (each->second >= contacts.room) return;
     contacts.room -= each->second;
   }
-  contacts.least_times = 0;  // all of them have room
+  contacts.least_times = 0;  // there is room for all
 }
 
 bool ContactLimit::takes(std::string_view user, std::uint64_t times) {

@@ -13,8 +13,8 @@
 namespace bloomgate {
 namespace {
 
-// Between contact and user: no key has it, and it comes before all that keys have. So the pairs are in the order of
-// their contacts.
+// Separates contact and user: no key has this byte, and it is less than all bytes of keys. So the pairs are in the
+// order of their contacts.
 constexpr char kBetweenSides = '\0';
 constexpr std::size_t kHeadBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
 constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
@@ -24,7 +24,7 @@ void use_pair(std::string_view text, std::uint64_t times, const ContactSorter::U
   use(text.substr(0, between), text.substr(between + 1), times);
 }
 
-// Behind a pair: kBetweenSides, the hash, whether it is of the Message-ID, whether a log has it.
+// After a pair: kBetweenSides, the hash, whether it is of the Message-ID, and whether a log has it.
 constexpr std::size_t kHashBytes = sizeof(std::uint64_t);
 constexpr std::size_t kMarkBytes = 1 + kHashBytes + 2;
 
@@ -34,8 +34,8 @@ void append_mark(std::string& text, const MessageMark& message) {
   text.append(1, message.is_named ? '\1' : '\0').append(1, message.is_logged ? '\1' : '\0');
 }
 
-// How many messages the marks of each pair are at least. They come in order, each once. A message may be in a log with
-// its Message-ID, and without it in a folder, so neither adds to the other.
+// The least number of messages that the marks of a pair can stand for. Marks come in order, each once. A message may be
+// in a log with its Message-ID, and in a folder without it, so these two counts are not added.
 class MessageCounter {
  public:
   explicit MessageCounter(const ContactSorter::Use& use) : use_(use) {}
@@ -61,7 +61,7 @@ class MessageCounter {
   std::uint64_t named_ = 0, logged_ = 0, sent_ = 0;
 };
 
-// Adds up what comes in order.
+// Adds up equal texts, which come in order.
 class Adder {
  public:
   using Use = std::function<void(std::string_view text, std::uint64_t times)>;
@@ -120,7 +120,7 @@ class ContactSorter::RunReader {
   }
 
   int file_;
-  Run run_;  // that is still to be read
+  Run run_;  // the rest of it that is still to be read
   const std::string& folder_;
   std::string buffer_;
   std::size_t at_ = 0;
@@ -150,7 +150,7 @@ void ContactSorter::add(std::string_view contact, std::string_view user, const M
   items_.push_back({.offset = begin, .bytes = static_cast<std::uint32_t>(texts_.size() - begin)});
 }
 
-// Sorts, and leaves one of each.
+// Sorts the items, and unites equal ones.
 void ContactSorter::compact() {
   std::ranges::sort(items_, {}, [this](const Item& item) { return text_of(item); });
   std::string texts;

@@ -1,5 +1,5 @@
-// Sorts and counts pairs of a contact and a user, however many there are: in memory as far as that goes, then in runs
-// on disk, in a file without a name. For one thread.
+// Sorts and counts any number of pairs of a contact and a user: in memory until that is full, then in runs on disk, in
+// a file without a name. For one thread.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,14 @@ namespace bloomgate {
 
 class ContactSorter : public ContactSink {
  public:
-  // Uses about that much memory, and `folder` for the runs.
-  // With `counts_messages`, each message counts once for a pair, however many sources show it, which needs room for
-  // each message.
+  // Uses about that much memory, and `folder` for the runs. With `counts_messages`, each message counts once for a
+  // pair, even if several sources show it; this needs room for each message.
   ContactSorter(std::uint64_t memory_bytes, std::string folder, bool counts_messages = false);
 
   void add(std::string_view contact, std::string_view user, const MessageMark& message = {}) override;
 
   // Calls `use(contact, user, times)` for each pair, in the order of the bytes of the contact and then of the user.
-  // After the last add(), as often as it is wanted. Throws BloomgateError{cannot_read, cannot_write}, and passes on
+  // Call it after the last add(), any number of times. Throws BloomgateError{cannot_read, cannot_write}, and passes on
   // what `use` throws.
   using Use = std::function<void(std::string_view contact, std::string_view user, std::uint64_t times)>;
   void for_each(const Use& use);

@@ -13,7 +13,7 @@
 namespace bloomgate {
 namespace {
 
-// Who writes to whom is for the operator's eyes.
+// The list shows who writes to whom, so only the operator may read it.
 constexpr mode_t kMode = 0640;
 constexpr mode_t kFolderMode = 0750;
 

@@ -1,4 +1,4 @@
-// Writes a dated and compressed list, which is there as a whole or not at all. For one thread.
+// Writes a dated and compressed list, which appears as a whole or not at all. For one thread.
 #pragma once
 
 #include <optional>
@@ -11,16 +11,16 @@
 
 namespace bloomgate {
 
-// A key of an address as a line of a list: in angle brackets where it starts as a comment does.
+// A key of an address as a line of a list: in angle brackets if it starts like a comment.
 std::string address_line(std::string_view key);
-// The same of a pair: `joe@example.org > ann@ours.example`.
+// The same for a pair: `joe@example.org > ann@ours.example`.
 std::string pair_line(std::string_view contact, std::string_view user);
 
 class DatedListWriter {
  public:
-  // Makes the folder, unless it is there, but none above it. The list will be `folder`/2026-11-20.txt.zst, or
-  // 2026-11-20.2.txt.zst where there is one of that day. It has no name until it is complete, so that nothing of it
-  // stays if the program is killed. Throws BloomgateError{cannot_write}.
+  // Makes the folder, unless it exists, but not its parents. The list will be `folder`/2026-11-20.txt.zst, or
+  // 2026-11-20.2.txt.zst if there is already one of that day. It has no name until it is complete, so that nothing of
+  // it stays if the program is killed. Throws BloomgateError{cannot_write}.
   DatedListWriter(std::string folder, Day day);
   ~DatedListWriter();
   DatedListWriter(const DatedListWriter&) = delete;
@@ -36,7 +36,7 @@ class DatedListWriter {
   std::string folder_;
   Day day_;
   FileDescriptor file_;
-  std::string path_;  // of the file, where the file system knows no file without a name
+  std::string path_;  // of the file, if the file system does not support files without a name
   std::optional<CompressedWriter> text_;
 };
 

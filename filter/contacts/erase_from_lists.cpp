@@ -31,15 +31,15 @@ namespace fs = std::filesystem;
 
 using People = std::vector<Entry>;
 
-// Who writes to whom is for the operator's eyes.
+// The list shows who writes to whom, so only the operator may read it.
 constexpr mode_t kListMode = 0640;
 constexpr std::string_view kTemporary = ".update.forget-";
-// The folder of a run that is at work.
+// The prefix of the folder of a run that is at work.
 constexpr std::string_view kUnfinishedRun = ".update.";
-// What `bloomgate-update` notes of the journal, with the messages that a run has left under way.
+// The file for the journal's position, with the messages that were under way at the end of a run.
 constexpr std::string_view kJournalCursor = ".journal-cursor";
 
-// bloomgate-update removes it, if this process is killed.
+// If this process is killed, bloomgate-update removes the file.
 Replacement beside(const std::string& path) {
   return {path, folder_of(path) + "/" + std::string(kTemporary) + fs::path(path).filename().native(), kListMode};
 }
@@ -58,7 +58,8 @@ std::string_view take_whole_line(std::string_view& text) noexcept {
   return line;
 }
 
-// `key` is one side of a pair, or an entry that is not a pair. A mailing list belongs to no person.
+// Whether one of the people has the key, which is one side of a pair, or an entry that is not a pair. A mailing list
+// belongs to no person.
 bool is_of_one(std::string_view key, const People& people) noexcept {
   if (is_signer_key(key)) key = sides_of_signer_key(key).entry;
   return !is_mailing_list_key(key) && is_of_people(key, [&people](std::string_view text) noexcept {
@@ -158,7 +159,7 @@ void note(const std::string& folder, const People& people) {
   write_file(path, forgotten.text());
 }
 
-// Its lines have fields with tabs between them, among which are users' addresses.
+// Its lines have fields with tabs between them; some of these are users' addresses.
 void erase_from_cursor(const std::string& folder, const People& people) {
   const std::string path = folder + "/" + std::string(kJournalCursor);
   if (!fs::exists(path)) return;
@@ -178,7 +179,7 @@ void erase_from_cursor(const std::string& folder, const People& people) {
   if (left != text) write_file(path, left);
 }
 
-// The folder is locked, so no run is at work: these files are left by runs or commands that were killed.
+// The folder is locked, so no run is at work: these files are from runs or commands that were killed.
 void remove_leftovers(const std::string& folder) {
   std::vector<fs::path> leftovers;
   for (fs::recursive_directory_iterator at(folder), end; at != end; ++at) {
@@ -190,7 +191,8 @@ void remove_leftovers(const std::string& folder) {
   for (const fs::path& path : leftovers) fs::remove_all(path);
 }
 
-// As bloomgate-update keeps it: with a list or a run of some day, or a note of ours. The folder of one run is not it.
+// Whether the folder looks like one that bloomgate-update keeps: with a list or a run of some day, or a note of this
+// command. The folder of a single run does not count.
 bool is_folder_of_lists(const std::string& folder) {
   const auto begins_with_day = [](const fs::path& name) {
     return parse_day(name.native().substr(0, std::string_view("2026-11-20").size())).has_value();
@@ -216,7 +218,7 @@ void require_folder_of_lists(const std::string& folder) {
     throw system_error(ErrorCode::not_permitted, "change the lists (run this as root, as bloomgate-update does) in",
                        folder, is_folder ? errno : EACCES);
   }
-  // In another folder no later run would look for the forgotten people.
+  // In any other folder no later run would look for the forgotten people.
   if (!is_folder_of_lists(folder)) {
     refuse("; this one has no list or run of a day, such as 2026-11-20.txt.zst or 2026-11-20T010000");
   }
@@ -225,7 +227,7 @@ void require_folder_of_lists(const std::string& folder) {
 void erase_from_lists(const std::string& folder, const std::vector<Entry>& people, const std::atomic<bool>& stop,
                       Erased& erased) {
   try {
-    // First, so that no later run brings these people back if anything fails from here on.
+    // This comes first, so that no later run lists these people again if anything fails from here on.
     note(folder, people);
     remove_leftovers(folder);
     erase_from_cursor(folder, people);

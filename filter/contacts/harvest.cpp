@@ -13,13 +13,13 @@
 namespace bloomgate {
 namespace {
 
-// What a block of a log says. The events' texts are in the block.
+// The events of a block of a log. Their texts are parts of the block.
 struct LogBlock {
   Block block;
   std::vector<LogEvent> events;
 };
 
-// A last line without an end is left for the next run: somebody may be writing it.
+// A last line without an end is left for the next run, since it may not be complete yet.
 LogBlock read_block(Block block, Day latest) {
   LogBlock read = {.block = std::move(block), .events = {}};
   std::string_view text = read.block.text;
@@ -37,21 +37,21 @@ Day last_day_of_file(const std::string& path) {
   return last_day_at(std::chrono::system_clock::from_time_t(status.st_mtime));
 }
 
-// Of an address book.
+// The limit for an address book.
 constexpr std::size_t kMostUtf16Bytes = std::size_t{32} << 20;
 
-// A user can make a file of any length that takes no room on the disk, and to read it would take all night. Compressed
-// disks make files smaller, but not by that much. And since the file was found, a pipe may have come in its place.
+// A user can make a file of any length that takes no room on the disk, and reading it would take all night. Disks with
+// compression make files smaller, but not by that much. Also, a pipe may have replaced the file since it was found.
 bool is_likely_mail(const std::string& path) noexcept {
   constexpr off_t kLarge = off_t{64} << 20;
-  constexpr off_t kBlockBytes = 512;  // of st_blocks: stat(2)
+  constexpr off_t kBlockBytes = 512;  // the unit of st_blocks: stat(2)
   struct stat status = {};
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
          (status.st_size <= kLarge || status.st_blocks * kBlockBytes >= status.st_size / 64);
 }
 
-// A user can also make small files that are decompressed all night. Mail, with recipients and identifiers in each
-// message, becomes some 20 times smaller. `before` is of the user's files before this one.
+// A user can also make small files whose decompression takes all night. Mail, with recipients and identifiers in each
+// message, becomes some 20 times smaller. `before` is the sum of the user's files before this one.
 void require_likely_size(const Blocks& blocks, const BytesRead& before, std::uint64_t text_bytes) {
   constexpr std::uint64_t kSmall = std::uint64_t{16} << 20;
   constexpr std::uint64_t kMostTimes = 100;
@@ -151,8 +151,8 @@ SourceContent Harvest::read(const std::string& path, const SourcePlace& place) {
   std::unique_ptr<Blocks> blocks = open(path);
   Block first;
   if (!blocks->next(first) || first.text.empty()) return SourceContent::nothing;
-  // As copytruncate leaves them: as many zeros as the log was long before. More than a block of them cost the line that
-  // they are in front of.
+  // copytruncate leaves as many zeros as the log was long before. If they fill more than a block, the line after them
+  // is lost.
   while (first.text.find_first_not_of('\0') == std::string_view::npos) {
     if (!blocks->next(first)) return SourceContent::unknown;
   }
@@ -185,7 +185,7 @@ SourceContent Harvest::read_received(const std::string& path) {
   const std::optional<SourceKind> kind = recognise_source(first.text);
   if (kind != SourceKind::message && kind != SourceKind::mbox) return SourceContent::unknown;
   ReceivedReader reader(counts_, *posts_, kind == SourceKind::mbox);
-  BytesRead of_file;  // whose it is, is not known
+  BytesRead of_file;  // for a file whose user is not known
   read_lines(*blocks, std::move(first), reader, of_file, true);
   count_bytes(*blocks);
   return SourceContent::used;

@@ -1,4 +1,4 @@
-// Reads sources of contacts, one after the other: what a source is, its first lines show. For one thread, which uses
+// Reads sources of contacts, one after the other. The first lines of a source show its kind. For one thread, which uses
 // others.
 #pragma once
 
@@ -16,13 +16,13 @@
 
 namespace bloomgate {
 
-// Where a file is, as far as that says what it may be.
+// What the location of a file says about its content.
 struct SourcePlace {
-  Users users = {};       // whose it is; empty: that is not known
-  bool is_found = false;  // a user may have put it there: in a folder, or at a place of users
+  Users users = {};       // whose it is; empty: not known
+  bool is_found = false;  // it is in a folder or in a user's mailbox, so a user may have put it there
 };
 
-// Of files: what was read of them, and what it is when it is decompressed.
+// The size of files: the bytes that were read, and the text after decompression.
 struct BytesRead {
   std::uint64_t stored = 0;
   std::uint64_t text = 0;
@@ -32,26 +32,26 @@ enum class SourceContent : std::uint8_t {
   used,
   nothing,     // the file is empty
   no_address,  // it is an address book without an address
-  unknown,     // it is of no kind that is known, or of none that is read at its place
+  unknown,     // its kind is not known, or is not read from such a location
 };
 
 class Harvest {
  public:
-  // The rules, the sink and `stop` are the caller's, who keeps them. `posts` may be null: no mailing lists are wanted.
-  // So may `addresses`: which of them a login has is not known.
+  // The references and pointers must outlive the object. `posts` may be null: mailing lists are not harvested. So may
+  // `addresses`: the addresses of a login are not known.
   Harvest(const HarvestRules& rules, ContactSink& sink, unsigned threads, const std::atomic<bool>& stop,
           ListPosts* posts = nullptr, const OwnerAddresses* addresses = nullptr);
 
-  // A file, or `-` for standard input. Log files must come in the order of their time, since a message may begin in one
-  // and end in the next. Only messages, and address books where the rules say so, are read where a user may have put
-  // them; logs and tables speak for others. Nothing is done unless it is used. Throws what Blocks throws, and
-  // BloomgateError{bad_argument} where it is not known whose it is.
+  // Reads a file, or standard input for `-`. Log files must come in the order of their time, since a message may begin
+  // in one and end in the next. From a location where a user may have put files, only messages are read, and address
+  // books if the rules allow it; logs and tables would speak for other users. If the result is not `used`, nothing was
+  // done. Throws what Blocks throws, and BloomgateError{bad_argument} if the user of the source is not known.
   SourceContent read(const std::string& path, const SourcePlace& place);
 
-  // The same for received mail, a message or an mbox, which shows mailing lists and nothing else. Not without posts.
+  // The same for received mail, a message or an mbox, which shows mailing lists and nothing else. Needs posts.
   SourceContent read_received(const std::string& path);
 
-  // Of the logs read so far, the messages whose end they do not show. See OpenMessages.
+  // The messages whose end the logs read so far do not show. See OpenMessages.
   std::string under_way(Day today) const { return open_messages_.under_way(today); }
   void resume(std::string_view lines, Day today) { open_messages_.resume(lines, today); }
 

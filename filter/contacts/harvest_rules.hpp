@@ -1,4 +1,4 @@
-// Which messages tell whom our users write to, and how many were left out for which reason.
+// Which messages show the correspondents of our users, and how many messages were left out for which reason.
 #pragma once
 
 #include <array>
@@ -22,13 +22,13 @@ namespace bloomgate {
 // of sent mail.
 struct MessageMark {
   std::uint64_t hash = 0;
-  bool is_named = false;   // the hash is of the Message-ID; else of something that other sources do not have
-  bool is_logged = false;  // by a mail server; else it is a copy of the user's
-  std::optional<std::chrono::sys_days> day = {};  // on which it was written, as its source says
+  bool is_named = false;   // the hash is of the Message-ID; otherwise of something that other sources do not have
+  bool is_logged = false;  // by a mail server; otherwise it is a copy of the user's
+  std::optional<std::chrono::sys_days> day = {};  // on which it was written, according to its source
 };
 
-// `message_id` has no brackets. A long one is cut in a log (Sendmail: 83 bytes), and bytes beyond ASCII are replaced:
-// `instead`, which all copies of one kind have, then stands for the message, as it does for an empty one.
+// `message_id` has no brackets. Logs cut a long one (Sendmail: 83 bytes), and replace bytes beyond ASCII. For such an
+// identifier, and for an empty one, `instead` stands for the message; all copies of one kind have the same `instead`.
 inline MessageMark mark_of(std::string_view message_id, std::string_view instead, bool is_logged) noexcept {
   constexpr std::size_t kMostBytes = 78;
   const bool is_named = !message_id.empty() && message_id.size() <= kMostBytes && ascii::is_ascii(message_id);
@@ -37,16 +37,16 @@ inline MessageMark mark_of(std::string_view message_id, std::string_view instead
           .is_logged = is_logged};
 }
 
-// The domains of our own users. Immutable once made; safe from any thread.
+// The domains of our own users. Immutable after its constructor; safe from any thread.
 class OwnDomains {
  public:
   // `example.net` or `@example.net` is that domain, `.example.net` or `@.example.net` all below it as well. Throws
-  // UsageError for what is no domain.
+  // UsageError for a name that is not a domain.
   explicit OwnDomains(const std::vector<std::string>& names);
 
   // `domain` must be canonical.
   bool contains(std::string_view domain) const noexcept;
-  // The domain, if there is one alone, and none below it; else empty.
+  // The domain, if there is exactly one, without the domains below it; otherwise empty.
   std::string_view only() const noexcept;
 
  private:
@@ -55,10 +55,10 @@ class OwnDomains {
 
 struct HarvestRules {
   OwnDomains own_domains;
-  std::uint32_t most_recipients = 20;  // a message to more is no sign that somebody knows them
-  bool needs_user = false;             // whether it matters who has written, and not how many
-  bool address_books = false;          // whether those in folders are read, too
-  bool without_login = false;          // whether a client that has not logged in may be a user of ours
+  std::uint32_t most_recipients = 20;  // a message to more does not show that the user knows them
+  bool needs_user = false;             // whether the result depends on the user, and not only on the number of users
+  bool address_books = false;          // whether address books in folders are read, too
+  bool without_login = false;          // whether a client that has not logged in may be one of our users
 };
 
 enum class LeftOut : std::uint8_t {
@@ -66,7 +66,7 @@ enum class LeftOut : std::uint8_t {
   automatic,        // messages: answered by a program, or of a mailing list
   received,         // messages in a folder of sent mail that came in
   many_recipients,  // messages
-  foreign_sender,   // messages: the sender is in none of our domains
+  foreign_sender,   // messages: the sender is not in our domains
   no_login,         // messages: the client had not logged in
   other_sender,     // messages: the sender is not an address of the login
   unreadable,       // messages and contacts: there is no address where one should be
@@ -99,12 +99,12 @@ inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
     "contacts and users who were forgotten after that"};
 
 struct HarvestCounts {
-  std::uint64_t messages = 0;         // of our users to others
-  std::uint64_t contacts = 0;         // their recipients, as often as somebody wrote to them
+  std::uint64_t messages = 0;         // from our users to others
+  std::uint64_t contacts = 0;         // their recipients, counted for each message
   std::uint64_t named_messages = 0;   // of the messages, in files of sent mail: those with a Message-ID
-  std::uint64_t list_messages = 0;    // received ones that name their mailing list and its address
+  std::uint64_t list_messages = 0;    // received messages that name their mailing list and its address
   std::uint64_t log_messages = 0;     // of the messages, in logs
-  std::uint64_t automatic_marks = 0;  // lines of logs that mark a message as automatic, a user's or not
+  std::uint64_t automatic_marks = 0;  // log lines that mark a message as automatic, of a user or not
   std::array<std::uint64_t, kLeftOutKinds> left_out = {};
 
   void leave_out(LeftOut reason, std::uint64_t times = 1) noexcept {
@@ -112,25 +112,25 @@ struct HarvestCounts {
   }
 };
 
-// Takes what was found.
+// Receives what was found.
 class ContactSink {
  public:
   virtual ~ContactSink() = default;
-  // The keys of the recipient of a message, or of the mailing list that it was posted to, and of the user of ours who
-  // sent it; and of the message, if there is one. Throws BloomgateError{cannot_write}.
+  // Adds the key of a message's recipient, or of the mailing list that it was posted to; the key of our user who sent
+  // it; and the mark of the message, if there is one. Throws BloomgateError{cannot_write}.
   virtual void add(std::string_view contact, std::string_view user, const MessageMark& message) = 0;
-  // The operator has named an address book or a table as that user's, which may have as many contacts as it likes.
+  // The operator has named an address book or a table as that user's. It may then have any number of contacts.
   virtual void lift_limit(std::string_view /*user*/) {}
 };
 
-// The keys of one user's addresses; where only the number of users matters, one text that stands for that user.
+// The keys of one user's addresses. If only the number of users matters, one text that stands for that user.
 using Users = std::span<const std::string>;
 
-// That source, "an address book" say, does not tell whose it is, and nobody else does: bad_argument.
+// The error bad_argument: neither the source, such as "an address book", nor the command line says whose it is.
 BloomgateError unknown_user(std::string_view source);
 
-// Gives the recipient to the sink for each of these addresses, unless it is no address or in a domain of ours, which is
-// counted. Returns whether it did. Passes on what the sink throws.
+// Passes the recipient to the sink for each of these users' addresses. If it is not an address, or is in one of our
+// domains, counts that instead. Returns whether it was passed on. Passes on what the sink throws.
 bool add_contact(const Entry& contact, Users users, const MessageMark& message, const HarvestRules& rules,
                  HarvestCounts& counts, ContactSink& sink);
 

@@ -8,10 +8,10 @@
 namespace bloomgate {
 namespace {
 
-// No Message-ID has one, and no key of a mailing list.
+// Neither a Message-ID nor the key of a mailing list has one.
 constexpr char kBeforeList = ' ';
 
-// A user can give a message a long identifier and many recipients: by its hash it takes no more room than a short one.
+// A user can give a message a long identifier and many recipients. As a hash it takes no more room than a short one.
 std::string joined(std::string_view message_id, std::string_view list) {
   constexpr std::size_t kMostBytes = 78;
   const std::string id = message_id.size() <= kMostBytes
@@ -27,7 +27,7 @@ std::optional<std::string> list_named_after(const Entry& address) {
   if (name.empty() || name.find('.') != std::string_view::npos || !ascii::is_ascii(name)) return std::nullopt;
   const std::string host = std::string(name) + '.' + std::string(address.domain());
   const Entry list = canonicalize_list_line(std::string(kMailingListPrefix) + host);
-  // A list with more labels would not be taken as a side of a pair.
+  // A list with more labels is not accepted as a side of a pair.
   if (list.kind() != EntryKind::mailing_list || list.domain() != host || label_count(host) > kMaxFormLabels) {
     return std::nullopt;
   }
@@ -44,7 +44,7 @@ void ListPosts::add_copy(std::string_view message_id, std::string_view list) {
   sorter_.add(joined(message_id, list), {});
 }
 
-// What was received comes before the users, as the empty text does.
+// Received messages come before the posts of users, since their user is empty.
 void ListPosts::give_to(ContactSink& sink) {
   std::string received;
   sorter_.for_each([&](std::string_view post, std::string_view user, std::uint64_t) {

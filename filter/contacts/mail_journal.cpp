@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// It has the addresses of messages that are under way.
+// The file has the addresses of messages that are under way.
 constexpr mode_t kModeOfPlace = 0600;
 
-// journalctl writes it as soon as it has printed all.
+// journalctl writes this file when it has printed all lines.
 std::string next_of(const std::string& cursor) {
   return cursor + ".new";
 }
@@ -29,7 +29,7 @@ std::string next_of(const std::string& cursor) {
   throw system_error(code, verb, path, error.value());
 }
 
-// Empty: there is no such file.
+// Empty if there is no such file.
 std::string text_of(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error)) {
@@ -51,8 +51,8 @@ std::size_t end_of_line(const std::string& text) {
 }
 
 std::vector<std::string> part_behind(const std::string& cursor, const std::string& kept) {
-  // Instances of these units, too: postfix@-.service. Where no unit of the journal is of these patterns, journalctl
-  // fails unless a name is beside them.
+  // Includes instances of these units: postfix@-.service. If no unit of the journal matches a pattern, journalctl fails
+  // unless a plain name is given, too.
   std::vector<std::string> part = {"--unit=postfix*", "--unit=sendmail*", "--unit=postfix.service"};
   if (cursor.empty()) return part;
   const std::string next = next_of(cursor);
@@ -78,7 +78,7 @@ SourceContent MailJournal::read_lines(Harvest& harvest) {
   try {
     journal_->finish();
   } catch (const BloomgateError&) {
-    // The exit status of journalctl does not say whether the cursor was at fault. If it was not, this fails as well.
+    // The exit status of journalctl does not show whether the cursor was at fault. If it was not, this fails as well.
     if (kept_.empty() || content != SourceContent::nothing) throw;
     kept_.clear();
     harvest.resume({}, today());
@@ -102,7 +102,7 @@ void MailJournal::keep_place() const {
   if (cursor_.empty()) return;
   const std::string next = next_of(cursor_);
   const std::string place = text_of(next);
-  // Without a line there is no place, and the one before still holds.
+  // If there was no line, there is no position, and the one before is still valid.
   if (place.empty()) return;
   replace_file(cursor_, place.substr(0, end_of_line(place)) + '\n' + under_way_, kModeOfPlace);
   std::error_code error;

@@ -24,8 +24,8 @@ bool begins_with_date(std::string_view text) noexcept {
   return kDays.find(text.substr(0, 3)) % 4 == 0 && kMonths.find(text.substr(4, 3)) % 4 == 0;
 }
 
-// `From ann@ours.example Fri Nov 20 10:00:00 2026` (RFC 4155). A line of a letter may begin with the word, too, so the
-// day, the month and the time have to be there; or nothing at all, as Thunderbird has it.
+// `From ann@ours.example Fri Nov 20 10:00:00 2026` (RFC 4155). A line of a letter may also begin with that word. So the
+// day, the month and the time must follow; or nothing at all, as in Thunderbird's files.
 bool begins_message(std::string_view line) noexcept {
   constexpr std::string_view kBegin = "From ";
   if (!line.starts_with(kBegin)) return false;
@@ -64,7 +64,7 @@ void HeadersReader<Header>::read(std::string_view lines) {
 
 template <typename Header>
 void HeadersReader<Header>::finish() {
-  // Before the first message of an mbox there is none.
+  // Before the first message of an mbox there is no header.
   if (place_ != Place::behind && !header_.empty()) harvest(header_);
   header_.clear();
   place_ = Place::behind;

@@ -10,7 +10,7 @@
 
 namespace bloomgate {
 
-// Finds the headers, which `Header` collects and harvest() then uses, with the start of a body where it wants that.
+// Finds the headers. `Header` collects one, with the start of its body if it needs that, and harvest() then uses it.
 template <typename Header>
 class HeadersReader : public SourceReader {
  public:
@@ -18,7 +18,7 @@ class HeadersReader : public SourceReader {
 
   void read(std::string_view lines) override;
   void finish() override;
-  // The rest of the only message is of no interest.
+  // After the only message's header the rest of its file is not needed.
   bool wants_more() const noexcept override { return is_mbox_ || place_ != Place::behind; }
 
  private:
@@ -28,16 +28,15 @@ class HeadersReader : public SourceReader {
 
   bool is_mbox_;
   Place place_ = Place::header;
-  std::uint64_t body_bytes_ = 0;  // that are still to come, by Content-Length
-  bool after_blank_ = true;       // whether the line before was empty: only there a message of an mbox begins
+  std::uint64_t body_bytes_ = 0;  // of the body that are still to come, by Content-Length
+  bool after_blank_ = true;       // whether the line before was empty: a message of an mbox begins only there
   Header header_;
 };
 
-// Of sent mail.
+// For sent mail.
 class MailReader : public HeadersReader<MessageHeader> {
  public:
-  // `users` is whose mail it is. It, the rules, the counts, the sink and the posts, which may be null, are the
-  // caller's, who keeps them.
+  // `users` are those whose mail it is. All references must outlive the reader, and so must `posts`, which may be null.
   MailReader(const HarvestRules& rules, Users users, HarvestCounts& counts, ContactSink& sink, bool is_mbox,
              ListPosts* posts = nullptr)
       : HeadersReader(is_mbox), rules_(rules), users_(users), counts_(counts), sink_(sink), posts_(posts) {}
@@ -54,7 +53,7 @@ class MailReader : public HeadersReader<MessageHeader> {
 
 class ReceivedReader : public HeadersReader<ReceivedHeader> {
  public:
-  // The counts and the posts are the caller's, who keeps them.
+  // The counts and the posts must outlive the reader.
   ReceivedReader(HarvestCounts& counts, ListPosts& posts, bool is_mbox)
       : HeadersReader(is_mbox), counts_(counts), posts_(posts) {}
 

@@ -19,8 +19,8 @@
 namespace bloomgate {
 namespace {
 
-// Whether quotes, comments and angle brackets end. GMime gets only such text: its version 3.2.13 leaks memory on some
-// other.
+// Whether quotes, comments and angle brackets are closed. GMime gets only such text: for other text, its version 3.2.13
+// may leak memory.
 bool is_balanced(std::string_view text) noexcept {
   std::size_t comments = 0;
   bool in_quotes = false;
@@ -28,7 +28,7 @@ bool is_balanced(std::string_view text) noexcept {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '\\') {
-      // Outside of quotes and comments it escapes nothing.
+      // Outside of quotes and comments a backslash escapes nothing.
       if ((!in_quotes && comments == 0) || ++at == text.size()) return false;
     } else if (in_quotes) {
       in_quotes = c != '"';
@@ -48,7 +48,7 @@ bool is_balanced(std::string_view text) noexcept {
   return comments == 0 && !in_quotes && !in_brackets;
 }
 
-// Where a blank or a comment follows that is not between quotes.
+// The position of the first blank or comment that is not between quotes.
 std::size_t end_of_word(std::string_view text) noexcept {
   bool in_quotes = false;
   std::size_t at = 0;
@@ -64,9 +64,9 @@ std::size_t end_of_word(std::string_view text) noexcept {
   return std::min(at, text.size());
 }
 
-// The part of a mailbox with its name that is the address; `bracket` is where its `<` is. The name, which a
-// correspondent has chosen and which a program may have written without quotes, is no address, whatever it looks like.
-// Empty if it is not clear which part that is.
+// The address part of a mailbox with a name; `bracket` is the position of its `<`. A correspondent has chosen the name,
+// and a program may have written it without quotes; it is never an address, even if it looks like one. Empty if it is
+// not clear which part is the address.
 std::string_view address_part(std::string_view mailbox, std::size_t bracket) noexcept {
   std::size_t end = 0;
   if (bracket != std::string_view::npos) {
@@ -88,7 +88,7 @@ void for_each_address(std::string_view list, Use use) {
   std::size_t comments = 0;
   bool in_quotes = false;
   bool in_brackets = false;
-  bool is_clear = true;  // there is no second bracket
+  bool is_clear = true;  // no second bracket
   const auto end_mailbox = [&](std::size_t at) {
     const std::string_view text = list.substr(begin, at - begin);
     if (is_clear) use(address_part(text, bracket));
@@ -113,7 +113,7 @@ void for_each_address(std::string_view list, Use use) {
       if (c == '<') bracket = at - begin;
       in_brackets = c == '<';
     } else if (!in_brackets && c == ':') {
-      begin = at + 1;  // what was before is the name of a group
+      begin = at + 1;  // the text before it is the name of a group
       bracket = kNone;
     } else if (!in_brackets && (c == ',' || c == ';')) {
       end_mailbox(at);
@@ -152,7 +152,8 @@ std::vector<std::string> addresses_of(std::string_view value) {
   }();
   if (!is_balanced(value) || value.find('\0') != std::string_view::npos) return {};
   std::string text(value);
-  // Encoded words stand in names, which say nothing here; decoding them would load the converter of any character set.
+  // Encoded words occur in names, which do not matter here. Decoding them would load the converter of any character
+  // set.
   for (std::size_t at = text.find("=?"); at != std::string::npos; at = text.find("=?", at)) text[at + 1] = '_';
   std::vector<std::string> addresses;
   for_each_address(text, [&](std::string_view part) {
@@ -165,7 +166,7 @@ std::vector<std::string> addresses_of(std::string_view value) {
 }
 
 std::vector<std::string_view> message_ids(std::string_view value) {
-  constexpr std::size_t kMostIdBytes = 998;  // a line's most: RFC 5322 section 2.1.1
+  constexpr std::size_t kMostIdBytes = 998;  // the limit of a line: RFC 5322 section 2.1.1
   const auto is_of_id = [](char byte) { return byte > ' ' && byte != '<' && byte != '>'; };
   std::vector<std::string_view> ids;
   for (std::size_t at = value.find('<'); at != std::string_view::npos; at = value.find('<')) {
@@ -227,7 +228,7 @@ void MessageHeader::add_line(std::string_view line) {
     last_ = &date_;
   } else if (is("Content-Length")) {
     std::from_chars(value.data(), value.data() + value.size(), body_bytes_);
-    // A wrong number hides messages, but not all of them.
+    // The limit keeps a wrong number from hiding all following messages.
     constexpr std::uint64_t kMostBodyBytes = std::uint64_t{64} << 20;
     if (body_bytes_ > kMostBodyBytes) body_bytes_ = 0;
   } else if (is("Return-Path") || is("Delivered-To") || is("X-Original-To")) {
@@ -243,13 +244,13 @@ void MessageHeader::harvest(const HarvestRules& rules, Users users, HarvestCount
                             ListPosts* posts) {
   end_field();
   if (is_bounce_) return counts.leave_out(LeftOut::null_sender);
-  // A rule for incoming mail has put it there. Its From may be forged, as with a copy that one sends to oneself.
+  // A rule for incoming mail has put it into this folder. Its From may be forged, for example as a copy to the sender.
   if (is_received_) return counts.leave_out(LeftOut::received);
   if (is_automatic_ || has_automatic_part(content_type_, body_)) return counts.leave_out(LeftOut::automatic);
   if (is_too_long_) return counts.leave_out(LeftOut::many_recipients);
   const std::vector<std::string> senders = addresses_of(from_);
   if (from_fields_ != 1 || senders.size() != 1) return counts.leave_out(LeftOut::unreadable);
-  // Where mail that came in was moved there, its other recipients are nobody's contacts.
+  // If incoming mail was moved into this folder, its other recipients are not contacts of the user.
   const Entry sender = canonicalize_path(senders.front());
   if (sender.kind() != EntryKind::address || !rules.own_domains.contains(sender.domain())) {
     return counts.leave_out(LeftOut::foreign_sender);
@@ -287,7 +288,7 @@ Entry posting_address(std::string_view value) {
     url.remove_prefix(kScheme.size());
     if (!address.empty()) return {};
     address = url.substr(0, url.find('?'));
-    // Several addresses, or an escaped one (RFC 6068).
+    // There are several addresses, or an escaped one (RFC 6068).
     if (address.empty() || address.find_first_of(",%") != std::string_view::npos) return {};
   } while (reader.take(','));
   if (reader.failed() || !reader.at_end()) return {};

@@ -35,7 +35,7 @@ std::string OpenMessages::id_of(std::string_view host, std::string_view id) {
   return std::string(host) + ' ' + std::string(id);
 }
 
-// With its relay: another process may have the number later, for another client.
+// Includes the client: later, another process may have the same number, for another client.
 std::string OpenMessages::login_of(const LogEvent& event) {
   return id_of(event.host, event.process) + ' ' + std::string(event.relay);
 }
@@ -46,7 +46,7 @@ OpenMessages::Message* OpenMessages::find(const std::string& id) {
 }
 
 OpenMessages::Message& OpenMessages::open(std::string id, std::optional<Day> day) {
-  close(id);  // queue IDs come again, and then they belong to another message
+  close(id);  // queue IDs are reused for other messages
   if (messages_.size() >= most_open_) {
     if (messages_.front().counts && !messages_.front().is_login) counts_.leave_out(LeftOut::open);
     by_id_.erase(messages_.front().id);
@@ -77,13 +77,13 @@ void OpenMessages::receive(const LogEvent& event) {
   std::string login(event.login);
   bool counts = !login.empty();
   std::optional<Day> day = event.day;
-  if (!event.origin.empty()) {  // a content filter hands it back
+  if (!event.origin.empty()) {  // a content filter returns it
     Message* const before = find(id_of(event.host, event.origin));
     if (before != nullptr) {
       before->is_handed_on = true;
       day = before->mark.day;
       if (login.empty()) login = before->login;
-      // Whatever was the reason to leave it out, it is the same message.
+      // Whatever the reason was to leave the message out, this is the same message.
       if (!before->counts) return close(id);
       counts = true;
     }
@@ -147,7 +147,7 @@ bool OpenMessages::may_write_as(const Message& message, std::string_view sender)
 
 bool OpenMessages::is_sender(const Message& message, std::string_view alias) {
   const Entry address = canonicalize_path(alias);
-  // Its domain may be the host's, where the sender's was rewritten.
+  // Its domain may be that of the host, if the sender's domain was rewritten.
   if (address.kind() == EntryKind::address) return address.local_part() == message.sender;
   return ascii::equal_ignoring_case(alias, message.sender);
 }
@@ -167,14 +167,14 @@ void OpenMessages::finish(const LogEvent& event) {
   if (message == nullptr) return;
   if (message->is_handed_on) return;
   const bool has_user = message->counts && !message->user.empty();
-  // The addresses behind an alias are not the user's contacts.
+  // The addresses that an alias stands for are not the user's contacts.
   const bool is_alias = !event.alias.empty() && !is_sender(*message, event.alias);
   std::string_view paths = event.text;
   std::uint32_t recipients = 0;
   while (!paths.empty()) {
     const std::string_view path = take_path(paths);
-    // Sendmail writes a client's recipient as the client does, in brackets, and without them what stands in an alias or
-    // a .forward: an address, a file, a program. From the queue, that is all that shows it.
+    // Sendmail writes a client's recipient in brackets, as the client does. Without brackets, it writes the content of
+    // an alias or a .forward: an address, a file, a program. For a message from the queue, nothing else shows this.
     if (event.is_sendmail && !path.starts_with('<')) continue;
     ++recipients;
     if (!has_user) continue;
@@ -186,7 +186,7 @@ void OpenMessages::finish(const LogEvent& event) {
   }
   if (has_user && is_alias && event.kind == LogEventKind::delivered) add_recipient(*message, event.alias);
   if (!event.is_sendmail) return;
-  // Sendmail does not say when it is done with a message.
+  // Sendmail does not log when a message is complete.
   if (recipients >= message->recipients) return close(id);
   message->recipients -= recipients;
 }
@@ -222,13 +222,13 @@ void OpenMessages::use(const LogEvent& event) {
   }
 }
 
-// What OpenMessages keeps between two runs: a line for each message, `DAY BEGAN FLAGS RECIPIENTS ID USER LOGIN` with
-// tabs between them; BEGAN is the day of its first line, or `-`. The place in the journal and these lines are written
-// together, so no message is missed or counted twice.
+// The state that OpenMessages keeps between two runs: a line for each message, `DAY BEGAN FLAGS RECIPIENTS ID USER
+// LOGIN` with tabs between them; BEGAN is the day of its first line, or `-`. The position in the journal and these
+// lines are written together, so no message is missed or counted twice.
 std::string OpenMessages::under_way(Day today) const {
   std::string lines;
   for (const Message& each : messages_) {
-    // A connection does not last from one run to the one after the next.
+    // A connection never lasts from one run to the run after the next.
     if (each.is_login && each.since) continue;
     const std::string texts = each.id + '\t' + each.user + '\t' + each.login;
     if (std::ranges::count(texts, '\t') != 2) continue;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kBlanksOfLines = " \t\r";
 constexpr std::string_view kBetweenLogins = " \t\r,";
 
-// The first sign of an owner's name in the text: its place, npos if there is none.
+// The position of the first sign of an owner's name in the text; npos if there is none.
 std::size_t find_sign(std::string_view text) noexcept {
   for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
     if (at + 1 < text.size() && std::string_view("und").find(text[at + 1]) != std::string_view::npos) return at;
@@ -25,7 +25,7 @@ std::size_t find_sign(std::string_view text) noexcept {
   return std::string_view::npos;
 }
 
-// Takes the first part off a path, without the slash behind it.
+// Removes the first part, and the slash after it, from the front of a path.
 std::string_view take_part(std::string_view& path) noexcept {
   const std::string_view part = path.substr(0, path.find('/'));
   path.remove_prefix(std::min(part.size() + 1, path.size()));
@@ -81,7 +81,7 @@ std::optional<std::string> OwnerPattern::owner_of(std::string_view path) const {
     if (at == std::string_view::npos) continue;
     const std::string_view before = wanted.substr(0, at);
     const std::string_view after = wanted.substr(at + 2);
-    // With wildcards beside the sign it would not be clear what is of the name.
+    // With wildcards beside the sign it would not be clear which part is the name.
     if (part.size() <= before.size() + after.size() || !part.starts_with(before) || !part.ends_with(after)) {
       return std::nullopt;
     }
@@ -141,7 +141,7 @@ void OwnerAddresses::skip_line(const std::string& place, std::string_view fault)
 void OwnerAddresses::read(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw system_error(ErrorCode::cannot_open, "open", path, errno);
-  std::string entry;  // with the lines that go on with it, as Postfix joins them
+  std::string entry;  // including its continuation lines, as Postfix joins them
   std::uint64_t first = 0;
   const auto use = [&] {
     if (!entry.empty()) add_line(entry, path + ":" + std::to_string(first));

@@ -72,7 +72,7 @@ void SourceFiles::list(const std::vector<std::string>& paths, const std::vector<
     const bool is_place_of_user = place.is_found;
     place.is_found = place.is_found || !file.named;
     if (place.is_found) {
-      // Behind a link in a folder is somebody else's file, and a pipe would be waited for.
+      // A link in a folder may lead to another user's file, and reading a pipe would wait.
       struct stat status = {};
       const bool is_there = (file.named ? stat : lstat)(file.path.c_str(), &status) == 0;
       const bool is_file = is_there && S_ISREG(status.st_mode);
@@ -80,7 +80,7 @@ void SourceFiles::list(const std::vector<std::string>& paths, const std::vector<
         unreadable_.push_back(file.path + " is not a file");
         continue;
       }
-      // With many names for one large file a user could have it read all night.
+      // With many names for one large file, a user could make the program read it all night.
       const bool is_new = is_file && seen.emplace(place.users.data(), status.st_dev, status.st_ino).second;
       if ((is_there && !is_new) || is_unsent(file.path)) continue;
     }

@@ -1,4 +1,4 @@
-// What a source is, and how its lines are read: one reader for each kind but logs. See Harvest.
+// What kind a source is, and how its lines are read: one reader for each kind except logs. See Harvest.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,22 @@ enum class SourceKind : std::uint8_t {
   csv,
 };
 
-// By the first lines of a source. Nothing if they are of no kind that is known. Pure. Throws std::bad_alloc.
+// Recognises the kind by the first lines of a source. Nothing if they are of no known kind. Pure. Throws
+// std::bad_alloc.
 std::optional<SourceKind> recognise_source(std::string_view start);
 
 // For one source, and one thread.
 class SourceReader {
  public:
   virtual ~SourceReader() = default;
-  // The next lines, in order and whole; only the last one of a source may lack its end. Passes on what the sink throws.
+  // Reads the next lines, in order and whole; only the last line of a source may lack its end. Passes on what the sink
+  // throws.
   virtual void read(std::string_view lines) = 0;
-  // After the last of them.
+  // Call it after the last lines.
   virtual void finish() {}
-  // After that: whether the source has anything that it is read for, even if that is left out.
+  // After finish(): whether the source has anything of its kind, even if that was left out.
   virtual bool has_found() const noexcept { return true; }
-  // Whether what comes next can tell anything.
+  // Whether later lines can still matter.
   virtual bool wants_more() const noexcept { return true; }
 };
 

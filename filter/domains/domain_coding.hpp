@@ -1,9 +1,9 @@
-// How the section `sender-domains` of a filter is coded: FORMAT.md, "Sender domains". Sizes and places only. Pure; safe
-// from any thread.
+// The coding of the section `sender-domains` of a filter: FORMAT.md, "Sender domains". Sizes and offsets only. Pure;
+// safe from any thread.
 //
-// A domain is a number of 60 bits, whatever the number of domains: so the union of two sections is the section of the
-// united lists. A section of a range that follows the number of domains would be smaller for short lists (4 bytes a
-// domain), but could not be united: its numbers have lost the bits that the larger range needs.
+// A domain is a number of 60 bits, whatever the number of domains, so that the union of two sections is the section of
+// the united lists. If the range of the numbers followed the number of domains, a section would be smaller for short
+// lists (4 bytes a domain), but sections could not be united: the numbers would lack the bits of the larger range.
 #pragma once
 
 #include <algorithm>
@@ -28,17 +28,17 @@ constexpr KeyHash hash_of_number(DomainNumber number) noexcept {
   return number << (64 - kDomainNumberBits);
 }
 
-// Far more than there are, and few enough that no place in the section needs more than 64 bits.
+// Far more than there are, and few enough that no offset in the section needs more than 64 bits.
 inline constexpr std::uint64_t kMostSenderDomains = std::uint64_t{1} << 48;
 
-// Elias-Fano coding: a number is its bucket, which is its high bits, and its low bits. The buckets come in groups. Each
-// group has the number of domains of each bucket in unary, and then the low bits of its domains.
+// Elias-Fano coding: a number consists of its bucket, which is its high bits, and of its low bits. The buckets come in
+// groups. Each group has the number of domains of each bucket in unary, and then the low bits of its domains.
 class DomainCoding {
  public:
   static constexpr std::uint64_t kBucketsOfGroup = 256;
-  // A bucket has at most so many domains: so a look-up reads at most 17 kbit, whatever the file says. There are at
-  // least as many buckets as domains, and a seed that nobody knew before makes the hashes even. So a given bucket has
-  // more with a probability of at most 1 / 65!, and any of 2^48 buckets with less than 10^-76.
+  // The most domains that a bucket may have. So a look-up reads at most 17 kbit, whatever the file has. There are at
+  // least as many buckets as domains, and an unpredictable seed makes the hashes even. So a given bucket has more
+  // with a probability of at most 1 / 65!, and any of 2^48 buckets with less than 10^-76.
   static constexpr std::uint64_t kMostOfBucket = 64;
 
   // `domains` must be at most kMostSenderDomains.
@@ -56,14 +56,14 @@ class DomainCoding {
   constexpr std::uint64_t low_of(DomainNumber number) const noexcept { return number & low_mask(); }
   constexpr std::uint64_t low_mask() const noexcept { return (std::uint64_t{1} << low_bits_) - 1; }
 
-  // The bit where a group begins, with so many domains in the groups before it.
+  // The bit where a group begins if the groups before it have so many domains.
   constexpr std::uint64_t begin_of_group(std::uint64_t group, std::uint64_t domains_before) const noexcept {
     return group * kBucketsOfGroup + domains_before * (low_bits_ + 1);
   }
-  // All groups, in bits and in bytes: whole words.
+  // The size of all groups, in bits and in bytes: whole words.
   constexpr std::uint64_t group_bits() const noexcept { return buckets_ + domains_ * (low_bits_ + 1); }
   constexpr std::uint64_t group_bytes() const noexcept { return (group_bits() + 63) / 64 * 8; }
-  // Behind them, for each group the number of domains before it, in 8 bytes.
+  // After the groups follow 8 bytes for each group: the number of domains before it.
   constexpr std::uint64_t section_bytes() const noexcept { return group_bytes() + 8 * groups(); }
 
  private:

@@ -1,11 +1,11 @@
-// What an entry shares with its neighbours: with the senders and mailing lists of which a stranger could take one as
-// well as the other. Name servers, and the time to the answer, must not tell him which of them is listed; so lists keep
-// these keys, too, and what is done for a listed sender is done for each of its neighbours. Shared by the builder and
-// by everything that looks them up. Pure; safe from any thread.
+// The key that an entry shares with its neighbours: the senders and mailing lists that an attacker could use in each
+// other's place. Queries to name servers, and the response time, must not show the attacker which neighbour is listed.
+// So lists keep these keys, too, and the daemon treats each neighbour of a listed sender like that sender. Shared by
+// the builder and by everything that looks neighbours up. Pure; safe from any thread.
 //
 //   joe@example.org, also as the sender of a pair    @example.org
-//   @example.org > ann@ours.example                  `@example.org`, and the sign between the sides of a pair
-//   @.example.org > ann@ours.example                 `@.example.org`, and that sign
+//   @example.org > ann@ours.example                  `@example.org`, and the separator of the two sides of a pair
+//   @.example.org > ann@ours.example                 `@.example.org`, and that separator
 //   joe@example.org signed-by esp.example            @example.org signed-by esp.example
 //   list:news.lists.example, also in a pair          list:*.lists.example
 //   list:news.lists.example signed-by esp.example    list:*.lists.example signed-by esp.example
@@ -31,7 +31,7 @@ inline constexpr bool lists_all(std::string_view key) noexcept {
   return key.starts_with('@') || key.starts_with(kMailingListTreePrefix);
 }
 
-// Of the key of an address or of a mailing list.
+// `key` must be that of an address or of a mailing list.
 inline NeighboursKey key_without_name(std::string_view key) noexcept {
   NeighboursKey result;
   if (is_mailing_list_key(key)) {
@@ -45,7 +45,7 @@ inline NeighboursKey key_without_name(std::string_view key) noexcept {
 
 }  // namespace neighbours
 
-// Of the key of any entry; empty if it has none.
+// For the key of any entry; empty if that entry has no such key.
 inline NeighboursKey neighbours_key(std::string_view key) noexcept {
   NeighboursKey result;
   if (is_pair_key(key)) {
@@ -65,9 +65,9 @@ inline NeighboursKey neighbours_key(std::string_view key) noexcept {
   return result;
 }
 
-// Whether an address or a mailing list, by its key, has a neighbour among the entries whose keys `contains` knows, or
-// is one of these itself. Asks once about an address, and at most kMostEntryForms times about a mailing list or where
-// there may be pairs with domains.
+// Whether an address or a mailing list, given by its key, has a neighbour among the entries whose neighbours' keys
+// `contains` finds, or is one of these entries itself. Asks once about an address, and at most kMostEntryForms times
+// about a mailing list or if there may be pairs with domains.
 template <typename Contains>
 bool has_neighbours(std::string_view key, bool has_domain_pairs, Contains contains) noexcept {
   const bool is_list = is_mailing_list_key(key);
@@ -83,7 +83,7 @@ bool has_neighbours(std::string_view key, bool has_domain_pairs, Contains contai
   });
 }
 
-// The same for entries with that signer, which must be canonical.
+// The same for entries with that signer. `signer` must be canonical.
 template <typename Contains>
 bool has_neighbours_with_signer(std::string_view key, std::string_view signer, Contains contains) noexcept {
   return !find_with_signer(key, signer, contains).view().empty();

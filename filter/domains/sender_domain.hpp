@@ -1,4 +1,4 @@
-// Which domain an entry of the bits stands for in the section `sender-domains`: that of its sender. Pure; safe from any
+// The domain that the section `sender-domains` has for an entry of the bits: that of its sender. Pure; safe from any
 // thread.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace bloomgate {
 
-// The key `@domain` of the domain of an address: a part of its key. The domain is the canonical one, exactly: neither
-// one above it nor one below it; an address literal is one, too.
+// The key `@domain` of the domain of an address: a part of its key. It is exactly the canonical domain, neither one
+// above it nor one below it. An address literal counts as a domain.
 inline std::string_view domain_of_address(std::string_view key) noexcept {
   // Only a local part in quotes may have an '@' of its own, so the last one begins the domain. (memrchr(3) takes a
   // fraction of the time of rfind().)

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kEachByte = 0x0101010101010101;
 constexpr std::uint64_t kHighBits = 0x8080808080808080;
 
-// How many ones the bytes 0 to i have, in byte i: without an instruction for it (Knuth, The Art of Computer Programming
+// In byte i, how many ones the bytes 0 to i have: without an instruction for it (Knuth, The Art of Computer Programming
 // 4A, section 7.1.3).
 std::uint64_t ones_up_to_each_byte(std::uint64_t word) noexcept {
   word -= word >> 1 & 0x5555555555555555;
@@ -20,10 +20,10 @@ std::uint64_t ones_up_to_each_byte(std::uint64_t word) noexcept {
   return ((word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f) * kEachByte;
 }
 
-// The place of a one by its number, 1 to 64, which the word has (Vigna, "Broadword implementation of rank/select
-// queries", 2008).
+// The position of a one by its number, 1 to 64; the word must have that many (Vigna, "Broadword implementation of
+// rank/select queries", 2008).
 unsigned place_of_one(std::uint64_t word, std::uint64_t ones_up_to, std::uint64_t number) noexcept {
-  // The bytes that have fewer ones up to their end have a high bit here; no sum of eight of them is lost.
+  // Each byte with fewer ones up to its end has its high bit set here; no sum of eight of them overflows.
   const std::uint64_t before = (((number - 1) * kEachByte | kHighBits) - ones_up_to) & kHighBits;
   const unsigned byte = static_cast<unsigned>((before >> 7) * kEachByte >> 56);
   const std::uint64_t skipped = byte == 0 ? 0 : ones_up_to >> (8 * byte - 8) & 0xff;
@@ -42,8 +42,8 @@ std::uint64_t SenderDomains::word_of_table(std::uint64_t group) const noexcept {
   return load_little_endian<std::uint64_t>(bytes_.data() + coding_.group_bytes() + 8 * group);
 }
 
-// 64 bits from that one on, which is one of the groups'. Behind the last word of these stands the table, so there are
-// always eight more bytes to read.
+// 64 bits from that bit on, which must be in the groups. The table follows the last word of the groups, so eight more
+// bytes can always be read.
 std::uint64_t SenderDomains::bits_at(std::uint64_t bit) const noexcept {
   const std::byte* const first = bytes_.data() + bit / 8;
   const unsigned shift = bit % 8;
@@ -89,7 +89,7 @@ bool SenderDomains::contains(DomainNumber number) const noexcept {
 
 bool SenderDomains::contains(DomainNumber number, const Group& group) const noexcept {
   const std::uint64_t buckets_before = coding_.bucket_of(number) % DomainCoding::kBucketsOfGroup;
-  // A zero ends each bucket. So the bucket begins behind as many of them as there are buckets before it.
+  // A zero ends each bucket. So the bucket begins after as many zeros as there are buckets before it.
   std::uint64_t at = group.begin;
   if (buckets_before != 0) {
     std::uint64_t word = at / 64;

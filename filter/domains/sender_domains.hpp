@@ -1,13 +1,13 @@
-// The domains of all senders that the bits of a filter hold, as a section of the filter's file keeps them: an address
-// whose domain is not among them is not listed, whatever the bits say.
+// The domains of all senders that the bits of a filter hold, as a section of the filter's file. An address whose domain
+// is not among them is not listed, whatever the bits say.
 //
-// So a stranger is found by chance only at a domain that has a listed address. With n domains, a domain that has none
-// is taken for one of them with a probability of n / 2^60: below 10^-9 for n = 10^9.
+// So a non-member is a false positive only at a domain that has a listed address. With n domains, a domain without a
+// listed address is taken for one of them with a probability of n / 2^60: below 10^-9 for n = 10^9.
 //
 // A view: the bytes must outlive it. Look-ups are const, noexcept, allocate nothing and may run in any number of
-// threads at once. They are safe and short whatever the bytes hold; only their answers need sound ones. A look-up reads
-// one line of the cache in the table of the groups, one or two where its group begins, and one with the low bits; in a
-// section that somebody made to be slow, DomainCoding::kMostOfBucket bounds it.
+// threads at once. They are safe and short, whatever the bytes hold; only for sound bytes are their answers right. A
+// look-up reads one cache line of the table of the groups, one or two where its group begins, and one with the low
+// bits. DomainCoding::kMostOfBucket bounds it for a section that an attacker made to be slow.
 #pragma once
 
 #include <cstddef>
@@ -21,37 +21,38 @@ namespace bloomgate {
 
 class SenderDomains {
  public:
-  // There is no such section: any domain may have a listed sender.
+  // Without a section: any domain may have a listed sender.
   SenderDomains() = default;
-  // `bytes` must be as many as the coding of so many domains takes, and `domains` at most kMostSenderDomains.
+  // `bytes` must have the size that the coding of so many domains has; `domains` must be at most kMostSenderDomains.
   SenderDomains(std::span<const std::byte> bytes, std::uint64_t domains) noexcept : bytes_(bytes), coding_(domains) {}
 
   bool is_there() const noexcept { return !bytes_.empty(); }
   std::uint64_t size() const noexcept { return coding_.domains(); }
   const DomainCoding& coding() const noexcept { return coding_; }
 
-  // A group's place. It ends before the next group's, and is within the section whatever the table of the groups holds.
+  // The position of a group. It ends before the next group, and within the section, whatever the table of the groups
+  // holds.
   struct Group {
     std::uint64_t begin = 0;       // its first bit
     std::uint64_t domains = 0;     // in it
-    std::uint64_t unary_bits = 0;  // the low bits begin behind these
+    std::uint64_t unary_bits = 0;  // the low bits begin after these
     bool is_possible = false;
   };
 
-  // Whether a domain is among them; there must be a section.
+  // Whether a domain is among them. There must be a section.
   bool contains(DomainNumber number) const noexcept;
-  // Tell the processor to fetch what contains() reads: first the table of the groups, and once that is there, what lies
-  // in the group, which is for contains(). So many look-ups at once need not wait for memory.
+  // Prefetch the memory that contains() reads: first the table of the groups; then, once that is in the cache, the bits
+  // of the group. The result is for contains(). So many look-ups at once need not wait for memory.
   void prefetch(DomainNumber number) const noexcept;
   Group prefetch_group(DomainNumber number) const noexcept;
   bool contains(DomainNumber number, const Group& group) const noexcept;
 
-  // Appends the domains of a group in ascending order. False if the group is not as the format has it; what was
-  // appended means nothing then, but each is a number for contains().
+  // Appends the domains of a group in ascending order. Returns false if the group violates the format. The appended
+  // numbers then mean nothing, but each of them is a number for contains().
   bool decode_group(std::uint64_t group, std::vector<DomainNumber>& out) const;
 
-  // Whether these groups are as the format has them: the numbers of domains fit, no bucket has more than it may, and
-  // all domains ascend. With the last group goes what is behind it: the bits that fill the last word are zero.
+  // Whether these groups follow the format: the numbers of domains fit, no bucket has more than it may, and all domains
+  // ascend. If the last group is among them, also whether the bits that fill the last word are zero.
   bool groups_are_sound(std::uint64_t first, std::uint64_t end) const;
 
  private:

@@ -1,5 +1,5 @@
-// Walks through the domains of a section in ascending order, a group in memory at a time. For one thread; the section
-// must outlive it. A section that is not there has none.
+// Iterates over the domains of a section in ascending order, with one group in memory at a time. For one thread; the
+// section must outlive it. If there is no section, it has no domains.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class SenderDomainsCursor {
  public:
   explicit SenderDomainsCursor(const SenderDomains& domains) : domains_(&domains) { fill(); }
 
-  // Nothing: there are no more.
+  // Nothing if there are no more.
   std::optional<DomainNumber> peek() const noexcept {
     return at_ < group_.size() ? std::optional(group_[at_]) : std::nullopt;
   }
@@ -29,8 +29,7 @@ class SenderDomainsCursor {
     while (domains_->is_there() && at_ == group_.size() && next_group_ != domains_->coding().groups()) {
       group_.clear();
       at_ = 0;
-      // A section that was not verified may hold a group that is not as the format has it: then what of it could be
-      // read.
+      // An unverified section may have a group that violates the format. The cursor then uses what it could decode.
       domains_->decode_group(next_group_++, group_);
     }
   }

@@ -36,7 +36,7 @@ void SenderDomainsEncoder::add(std::span<const DomainNumber> numbers) {
     if (++count_ > coding_.buckets() || has_full_bucket_) continue;
     const std::uint64_t bucket = coding_.bucket_of(number);
     end_groups_before(bucket / DomainCoding::kBucketsOfGroup);
-    // They ascend: so a bucket is full if the one that many places before is in it, too.
+    // They ascend. So a bucket is full if the domain kMostOfBucket positions earlier is in it, too.
     const std::size_t size = group_.size();
     has_full_bucket_ =
         size >= DomainCoding::kMostOfBucket && coding_.bucket_of(group_[size - DomainCoding::kMostOfBucket]) == bucket;
@@ -44,7 +44,7 @@ void SenderDomainsEncoder::add(std::span<const DomainNumber> numbers) {
   }
 }
 
-// After this, the group is the one that takes domains.
+// Afterwards `group` is the group that receives domains.
 void SenderDomainsEncoder::end_groups_before(std::uint64_t group) {
   while (table_.size() <= group) {
     end_group();
@@ -54,7 +54,7 @@ void SenderDomainsEncoder::end_groups_before(std::uint64_t group) {
 
 void SenderDomainsEncoder::end_group() {
   in_groups_ += group_.size();
-  // The one of a domain stands behind a zero for each bucket before its own, and a one for each domain before it.
+  // The one of a domain comes after a zero for each bucket before its own, and a one for each domain before it.
   const std::uint64_t unary_bits = coding_.buckets_of_group() + group_.size();
   unary_.assign(unary_bits / 64 + 1, 0);
   for (std::size_t i = 0; i < group_.size(); ++i) {
@@ -70,7 +70,7 @@ void SenderDomainsEncoder::end_group() {
   group_.clear();
 }
 
-// Less than 64 bits; all others of `bits` are zero.
+// `count` must be less than 64; all other bits of `bits` must be zero.
 void SenderDomainsEncoder::put(std::uint64_t bits, unsigned count) {
   word_ |= bits << word_bits_;
   if (word_bits_ + count < 64) {
@@ -78,7 +78,7 @@ void SenderDomainsEncoder::put(std::uint64_t bits, unsigned count) {
     return;
   }
   put_word(word_);
-  const unsigned put_bits = 64 - word_bits_;  // less than 64, as `count` is
+  const unsigned put_bits = 64 - word_bits_;  // less than 64, like `count`
   word_ = bits >> put_bits;
   word_bits_ = count - put_bits;
 }

@@ -8,7 +8,7 @@ std::uint64_t BlockMaker::block_of(KeyHash hash) const noexcept {
   return rules_->bytes_of(shape_, hash).begin / bytes_of_block_;
 }
 
-// The hashes are all those of the block.
+// `hashes` must be all hashes of the block.
 void BlockMaker::make(BodyPart part, std::span<KeyHash> hashes) {
   counted_ += rules_->make_block(shape_, part, hashes);
 }
@@ -16,7 +16,8 @@ void BlockMaker::make(BodyPart part, std::span<KeyHash> hashes) {
 void BlockMaker::take(BodyPart part, KeyHash first, KeyHash last, std::span<const KeyHash> hashes) {
   const std::uint64_t first_block = block_of(first);
   const std::uint64_t blocks = block_of(last) - first_block + 1;
-  // Sorted by block: where the hashes of each begin, and, once they are in their places, where they end.
+  // For sorting by block: first where the hashes of each block begin, and later, when they are in place, where they
+  // end.
   std::vector<std::size_t> ends(blocks + 1);
   for (const KeyHash hash : hashes) ++ends[block_of(hash) - first_block + 1];
   for (std::uint64_t i = 1; i <= blocks; ++i) ends[i] += ends[i - 1];

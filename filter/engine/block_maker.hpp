@@ -1,9 +1,9 @@
 // Makes the blocks of layouts that need all entries of a block at once (LayoutRules::is_made_by_blocks), from hashes
 // that are sorted into partitions. A partition's first and last block may have entries in its neighbours; their hashes
-// are kept until the last of these has been taken.
+// are kept until the last of these partitions has been taken.
 //
-// Used by FilterBuilder. Different threads may take different partitions at once; finish() is for one thread while none
-// does.
+// Used by FilterBuilder. Different threads may take different partitions at once; finish() is for one thread, while no
+// other thread takes a partition.
 #pragma once
 
 #include <atomic>
@@ -19,19 +19,19 @@ namespace bloomgate {
 
 class BlockMaker {
  public:
-  // The shape is known, with its number of blocks.
+  // `shape` must already have its number of blocks.
   explicit BlockMaker(const FilterShape& shape) noexcept
       : shape_(shape), rules_(&layout_rules(shape.layout)), bytes_of_block_(rules_->parts(shape).bytes) {}
 
-  // All hashes of a partition, from `first` up to and including `last`. Makes the blocks that lie within it.
+  // Adds all hashes of a partition, from `first` up to and including `last`. Makes the blocks that lie within it.
   void take(BodyPart part, KeyHash first, KeyHash last, std::span<const KeyHash> hashes);
 
-  // Makes the blocks that were kept and begin before `end_block`, with `threads` threads.
+  // Makes the kept blocks that begin before `end_block`, with `threads` threads.
   void finish(BodyPart part, std::uint64_t end_block, unsigned threads);
 
   std::uint64_t block_of(KeyHash hash) const noexcept;
 
-  // Of the blocks that were made, in layouts that count entries: how many different ones.
+  // In layouts that count entries: how many different entries the finished blocks have.
   std::uint64_t counted() const noexcept { return counted_; }
 
  private:

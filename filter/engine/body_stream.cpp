@@ -8,7 +8,7 @@
 namespace bloomgate {
 namespace {
 
-// What mixing changes: so the mixed hash lies between the least and the greatest with the same high bits.
+// The bits that mixing changes: the mixed hash is between the least and the greatest hash with the same high bits.
 constexpr KeyHash kLowBits = 0xffffffff;
 
 constexpr KeyHash least_mixed(KeyHash stored) noexcept {
@@ -25,7 +25,7 @@ std::vector<BodyStream::Chunk> BodyStream::cut(const HashRun& run) {
   std::vector<Chunk> chunks;
   if (run.hashes.empty()) return chunks;
   waiting_.push_back(run);
-  // Others may go into the chunk that the last hash may go into.
+  // Later hashes may still go into the chunk into which the last hash may go.
   const std::uint64_t last = begin_of(least_mixed(run.hashes.back()));
   while (next_ < array_bytes_ && last >= std::min(next_ + kChecksumChunkBytes, array_bytes_)) {
     chunks.push_back(next_chunk());
@@ -49,7 +49,7 @@ BodyStream::Chunk BodyStream::next_chunk() {
     chunk.runs.push_back(run.part({run.hashes.begin(), behind}));
     if (behind != run.hashes.end()) break;
   }
-  // A few may be mixed to either side.
+  // Mixing may move a few hashes to either side of the end, so these are kept for the next chunk, too.
   while (!waiting_.empty()) {
     auto& hashes = waiting_.front().hashes;
     const auto kept =
@@ -103,7 +103,7 @@ void BodyStream::make_blocks(const Chunk& chunk, BodyPart part, KnownStrangers* 
   std::vector<KeyHash> mixed;
   for (const HashRun& run : chunk.runs) mixed.insert(mixed.end(), run.hashes.begin(), run.hashes.end());
   mix_hashes(mixed, shape_.seed, mixed.data());
-  // All but those with the same high bits are in order already.
+  // Hashes with different high bits are in order already.
   std::ranges::sort(mixed);
   const auto place_of = [this](KeyHash hash) { return begin_of(hash); };
   auto at = std::ranges::lower_bound(mixed, chunk.begin, {}, place_of);

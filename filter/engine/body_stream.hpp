@@ -1,7 +1,7 @@
-// Makes the bit array of a filter from its front to its end, out of hashes in the order of a store, a MiB at a time:
-// in memory of that size, which stays in the cache, and with as many threads as are at hand.
+// Makes the bit array of a filter from its front to its end, from hashes in the order of a store, a MiB at a time: in
+// memory of that size, which stays in the cache, and with as many threads as are available.
 //
-// Used by SortedBuild. make() is safe from any thread; everything else is for one.
+// Used by SortedBuild. make() is safe from any thread; everything else is for one thread.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ class KnownStrangers;
 
 class BodyStream {
  public:
-  // Bytes of the array, and hashes as a store keeps them: all whose bits are there, and perhaps some others. Blocks lie
-  // within such chunks.
+  // A part of the array, and hashes in the form of a store: all hashes that have bits in that part, and perhaps some
+  // others. No block crosses the end of such a chunk.
   struct Chunk {
     std::uint64_t begin = 0;  // a multiple of kChecksumChunkBytes
     std::uint64_t bytes = 0;
@@ -32,14 +32,14 @@ class BodyStream {
   explicit BodyStream(const FilterShape& shape) noexcept
       : shape_(shape), rules_(&layout_rules(shape.layout)), array_bytes_(body_bytes(shape)) {}
 
-  // Takes hashes, which ascend strictly and are greater than those before. Gives the chunks that later ones do not
-  // touch.
+  // Accepts hashes, which must ascend strictly and be greater than those before. Returns the chunks that later hashes
+  // cannot touch.
   std::vector<Chunk> cut(const HashRun& run);
-  // No hashes will come: gives the other chunks.
+  // Call it after the last hashes: returns the remaining chunks.
   std::vector<Chunk> cut_rest();
 
-  // Makes the bytes of a chunk in `memory`, whatever is in there, and gives them. Notes its entries and bits for the
-  // known strangers, if there are any. Throws std::bad_alloc.
+  // Makes the bytes of a chunk in `memory`, whatever is in there, and returns them. Notes the chunk's entries and bits
+  // for the excluded senders, if there are any. Throws std::bad_alloc.
   std::span<const std::byte> make(const Chunk& chunk, std::span<std::byte, kChecksumChunkBytes> memory,
                                   KnownStrangers* strangers = nullptr) const;
 
@@ -53,7 +53,7 @@ class BodyStream {
   const LayoutRules* rules_;
   std::uint64_t array_bytes_;
   std::uint64_t next_ = 0;       // where the next chunk begins
-  std::deque<HashRun> waiting_;  // for the rest of their chunks
+  std::deque<HashRun> waiting_;  // until their chunks are complete
 };
 
 }  // namespace bloomgate

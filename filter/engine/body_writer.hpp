@@ -1,4 +1,4 @@
-// Writes parts of the array, and counts their ones, or their counters, in threads of its own, while the next parts are
+// Writes parts of the array, and counts their ones, or their counters, in its own threads, while the next parts are
 // made. Used by FilterBuilder and CountingUpdate, in one thread.
 #pragma once
 
@@ -20,13 +20,13 @@ class BodyWriter {
   BodyWriter(FilterWriter& writer, const FilterShape& shape, unsigned threads, const std::atomic<bool>& stop,
              WriteProgress& progress);
 
-  // Begins to write a part, which stays as it is until finish(). `begin` is a multiple of kChecksumChunkBytes; the part
-  // ends at such a multiple or at the end of the array. Throws what writing an earlier part threw.
+  // Begins to write a part, which must not change until finish(). `begin` is a multiple of kChecksumChunkBytes; the
+  // part ends at such a multiple or at the end of the array. Throws what writing an earlier part threw.
   void write(std::uint64_t begin, std::span<const std::byte> bytes);
   // Waits until all is written. Throws BloomgateError{cannot_write}, and {interrupted} if `stop` turned true.
   void finish();
 
-  // In all that was written, once it is finished (FilterHeader::bits_set and saturated).
+  // The counts in all that was written, valid after finish() (FilterHeader::bits_set and saturated).
   std::uint64_t ones() const noexcept { return ones_; }
   std::uint64_t saturated() const noexcept { return saturated_; }
 

@@ -44,7 +44,7 @@ FilterShape shape_of(const BuildOptions& options) {
                                                       std::string(rules.name()).append(rules.why_no_store()) +
                                                       "; take the layout page, line or ribbon");
   }
-  blocks_for(1, options.bits_per_entry, block_bytes);  // refuses bits per entry out of range
+  blocks_for(1, options.bits_per_entry, block_bytes);  // throws for bits per entry out of range
   return {.layout = options.layout,
           .hash_family = options.hash_family,
           .hashes = options.hashes,
@@ -56,7 +56,7 @@ FilterShape shape_of(const BuildOptions& options) {
 
 namespace {
 
-// How the hashes are made that a store of the filter keeps, or would keep.
+// How to make the hashes that a store of the filter keeps, or would keep.
 StoreShape stored_shape(const FilterShape& shape) {
   return {.hash_family = shape.hash_family, .seed = shape.store_seed.value_or(shape.seed), .profile = shape.profile};
 }
@@ -91,7 +91,7 @@ void FilterBuilder::set_strangers(KnownStrangers& strangers, std::function<void(
   const LayoutRules& rules = layout_rules(shape_.layout);
   if (!rules.why_no_strangers().empty()) {
     throw BloomgateError(ErrorCode::bad_argument, "the layout " + std::string(rules.name()) +
-                                                      " goes without known strangers, " +
+                                                      " goes without excluded senders, " +
                                                       std::string(rules.why_no_strangers()) + "; take another layout");
   }
   strangers.start_again();
@@ -100,13 +100,13 @@ void FilterBuilder::set_strangers(KnownStrangers& strangers, std::function<void(
 }
 
 void FilterBuilder::make_partitions() {
-  // If the bits are set soon, the hashes need no more memory than the bits; taking memory is slow, too.
+  // If the bits are set soon, the hashes need no more memory than the bits. Allocating memory is slow, too.
   constexpr std::uint64_t kLeastOfUse = std::uint64_t{64} << 20;
-  // Lists are lists of addresses as a rule.
+  // Most lists have far more addresses than other entries.
   const std::uint64_t domain_bytes = options_.memory_bytes / 8;
   const std::uint64_t sender_domain_bytes = options_.sender_domains ? options_.memory_bytes / 8 : 0;
   const std::uint64_t address_bytes = options_.memory_bytes - domain_bytes - sender_domain_bytes;
-  // If the array's size is not known: what suits an array as large as the memory.
+  // If the array's size is not known, choose what suits an array as large as the memory.
   const std::uint64_t array_bytes = shape_.block_count != 0 ? body_bytes(shape_) : address_bytes;
   const std::uint64_t wanted_bytes =
       body_ ? std::min(address_bytes, std::max(array_bytes, kLeastOfUse)) : address_bytes;
@@ -178,8 +178,8 @@ void FilterBuilder::spill() {
   spill_->take(*partitions_, options_.threads);
 }
 
-// The bytes of the array with a partition's bits; neighbours may share some. Hashes that no entry can have may point
-// past the array's end.
+// Where the bytes of the array with a partition's bits begin; neighbouring partitions may share some bytes. Hashes that
+// no entry can have may point past the array's end.
 std::uint64_t FilterBuilder::begin_of(std::size_t partition) const noexcept {
   const KeyHash first = partitions_->first_hash(partition);
   return std::min(layout_rules(shape_.layout).bytes_of(shape_, first).begin, body_bytes(shape_));
@@ -199,7 +199,7 @@ void FilterBuilder::for_each_run(std::size_t partition, Visit visit) const {
   partitions_->for_each_run(partition, visit);
 }
 
-// The same as the layout wants them. Mixing leaves a hash in its partition.
+// The same in the form that the layout needs. Mixing never moves a hash to another partition.
 template <typename Visit>
 void FilterBuilder::for_each_value_run(std::size_t partition, Visit visit) const {
   if (!shape_.store_seed) return for_each_run(partition, visit);
@@ -229,8 +229,8 @@ void FilterBuilder::set_bits(BodyPart part, std::size_t first_partition, std::si
                         for_each_noted_run);
 }
 
-// How much of the array to have in memory at once: as much as is allowed, but at least what the largest partition needs
-// beside the started chunk before it.
+// How much of the array to have in memory at once: as much as is allowed, but at least as much as the largest partition
+// needs in addition to the started chunk before it.
 std::uint64_t FilterBuilder::part_bytes() const noexcept {
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < partitions_->partition_count(); ++i) most = std::max(most, end_of(i) - begin_of(i));
@@ -239,12 +239,12 @@ std::uint64_t FilterBuilder::part_bytes() const noexcept {
   return least >= array_bytes ? array_bytes : std::clamp(options_.body_memory_bytes, least, array_bytes);
 }
 
-// Where the whole chunks end that neither this partition nor a later one touches.
+// The end of the whole chunks that neither this partition nor a later one changes.
 std::uint64_t FilterBuilder::done_before(std::size_t partition) const noexcept {
   return begin_of(partition) / kChecksumChunkBytes * kChecksumChunkBytes;
 }
 
-// Makes a part of the array, up to `end`, and has what is ready of it written while the rest is made.
+// Makes a part of the array, up to `end`, and has finished chunks of it written while the rest is made.
 void FilterBuilder::write_part(BodyWriter& writer, BodyPart part, std::size_t first_partition,
                                std::size_t end_partition, std::uint64_t end) {
   constexpr std::size_t kSteps = 16;
@@ -283,7 +283,7 @@ void FilterBuilder::write_parts(BodyWriter& writer) {
   }
 }
 
-// Writes the array, and the pages of the store beside it, out of the same sorted partitions. Gives the number of ones
+// Writes the array, and the pages of the store beside it, from the same sorted partitions. Returns the number of ones
 // in the array.
 std::uint64_t FilterBuilder::write_sorted(FilterWriter& writer, const std::atomic<bool>& stop,
                                           WriteProgress& progress) {
@@ -309,7 +309,7 @@ std::uint64_t FilterBuilder::write_sorted(FilterWriter& writer, const std::atomi
   return build.ones();
 }
 
-// Gives the number of different domain entries.
+// Returns the number of different domain entries.
 std::uint64_t FilterBuilder::write_domains(FilterWriter& writer, const std::atomic<bool>& stop) {
   if (domains() == 0) return 0;
   SectionStream section(writer.file(), SectionKind::domains);

@@ -4,20 +4,20 @@
 // order), options and seed give the same bytes, whatever the number of threads and the memory.
 //
 // Addresses and pairs of addresses go into the bit array, domain entries and pairs with a domain into a section of
-// their own. Below, what is said of addresses and domain entries holds for such pairs, too.
+// their own. Below, "addresses" and "domain entries" include such pairs.
 //
-// Hashes are kept as a store keeps them, and mixed with the filter's seed, where it has a store, when bits are set.
+// Hashes are kept as a store keeps them. If the filter has a store, they are mixed with its seed when bits are set.
 //
 // If the number of addresses is known before the first one (options or expect()) and the bit array fits into memory,
-// the array exists from the start. The builder then keeps hashes only until the working memory is full, when flush()
-// sets their bits. Otherwise it keeps them until write(), in the working memory, or in a temporary file when that is
+// the array exists from the start. The builder then keeps hashes only until the working memory is full; flush() then
+// sets their bits. Otherwise it keeps them until write(), in the working memory, and in a temporary file when that is
 // full: 8 bytes per address in the layouts page, line and ribbon, 8 bytes for each of its k probes in the others.
-// write() then makes and writes the array in parts that fit into memory. In the layout ribbon it always does so, since
-// a block is made of all its entries at once, and in the layout counting, where each entry must count once however
-// often it was added. Of a domain entry it always keeps 8 bytes until write().
+// write() then makes and writes the array in parts that fit into memory. Two layouts always do so: ribbon, since a
+// block is made of all its entries at once, and counting, where each entry must count once, however often it was added.
+// For a domain entry the builder always keeps 8 bytes until write().
 //
-// Known strangers (known_strangers.hpp) are compared with the entries wherever bits are set, as these are at hand
-// there.
+// Excluded senders (known_strangers.hpp) are compared with the entries wherever bits are set, since the entries are
+// available there.
 //
 // With options.sender_domains the domains of all addresses are gathered, too (gathered_domains.hpp).
 //
@@ -63,27 +63,27 @@ struct BuildOptions {
   double bits_per_entry = 8;                             // 1 to 64
   std::uint32_t hashes = 6;                              // 1 to LayoutRules::most_hashes()
   std::optional<std::uint64_t> expected_entries = {};    // sizes the filter; without it the addresses are counted
-  std::uint64_t seed = 0;                                // random_seed(), unless the same bytes are wanted again
+  std::uint64_t seed = 0;                                // random_seed(), unless the same bytes are needed again
   AddressProfile profile = {};                           // must be the one that the entries were made with
   unsigned threads = 1;                                  // at least 1; as many lanes
   std::uint64_t memory_bytes = std::uint64_t{16} << 20;  // for hashes, beside the bit array; see kEntriesAtOnce
   // For the bit array, or for the part of it that is being made; at least some MiB.
   std::uint64_t body_memory_bytes = std::numeric_limits<std::uint64_t>::max();
-  std::string scratch_folder = "/var/tmp";              // of the temporary file, if one is needed
+  std::string scratch_folder = "/var/tmp";              // for the temporary file, if one is needed
   unsigned kept_generations = 0;                        // see keep_generation()
-  std::shared_ptr<const SecretKey> sign_key = nullptr;  // by which the filter is signed; null: it is not
-  // Where to put the store, the exact set of the entries (StoreWriter); empty: there is none. Only in layouts whose
-  // values are hashes. All hashes are kept until write(), then.
+  std::shared_ptr<const SecretKey> sign_key = nullptr;  // signs the filter; null: the filter is not signed
+  // Where to put the store, the exact set of the entries (StoreWriter); empty: no store. Only in layouts whose values
+  // are hashes. With a store, all hashes are kept until write().
   std::string store_path = {};
-  // The seed of the hashes that a store keeps; the filter mixes them with its own seed (mix_hash). Given where a store
-  // is added, which has it; where only a store is written, `seed` if it is not given.
+  // The seed of the hashes that a store keeps; the filter mixes them with its own seed (mix_hash). Set it if a store is
+  // added, which has such a seed. If a store is only written, the default is `seed`.
   std::optional<std::uint64_t> store_seed = {};
-  // Whether the filter gets the domains of all senders, so that nobody at another domain is found by chance. A store
-  // gets them, too.
+  // Whether the filter gets the domains of all senders, so that no sender at another domain is a false positive. A
+  // store gets them, too.
   bool sender_domains = false;
 };
 
-// The filter's shape that the options ask for, without the number of blocks. Throws BloomgateError{bad_argument} for
+// The shape of the filter for these options, without the number of blocks. Throws BloomgateError{bad_argument} for
 // options out of range.
 FilterShape shape_of(const BuildOptions& options);
 
@@ -92,9 +92,9 @@ bool keeps_all_hashes(const BuildOptions& options) noexcept;
 
 class FilterBuilder {
  public:
-  class alignas(64) Lane {  // lines of the cache that no other thread writes to
+  class alignas(64) Lane {  // cache lines that no other thread writes to
    public:
-    // `sender_domains` is null where they are not gathered.
+    // `sender_domains` is null if they are not gathered.
     Lane(HashPartitions::Lane& hashes, HashPartitions::Lane& domains, GatheredDomains::Lane* sender_domains,
          const FilterShape& shape)
         : hashes_(&hashes),
@@ -131,15 +131,15 @@ class FilterBuilder {
       add_to_bits(key);
     }
 
-    // What of the stored hashes are pairs.
+    // Notes the pairs among stored hashes.
     void note_stored_kinds(const KindsHeld& kinds) noexcept { kinds_ += kinds; }
-    // Hashes of addresses, of domain entries, or of the addresses' domains, that a store with options.store_seed has
-    // kept.
+    // Adds hashes of addresses, of domain entries, or of the addresses' domains, from a store with
+    // options.store_seed.
     void add_stored(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) hashes_->add(hash);
       addresses_ += hashes.size();
     }
-    // So many of these had come again.
+    // So many of these addresses were repeated.
     void note_repeated(std::uint64_t addresses) noexcept { addresses_ += addresses; }
     void add_stored_domains(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) domain_hashes_->add(hash);
@@ -149,7 +149,7 @@ class FilterBuilder {
       if (sender_domains_ != nullptr) sender_domains_->add_stored(hashes);
     }
 
-    // The worker calls this when it is done for now; see HashPartitions::Lane.
+    // The worker calls this when it pauses or ends; see HashPartitions::Lane.
     void settle() {
       hashes_->settle();
       domain_hashes_->settle();
@@ -190,9 +190,9 @@ class FilterBuilder {
   // BloomgateError{out_of_memory, size_overflow}.
   void expect(std::uint64_t entries);
 
-  // Addresses that must not be taken for listed; settled, made for shape_of(), and there until write() ends. Only
-  // before the first entry. write() calls `review` when it has noted all that it notes about them, and before it puts
-  // anything in place: what that throws ends the build. Throws BloomgateError{bad_argument} in the layout counting.
+  // Addresses that the filter must not list. They must be settled, made for shape_of(), and live until write() ends.
+  // Only before the first entry. write() calls `review` when it has noted everything about them, and before it
+  // publishes anything: if `review` throws, the build ends. Throws BloomgateError{bad_argument} in the layout counting.
   void set_strangers(KnownStrangers& strangers, std::function<void()> review = {});
 
   // For one thread: adds an entry through the first lane, and calls flush() when needed.
@@ -211,7 +211,7 @@ class FilterBuilder {
   // BloomgateError{cannot_write} if the file cannot be written.
   void flush();
 
-  // Of what was added, duplicates counted each time.
+  // Counts of what was added, duplicates counted each time.
   std::uint64_t addresses() const noexcept;
   std::uint64_t domains() const noexcept;
   KindsHeld kinds() const noexcept;
@@ -225,7 +225,7 @@ class FilterBuilder {
   // Builds the filter, reads it back, checks it, and puts it at `path` (see FilterWriter). If `stop` turns true
   // meanwhile, throws BloomgateError{interrupted} and leaves nothing behind. Also throws what FilterWriter and
   // HashSpill throw, and BloomgateError{out_of_memory, size_overflow}. Returns the header as written.
-  // The store is put at its path with it: if the process ends before write() does, the two files are a pair that
+  // The store is published with it: if the process ends before write() does, the two files are still a pair that
   // open_store() opens, the old or the new one.
   FilterHeader write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress);
   FilterHeader write(const std::string& path, const std::atomic<bool>& stop) {
@@ -258,9 +258,9 @@ class FilterBuilder {
   std::unique_ptr<GatheredHashes> domains_;
   std::unique_ptr<GatheredDomains> sender_domains_;  // if the filter gets them
   std::vector<Lane> lanes_;
-  std::optional<AnonymousMemory> body_;      // all of it, from the start
+  std::optional<AnonymousMemory> body_;      // the whole array, if it exists from the start
   std::unique_ptr<BlockMaker> block_maker_;  // in layouts that need whole blocks
-  std::unique_ptr<StoreWriter> store_;       // while write() runs, if there is to be one
+  std::unique_ptr<StoreWriter> store_;       // while write() runs, if a store is written
   KnownStrangers* strangers_ = nullptr;      // if there are any
   std::function<void()> review_;
 };

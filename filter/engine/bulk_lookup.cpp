@@ -23,7 +23,7 @@ BulkLookup::BulkLookup(const FilterView& view, unsigned threads, std::uint64_t m
 BulkLookup::DomainBits::DomainBits(const SenderDomains& domains) {
   constexpr std::uint64_t kMostDomains = std::uint64_t{1} << 24;
   if (domains.size() == 0 || domains.size() > kMostDomains) return;
-  // 16 to 32 bits a domain: of the others, one in 16 at most is taken for one that may be there.
+  // 16 to 32 bits for each domain. So at most one in 16 of the unknown domains passes this test.
   const std::uint64_t bits = std::bit_ceil(std::max<std::uint64_t>(domains.size(), 4)) * 16;
   shift = kDomainNumberBits - static_cast<unsigned>(std::countr_zero(bits));
   words.resize(bits / 64);
@@ -33,7 +33,7 @@ BulkLookup::DomainBits::DomainBits(const SenderDomains& domains) {
   }
 }
 
-// All of them at once, so that they do not wait for memory one after the other.
+// Looks up all of them at once, so that they do not wait for memory one after the other.
 void BulkLookup::Lane::look_up_domains() {
   const SenderDomains& domains = view_->sender_domains();
   const auto waiting = std::span(waiting_).first(waiting_count_);

@@ -1,6 +1,6 @@
 // Counts how many of a great many keys a filter holds, at the speed at which it was built. It hashes keys and sorts
 // them by their part of the array, as the builder does (hash_partitions.hpp), and then reads each part while it is in
-// the cache. It does not tell which key was found; for that, and for few keys, use LookupBatch.
+// the cache. It does not report which key was found; for that, and for few keys, use LookupBatch.
 //
 // Used by `bloomgate query --count` and `verify`. Lanes are for worker threads: one thread at a time may use a lane,
 // and different threads may use different lanes at once. Everything else is for one thread while no lane is in use.
@@ -19,8 +19,8 @@ namespace bloomgate {
 
 class BulkLookup {
  public:
-  // A bit for each piece of the range of domains; those are set that have one. Most unknown domains are told by it
-  // alone.
+  // A bit for each piece of the range of domains, which is set if the piece has a domain. It alone decides for most
+  // unknown domains.
   struct DomainBits {
     explicit DomainBits(const SenderDomains& domains);
     bool may_have(DomainNumber domain) const noexcept {
@@ -28,7 +28,7 @@ class BulkLookup {
       return words.empty() || (words[bit / 64] >> bit % 64 & 1) != 0;
     }
 
-    std::vector<std::uint64_t> words = {};  // empty: there would be too many
+    std::vector<std::uint64_t> words = {};  // empty if there would be too many
     unsigned shift = 0;
   };
 
@@ -52,7 +52,7 @@ class BulkLookup {
       waiting_[waiting_count_++] = {.hash = hash, .domain = domain};
       if (waiting_count_ == waiting_.size()) look_up_domains();
     }
-    // An entry that is known to be found already.
+    // Counts an entry that the caller already knows to be in the filter.
     void add_found() noexcept {
       ++found_at_once_;
       ++keys_;
@@ -62,7 +62,7 @@ class BulkLookup {
       found_at_once_ += view_->contains_domain(key) ? 1U : 0U;
       ++keys_;
     }
-    // The worker calls this when it is done for now.
+    // The worker calls this when it pauses or ends.
     void settle() {
       look_up_domains();
       hashes_->settle();
@@ -75,7 +75,7 @@ class BulkLookup {
     struct Waiting {
       KeyHash hash = 0;
       DomainNumber domain = 0;
-      SenderDomains::Group group = {};  // where the domain is, once that is looked up
+      SenderDomains::Group group = {};  // where the domain is, after prefetch_group()
     };
     static constexpr std::size_t kKnownDomains = 4096;
 
@@ -90,14 +90,14 @@ class BulkLookup {
     std::uint64_t found_at_once_ = 0;
     std::array<Waiting, kMostWaiting> waiting_ = {};
     std::size_t waiting_count_ = 0;
-    // Domains that were found, and 1: most keys of a list have one that was there a moment ago.
+    // Domains that were found, plus 1: most keys of a list have a domain that another key had shortly before.
     std::vector<DomainNumber> known_ = std::vector<DomainNumber>(kKnownDomains);
   };
 
   // Whether the filter's layout allows it: an entry must be one value.
   static bool suits(const FilterView& view) noexcept;
 
-  // `memory_bytes` is for the hashes. Little memory costs time, but each lane gets what it needs. Beside them, up to
+  // `memory_bytes` is for the hashes. Little memory costs time, but each lane gets what it needs. In addition, up to
   // 16 million sender domains take two to four bytes each. Throws BloomgateError{out_of_memory}.
   BulkLookup(const FilterView& view, unsigned threads, std::uint64_t memory_bytes);
   BulkLookup(const BulkLookup&) = delete;

@@ -35,18 +35,19 @@ std::string quoted(TagSeparators separators) {
   return separators.none() ? "none" : "'" + separators.text() + "'";
 }
 
-// Of known strangers only those are in the file that its own bits hit, and no longer which of them are entries
-// elsewhere.
+// The file has only those excluded senders whose bits are all set in it, and no longer shows which excluded senders are
+// entries elsewhere.
 void require_no_strangers(const MappedFilter& filter) {
   if (filter.header().strangers.known == 0) return;
-  throw BloomgateError(ErrorCode::bad_argument,
-                       filter.path() + " was built with " + choice_names().strangers +
-                           ": which of the known strangers the bits of a combination hit cannot be told from it; build "
-                           "a new filter from the lists",
-                       {.path = filter.path()});
+  throw BloomgateError(
+      ErrorCode::bad_argument,
+      filter.path() + " was built with " + choice_names().strangers +
+          ": which of the excluded senders the bits of a combination hit cannot be told from it; build "
+          "a new filter from the lists",
+      {.path = filter.path()});
 }
 
-// Throws unless the bits of a combination are those of the filters.
+// Throws unless the combined bits of the filters are the bits of the combination.
 void require_bits(const MappedFilter& filter) {
   const LayoutRules& rules = layout_rules(filter.header().shape.layout);
   if (!rules.needs_whole_blocks()) return;
@@ -90,12 +91,12 @@ KindsHeld intersected(const KindsHeld& a, const KindsHeld& b) noexcept {
 
 FilterHeader combined_header(std::span<const MappedFilter* const> filters, Combination combination) {
   FilterHeader header = filters.front()->header();
-  header.store_identity = 0;  // no store has what the combination has
+  header.store_identity = 0;  // no store has the entries of the combination
   for (const MappedFilter* filter : filters.subspan(1)) {
     const FilterHeader& other = filter->header();
     header.expected_entries = std::max(header.expected_entries, other.expected_entries);
     header.addresses = saturating_sum(header.addresses, other.addresses);
-    // At most, until they are counted.
+    // An upper bound until they are counted.
     header.domains = combination == Combination::unite ? saturating_sum(header.domains, other.domains)
                                                        : std::min(header.domains, other.domains);
     if (combination == Combination::unite) {
@@ -107,12 +108,12 @@ FilterHeader combined_header(std::span<const MappedFilter* const> filters, Combi
   return header;
 }
 
-// As many as set so many bits, on average, and never fewer than can set them.
+// The number of addresses that set so many bits on average, but never fewer than the minimum that can set them.
 std::uint64_t addresses_of_fill(const FilterHeader& header) noexcept {
   const std::uint64_t least =
       header.bits_set / header.shape.hashes + (header.bits_set % header.shape.hashes != 0 ? 1 : 0);
   const double distinct = distinct_entries(header.bits_set, header.shape);
-  // A full array says nothing but that there are many.
+  // A full array only shows that there are many.
   if (!std::isfinite(distinct)) return std::max(least, header.addresses);
   return std::max(least, static_cast<std::uint64_t>(std::llround(distinct)));
 }
@@ -121,7 +122,7 @@ std::uint64_t chunk_count(const FilterShape& shape) {
   return Section{.bytes = body_bytes(shape)}.chunk_count();
 }
 
-// Walks through the hashes of domain entries in ascending order.
+// Iterates over the hashes of domain entries in ascending order.
 class DomainEntriesCursor {
  public:
   explicit DomainEntriesCursor(const SortedHashes& hashes) : hashes_(&hashes) {}
@@ -169,7 +170,7 @@ void for_each_domain_entry(std::span<const MappedFilter* const> filters, Combina
   for_each_combined(std::move(cursors), combination, use);
 }
 
-// Of the filters those whose sender domains those of the combination are made of; none if it has no such section.
+// The filters whose sender domains make those of the combination; empty if the combination gets no such section.
 std::vector<const MappedFilter*> holders_of_sender_domains(std::span<const MappedFilter* const> filters,
                                                            Combination combination) {
   std::vector<const MappedFilter*> holders;
@@ -177,7 +178,7 @@ std::vector<const MappedFilter*> holders_of_sender_domains(std::span<const Mappe
     if (filter->view().sender_domains().is_there()) {
       holders.push_back(filter);
     } else if (combination == Combination::unite && !filter->header().knows_sender_domains()) {
-      return {};  // nobody knows the domains of its addresses
+      return {};  // the domains of its addresses are not known
     }
   }
   return holders;

@@ -27,7 +27,7 @@ void require_counters(const MappedFilter& filter) {
                        filter.path() + " has the layout " + std::string(rules.name()) +
                            ", whose entries cannot be removed, and it is not changed in place; build one with " +
                            choice_names().layout +
-                           " counting, or keep a store, which 'bloomgate update' changes exactly",
+                           " counting, or keep a store, which 'bloomgate update-store' changes exactly",
                        {.path = filter.path(), .expected = "counting", .got = std::string(rules.name())});
 }
 
@@ -57,8 +57,8 @@ class CountingUpdate::SortedChanges {
  public:
   SortedChanges(const GatheredHashes& hashes, unsigned threads) : hashes_(hashes), threads_(threads) {}
 
-  // Those whose bytes, by `begin_of(hash)`, begin before `end`, and that were not given before. Valid until the next
-  // call.
+  // The hashes that were not returned before and whose bytes, by `begin_of(hash)`, begin before `end`. Valid until the
+  // next call.
   template <typename BeginOf>
   std::span<const KeyHash> next_before(std::uint64_t end, BeginOf begin_of) {
     ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(given_));
@@ -81,7 +81,7 @@ class CountingUpdate::SortedChanges {
 
   const GatheredHashes& hashes_;
   unsigned threads_;
-  std::size_t partition_ = 0;  // the next one
+  std::size_t partition_ = 0;  // the next partition
   std::vector<KeyHash> ready_;
   std::size_t given_ = 0;
 };
@@ -95,7 +95,7 @@ CountingUpdate::CountingUpdate(const MappedFilter& old, CountingChange change, c
       entries_(hash_shape_of(shape_), options.threads, options.memory_bytes, options.scratch_folder,
                change == CountingChange::add && old.header().sender_domains.has_value()) {}
 
-// A piece is some whole blocks, with the old counters, and `changes` are all those of its blocks.
+// A piece is some whole blocks with the old counters. `changes` are all changes of its blocks.
 void CountingUpdate::change_piece(BodyPart piece, std::uint64_t bytes, std::span<const KeyHash> changes) {
   const std::span<const std::byte> old = old_.view().body().subspan(piece.begin, bytes);
   std::ranges::copy(old, piece.data);
@@ -124,7 +124,7 @@ void CountingUpdate::change_piece(BodyPart piece, std::uint64_t bytes, std::span
 void CountingUpdate::write_counters(BodyWriter& writer, const std::atomic<bool>& stop) {
   constexpr std::uint64_t kWindowBytes = std::uint64_t{64} << 20;
   const std::uint64_t array_bytes = body_bytes(shape_);
-  // Both are powers of two, so that a window holds whole pieces, and a piece whole blocks.
+  // Both are powers of two, so that a window has whole pieces, and a piece has whole blocks.
   const std::uint64_t piece_bytes = std::max<std::uint64_t>(rules_->parts(shape_).bytes, kChecksumChunkBytes);
   const AnonymousMemory window(std::min(kWindowBytes, array_bytes), "a part of the counters");
   SortedChanges sorted(entries_.addresses(), options_.threads);
@@ -168,7 +168,7 @@ void CountingUpdate::merge_domains(const std::function<void(std::span<const KeyH
   }
 }
 
-// Those of the old file, and of what is added. Gives their number.
+// Unites the domains of the old file and of the added entries. Returns their number.
 std::uint64_t CountingUpdate::unite_sender_domains() {
   SenderDomainsCursor old(old_.view().sender_domains());
   std::vector<KeyHash> run;
@@ -194,10 +194,11 @@ FilterHeader CountingUpdate::write(const std::string& path, const std::atomic<bo
   write_counters(body, stop);
   header.bits_set = body.ones();
   header.saturated = body.saturated();
-  // Fewer are removed than were added as long as nothing is removed that was not; then the number means nothing.
+  // At most as many addresses are removed as were added, unless some are removed that were never added; then the number
+  // means nothing.
   header.addresses =
       adds ? header.addresses + counts_.addresses : header.addresses - std::min(header.addresses, counts_.addresses);
-  // What a header may say: each address uses that many counters at most.
+  // The minimum that a header may have: each address uses at most that many counters.
   header.addresses = std::max(header.addresses, (header.bits_set + shape_.hashes - 1) / shape_.hashes);
   SectionStream domains(writer.file(), SectionKind::domains);
   CountingCounts again;

@@ -1,5 +1,5 @@
-// The section of the known strangers whose bits are all set, behind those of the entries. Used by FilterBuilder and
-// StoreUpdate.
+// The section of the excluded senders whose bits are all set, after the sections of the entries. Used by FilterBuilder
+// and StoreUpdate.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@
 
 namespace bloomgate {
 
-// Writes it, and the numbers of the strangers into `header`, which has those of the entries. Calls `review`, if there
-// is one, before that: what it throws ends the build. `strangers` have noted everything. Throws
-// BloomgateError{cannot_write}.
+// Writes the section, and the counts of the excluded senders into `header`, which already has those of the entries.
+// Before that it calls `review`, if there is one: if `review` throws, the build ends. `strangers` must have noted
+// everything. Throws BloomgateError{cannot_write}.
 void write_excluded(FilterWriter& writer, FilterHeader& header, KnownStrangers& strangers,
                     const std::function<void()>& review);
 

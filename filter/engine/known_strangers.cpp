@@ -14,11 +14,11 @@
 namespace bloomgate {
 namespace {
 
-// Of 10^7 strangers a partition has 300 KB, which are sorted in the cache.
+// If there are 10^7 excluded senders, a partition has 300 KB, and is sorted in the cache.
 constexpr unsigned kPartitionBits = 8;
 constexpr std::size_t kStrangersAtOnce = 1 << 14;
 
-// The memory for gathering them: of what a stranger takes, 8 bytes.
+// The memory for gathering: 8 bytes of what each excluded sender takes.
 std::uint64_t gathering_bytes(std::uint64_t memory_bytes, std::uint32_t values_per_entry, unsigned lanes) {
   const std::uint64_t of_one = 8 + HashIndex::kBytesOfHash + 1 + (values_per_entry == 1 ? 0 : 9 * values_per_entry);
   return std::max(memory_bytes / of_one * sizeof(KeyHash), least_hash_bytes(lanes));
@@ -89,7 +89,7 @@ void KnownStrangers::note_bits(const FilterShape& shape, ConstBodyPart part, std
   values_per_entry_ == 1 ? note_bits_of_marks(shape, part, end) : note_bits_of_values(shape, part, end);
 }
 
-// The blocks of ascending hashes lie one behind the other, so that the part is read from its front to its end.
+// The blocks of ascending hashes are consecutive, so that the part is read from its front to its end.
 KnownStrangers::Indices KnownStrangers::marks_in(const FilterShape& shape, ConstBodyPart part,
                                                  std::uint64_t end) const noexcept {
   const std::span<const KeyHash> hashes = index_.hashes();

@@ -15,7 +15,7 @@ void publish_pair(FilterWriter& filter, FilterHeader& header, const std::string&
   try {
     filter.commit(header, threads, keeping(kept), key);
   } catch (...) {
-    // The filter may have got its name, and only its folder could not be synced. Then its store must not go.
+    // Maybe the filter has got its name, and only syncing its folder failed. Then its store must not be lost.
     settle_store(store_path, path);
     throw;
   }

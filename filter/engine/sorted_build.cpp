@@ -9,7 +9,7 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::size_t kAheadOfThread = 4;  // pieces, where one before them takes long
+constexpr std::size_t kAheadOfThread = 4;  // the most pieces that may be ahead of one that takes long
 
 }  // namespace
 
@@ -47,7 +47,7 @@ void SortedBuild::work_until_done(const NextPiece& next, unsigned thread) {
   }
 }
 
-// Empty if there is nothing more to be done.
+// The next work; empty if there is none left.
 SortedBuild::Work SortedBuild::next_work(const NextPiece& next) {
   std::unique_lock lock(mutex_);
   while (true) {

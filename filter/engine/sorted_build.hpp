@@ -1,9 +1,9 @@
-// Makes the bits of a filter and the pages of its store out of the same hashes, which come in ascending order, piece by
-// piece: what sorting and merging have in common. Used by FilterBuilder and StoreUpdate.
+// Makes the bits of a filter and the pages of its store from the same hashes, which come in ascending order, piece by
+// piece: the common part of sorting and merging. Used by FilterBuilder and StoreUpdate.
 //
-// Threads take what there is to be done: first MiBs of the array and of the pages whose hashes are all there, so that
-// the memory of these is soon free again, and then the next piece of hashes. No thread waits for another one, unless
-// everything is given out; what is made is written by threads of its own (WriteBehind).
+// Each thread takes the next work: first MiBs of the array and of the pages whose hashes are complete, so that their
+// memory is soon free again, and then the next piece of hashes. No thread waits for another one unless all work is
+// handed out. WriteBehind's own threads write the results.
 #pragma once
 
 #include <atomic>
@@ -28,21 +28,21 @@ namespace bloomgate {
 class SortedBuild {
  public:
   // Appends the hashes of a piece, in strictly ascending order and greater than those of the pieces before. Different
-  // threads make different pieces at once; `thread` is the number of the one that calls.
+  // threads make different pieces at once; `thread` is the number of the calling thread.
   using MakePiece = std::function<void(unsigned thread, std::vector<KeyHash>& out)>;
-  // Gives the next piece, or an empty function if there are no more. Called by one thread at a time.
+  // Returns the next piece, or an empty function if there are no more. Called by one thread at a time.
   using NextPiece = std::function<MakePiece()>;
 
-  // All of these must outlive it. `shape` is that of a filter that is made from a store. Throws
+  // All of these must outlive the object. `shape` is that of a filter that is made from a store. Throws
   // BloomgateError{out_of_memory}.
   SortedBuild(FilterWriter& filter, StoreWriter& store, const FilterShape& shape, unsigned threads,
               KnownStrangers* strangers, const std::atomic<bool>& stop, WriteProgress& progress);
 
-  // Makes and writes all of it; to be called once. Throws what the functions and the writers throw, and
+  // Makes and writes all of it; call it once. Throws what the functions and the writers throw, and
   // BloomgateError{interrupted}.
   void run(const NextPiece& next);
 
-  // In the array that was made.
+  // The number of ones in the array, valid after run().
   std::uint64_t ones() const noexcept { return ones_; }
 
  private:
@@ -69,12 +69,12 @@ class SortedBuild {
   std::mutex mutex_;
   std::condition_variable changed_;
   BodyStream body_;
-  std::deque<Work> chunks_;              // whose hashes are all there
-  std::map<std::size_t, HashRun> made_;  // pieces, behind one that is not made yet
+  std::deque<Work> chunks_;              // whose hashes are complete
+  std::map<std::size_t, HashRun> made_;  // finished pieces after one that is not finished
   std::size_t begun_ = 0;                // pieces
   std::size_t cut_ = 0;                  // of these
   bool has_more_ = true;
-  bool has_ended_ = false;  // all is cut, or somebody gave up
+  bool has_ended_ = false;  // all is cut, or a thread failed
   WriteBehind disk_;        // the last member: its threads use the others
 };
 

@@ -1,5 +1,5 @@
-// Makes the part of a store that a rank of bloomgate-mpi has, beside its bits, in one thread: sorts the hashes of each
-// partition and hands them on in order.
+// Makes the part of a store that belongs to a rank of bloomgate-mpi, beside its bits, in one thread: sorts the hashes
+// of each partition and passes them on in order.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class StoreBuild {
   // Appends the hashes of a partition; called from several threads for different partitions.
   using Gather = std::function<void(std::size_t partition, std::vector<KeyHash>& hashes)>;
 
-  // Gets the hashes in strictly ascending order, all greater than those before.
+  // Called with the hashes in strictly ascending order, all greater than those before.
   using HandOn = std::function<void(std::span<const KeyHash> hashes)>;
 
   // There are 2^partition_bits partitions.
@@ -29,7 +29,7 @@ class StoreBuild {
         gathered_(threads),
         sorters_(threads) {}
 
-  // Takes these partitions, which come behind those that it took before. Throws what the two functions throw.
+  // Processes these partitions, which must come after those of the calls before. Throws what the two functions throw.
   void take(std::size_t first, std::size_t end, const Gather& gather);
 
  private:
@@ -38,7 +38,7 @@ class StoreBuild {
   unsigned threads_;
   std::vector<std::vector<KeyHash>> gathered_;  // for each thread
   std::vector<HashSorter> sorters_;             // for each thread
-  std::vector<std::vector<KeyHash>> sorted_;    // for each partition that is taken at once
+  std::vector<std::vector<KeyHash>> sorted_;    // for each partition of one round
 };
 
 }  // namespace bloomgate

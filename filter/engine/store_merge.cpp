@@ -44,7 +44,7 @@ UpdateCounts merge_hashes(std::span<const KeyHash> old, std::span<const KeyHash>
   std::uint64_t gone = 0;
   out.reserve(out.size() + old.size() + added.size());
   for (auto next = old.begin(); next != old.end();) {
-    // Most runs are without a change.
+    // Most runs have no change.
     const KeyHash change =
         std::min(add == added.end() ? ~KeyHash{0} : *add, remove == removed.end() ? ~KeyHash{0} : *remove);
     const auto unchanged = std::lower_bound(next, old.end(), change);
@@ -100,7 +100,7 @@ UpdateCounts merge_domains(const StoreFile& old, const GatheredHashes& added, co
 }
 
 KindsHeld kinds_after(KindsHeld old, KindsHeld added, std::uint64_t new_addresses) noexcept {
-  // Of what is new in the bits, which is no more than all of it.
+  // At most the number of new entries in the bits.
   added.pairs_in_bits = std::min(added.pairs_in_bits, new_addresses);
   return old += added;
 }
@@ -121,13 +121,13 @@ HashRange StoreMerge::own_hashes(std::size_t partition) const noexcept {
           std::min(GatheredHashes::last_hash(partition), range_.last)};
 }
 
-// Of the old store, where a partition begins and ends.
+// The range of pages of the old store that may have hashes of a partition.
 std::pair<std::uint64_t, std::uint64_t> StoreMerge::pages_of(std::size_t partition) const {
   const std::span<const KeyHash> index = old_.first_hashes();
   const HashRange hashes = own_hashes(partition);
   const auto begin = std::ranges::upper_bound(index, hashes.first);
   const auto end = std::ranges::upper_bound(begin, index.end(), hashes.last);
-  // The page before may have some, too.
+  // The page before may have some of them, too.
   return {begin == index.begin() ? 0 : static_cast<std::uint64_t>(begin - index.begin()) - 1,
           static_cast<std::uint64_t>(end - index.begin())};
 }
@@ -161,7 +161,7 @@ bool StoreMerge::contains(KeyHash hash) const {
   const StoreAnswer answer = old_.find(hash);
   if (answer == StoreAnswer::present) return true;
   if (answer != StoreAnswer::absent) {
-    // Says what is wrong with the page.
+    // Reading the page throws an error that says what is wrong with it.
     const std::span<const KeyHash> index = old_.first_hashes();
     const auto page = static_cast<std::uint64_t>(std::ranges::upper_bound(index, hash) - index.begin()) - 1;
     std::vector<KeyHash> hashes;
@@ -186,7 +186,7 @@ UpdateCounts StoreMerge::look_up(const Piece& piece) const {
           .not_there = removed.size() - gone};
 }
 
-// Looking up a hash costs about as much as decoding half a page.
+// A look-up of a hash costs about as much as decoding half a page.
 UpdateCounts StoreMerge::count(const Piece& piece, Scratch& scratch) const {
   const std::size_t changes = within(piece.changes.get().added, piece.first, piece.last).size() +
                               within(piece.changes.get().removed, piece.first, piece.last).size();

@@ -1,7 +1,8 @@
 // The addresses of a store merged with changes, in the order of the hashes, in pieces that several threads can merge at
 // once. Used by StoreUpdate, and by the ranks of bloomgate-mpi, each for a range of the hashes.
 //
-// Call order: constructor, count, next_piece*. merge() is safe from any thread; everything else is for one at a time.
+// Call order: constructor, count, next_piece*. merge() is safe from any thread; everything else is for one thread at a
+// time.
 #pragma once
 
 #include <atomic>
@@ -25,10 +26,10 @@ namespace bloomgate {
 // Entries, addresses and domain entries together, each once.
 struct UpdateCounts {
   std::uint64_t added = 0;
-  std::uint64_t already_there = 0;  // were to be added, and are in the old store
+  std::uint64_t already_there = 0;  // to be added, but in the old store already
   std::uint64_t removed = 0;
-  std::uint64_t not_there = 0;  // were to be removed, and are not in the old store
-  std::uint64_t both = 0;       // were to be added and to be removed: these are removed
+  std::uint64_t not_there = 0;  // to be removed, but not in the old store
+  std::uint64_t both = 0;       // both to be added and to be removed: these are removed
 
   UpdateCounts& operator+=(const UpdateCounts& other) noexcept;
   friend bool operator==(const UpdateCounts&, const UpdateCounts&) = default;
@@ -53,43 +54,43 @@ UpdateCounts merge_hashes(std::span<const KeyHash> old, std::span<const KeyHash>
 UpdateCounts merge_domains(const StoreFile& old, const GatheredHashes& added, const GatheredHashes& removed,
                            const std::function<void(std::span<const KeyHash>)>& use);
 
-// What of the new hashes are pairs, if `added` came to the old ones, of which `new_addresses` addresses were new.
+// The pairs among the new hashes, if `added` was added to the old ones, and `new_addresses` of the addresses were new.
 KindsHeld kinds_after(KindsHeld old, KindsHeld added, std::uint64_t new_addresses) noexcept;
 
 class StoreMerge {
  public:
-  // Some pages of the old store, and the hashes from `first` to `last` that they have or would have.
+  // Some pages of the old store, and the range of hashes that they have or would have, from `first` to `last`.
   struct Piece {
     std::uint64_t first_page = 0;
     std::uint64_t end_page = 0;
     KeyHash first = 0;
     KeyHash last = 0;
-    std::shared_future<PartitionChanges> changes = {};  // of its partition; the first thread that asks gathers them
+    std::shared_future<PartitionChanges> changes = {};  // of its partition; the first thread that needs them gathers
   };
 
-  // What a thread needs while it merges; kept, so that memory is taken once.
+  // The buffers of a thread that merges; it keeps them, so that memory is allocated once.
   struct Scratch {
     std::vector<std::byte> pages;
     std::vector<KeyHash> old;
     std::vector<KeyHash> merged;
   };
 
-  // Of the usual coding 28,000 hashes: what is done with them stays in the second cache.
+  // 28,000 hashes in the usual coding: a piece of that size stays in the second-level cache.
   static constexpr std::uint64_t kPagesOfPiece = 32;
 
-  // All of these must outlive it, and the changes be complete before count(). Of the old store, which others may merge
-  // at the same time, it takes the hashes in `range`; the changes have to be in there.
+  // All of these must outlive the object, and the changes must be complete before count(). It takes only the hashes in
+  // `range` from the old store (other ranks may merge other ranges at the same time); all changes must be in `range`.
   StoreMerge(const StoreFile& old, const GatheredHashes& added, const GatheredHashes& removed, unsigned threads,
              std::uint64_t pages_of_piece, HashRange range = {});
 
-  // Compares the changes with the old store, of which it reads what they touch. Throws BloomgateError{interrupted}, and
-  // what reading the store throws.
+  // Compares the changes with the old store, reading only what they touch. Throws BloomgateError{interrupted}, and what
+  // reading the store throws.
   UpdateCounts count(const std::atomic<bool>& stop);
 
-  // The next piece, if there is one. The pages of the pieces behind it are read ahead.
+  // The next piece, if there is one. The pages of the following pieces are read ahead.
   std::optional<Piece> next_piece();
 
-  // Appends what becomes of the hashes of a piece. Throws what reading the store and the changes throws.
+  // Appends the merged hashes of a piece. Throws what reading the store and the changes throws.
   UpdateCounts merge(const Piece& piece, Scratch& scratch, std::vector<KeyHash>& out) const;
 
  private:
@@ -108,7 +109,7 @@ class StoreMerge {
   HashRange range_;
   std::size_t end_partition_;
   std::size_t next_partition_;
-  std::deque<Piece> next_pieces_;  // of the partition before that one
+  std::deque<Piece> next_pieces_;  // of the partition before next_partition_
 };
 
 }  // namespace bloomgate

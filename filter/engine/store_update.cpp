@@ -55,12 +55,12 @@ UpdateCounts StoreUpdate::count(const std::atomic<bool>& stop) {
   return counts;
 }
 
-// Gives the number of ones in the array.
+// Returns the number of ones in the array.
 std::uint64_t StoreUpdate::write_addresses(FilterWriter& filter, StoreWriter& store, const std::atomic<bool>& stop,
                                            WriteProgress& progress) {
   SortedBuild build(filter, store, shape_, options_.threads, strangers_, stop, progress);
   std::vector<StoreMerge::Scratch> scratch(options_.threads);
-  std::atomic<std::uint64_t> found{0};  // of the old store, in it
+  std::atomic<std::uint64_t> found{0};  // addresses of the old store that were read
   build.run([&]() -> SortedBuild::MakePiece {
     const std::optional<StoreMerge::Piece> next = merge_.next_piece();
     if (!next) return {};

@@ -1,4 +1,4 @@
-// How far the bit array of a file is written. Safe from any thread.
+// How much of the bit array of a file is written. Safe from any thread.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@ namespace bloomgate {
 
 struct WriteProgress {
   std::atomic<std::uint64_t> done_bytes{0};
-  std::atomic<std::uint64_t> total_bytes{0};  // 0: not begun; when all are done, they are read back
+  std::atomic<std::uint64_t> total_bytes{0};  // 0: not begun; when all bytes are done, they are read back
 };
 
 }  // namespace bloomgate

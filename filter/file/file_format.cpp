@@ -21,7 +21,7 @@
 namespace bloomgate {
 namespace {
 
-// The header table of FORMAT.md: what a filter alone has.
+// The header table of FORMAT.md: the fields that only filters have.
 constexpr Field kLayoutField = {"layout", 16};
 constexpr Field kHashesField = {"hashes", 24};
 constexpr Field kBlockBytesField = {"block_bytes", 28};
@@ -41,7 +41,7 @@ constexpr std::uint32_t kFlagFromStore = 1U << 1;
 constexpr SectionKind kFilterKinds[] = {SectionKind::bits, SectionKind::domains, SectionKind::excluded,
                                         SectionKind::sender_domains};
 
-// "1 (page), 2 (line)": what this version can read, for a person.
+// "1 (page), 2 (line)": the layouts that this version can read, for a person.
 std::string layout_codes() {
   std::string list;
   for (const Layout layout : kLayouts) {
@@ -50,7 +50,7 @@ std::string layout_codes() {
   return list;
 }
 
-// In most layouts an address sets one bit for each hash, or finds it set.
+// In most layouts each hash of an address sets at most one bit.
 std::uint64_t most_bits_set(const FilterHeader& header) noexcept {
   const std::uint64_t bits = 8 * body_bytes(header.shape) / bits_of_place(header.shape.layout);
   const std::uint64_t of_one = layout_rules(header.shape.layout).most_bits_of_entry(header.shape);
@@ -63,7 +63,7 @@ std::optional<std::uint64_t> read_store_seed(ConstHeaderBytes bytes, const std::
   return std::nullopt;
 }
 
-// None is counted twice, neither as excluded and as an entry nor as an entry and as one by its domain.
+// No address is counted twice, neither as excluded and as an entry, nor as an entry and by its domain.
 KnownStrangerCounts read_strangers(ConstHeaderBytes bytes, Layout layout, std::uint64_t excluded,
                                    const std::string& path) {
   const KnownStrangerCounts counts = {.known = get<std::uint64_t>(bytes, kStrangersField),
@@ -88,7 +88,7 @@ bool is_zero(std::span<const std::byte> bytes) noexcept {
   return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
 }
 
-// The three fields of a signature are there together, or none of them.
+// A file has either all three fields of a signature, or none of them.
 std::optional<ClaimedSignature> read_signature(ConstHeaderBytes bytes, const std::string& path) {
   const auto signature = bytes.subspan<kSignerField.offset, kSignatureEnd - kSignerField.offset>();
   expect_zeros(bytes, kSignatureEnd, kPairsField.offset, path);
@@ -109,7 +109,7 @@ std::optional<ClaimedSignature> read_signature(ConstHeaderBytes bytes, const std
   return claimed;
 }
 
-// Only counters are saturated, and of these only some that are not 0.
+// Only counters can be saturated, and only counters that are not 0.
 std::uint64_t read_saturated(ConstHeaderBytes bytes, const FilterHeader& header, const std::string& path) {
   const auto saturated = get<std::uint64_t>(bytes, kSaturatedField);
   const std::uint64_t most = layout_rules(header.shape.layout).has_counters() ? header.bits_set : 0;
@@ -125,9 +125,10 @@ std::uint64_t entries_of(const FilterHeader& header) noexcept {
 }
 
 std::string_view lack_of_sender_domains(bool is_confirmed) noexcept {
-  return is_confirmed ? "keeps no domains of its senders, so a stranger may find out who is listed"
-                      : "keeps no domains of its senders, so a stranger at any domain may be found by chance, and may "
-                        "find out who is listed";
+  return is_confirmed
+             ? "keeps no domains of its senders, so an outsider may find out who is listed"
+             : "keeps no domains of its senders, so an unlisted sender at any domain may be found by chance, and may "
+               "find out who is listed";
 }
 
 double distinct_entries_of(const FilterHeader& header) noexcept {

@@ -20,7 +20,7 @@
 namespace bloomgate {
 namespace {
 
-// Not open where it cannot be that file.
+// The result is not open if the file cannot be the marked one.
 FileDescriptor open_marked(const std::string& path, std::uint64_t mark) noexcept {
   FileDescriptor file(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status = {};

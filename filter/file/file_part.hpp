@@ -1,6 +1,6 @@
-// Chunks of a section that another process than the writer of a file makes (new_file.hpp): where several machines see
-// one file system, each writes its own into the writer's temporary file, and reads them back. The writer gets their
-// checksums, and puts the file in place.
+// Chunks of a section that a process other than the file's writer (new_file.hpp) makes. If several machines share a
+// file system, each process writes its own chunks into the writer's temporary file, and reads them back. The writer
+// gets their checksums, and publishes the file.
 //
 // Used by the ranks of bloomgate-mpi. Call order: constructor, write*, finish. Several threads may call write at once,
 // but nothing else.
@@ -19,20 +19,20 @@ namespace bloomgate {
 
 class FilePart {
  public:
-  // Opens the writer's temporary file, if it can be seen here: `mark` is what NewFile::mark() gave there. The part is
-  // `chunk_count` chunks of the section that begins at `section_offset` of the file, from `first_chunk` on.
+  // Opens the writer's temporary file if this machine sees it: `mark` is the result of NewFile::mark() there. The part
+  // is `chunk_count` chunks of the section that begins at `section_offset` of the file, from `first_chunk` on.
   FilePart(const std::string& temporary_path, std::uint64_t mark, std::uint64_t section_offset,
            std::uint64_t first_chunk, std::uint64_t chunk_count);
 
   bool is_open() const noexcept { return file_.is_open(); }
   std::uint64_t first_chunk() const noexcept { return first_chunk_; }
 
-  // Each chunk of the part once, by its number in the section; all but the last of a section are full. Throws
-  // BloomgateError{cannot_write}.
+  // Writes a chunk of the part; call it once for each. `chunk` is its number in the section; all chunks but the last of
+  // a section are full. Throws BloomgateError{cannot_write}.
   void write(std::uint64_t chunk, std::span<const std::byte> bytes);
 
-  // Has the disk know them, reads them back with `threads` threads, and closes the file. Gives the checksum of each
-  // chunk. Throws BloomgateError{cannot_write, cannot_read}, and {bad_body_checksum} where something else is there.
+  // Syncs the chunks to disk, reads them back with `threads` threads, and closes the file. Returns the checksum of each
+  // chunk. Throws BloomgateError{cannot_write, cannot_read}, and {bad_body_checksum} if the disk has other bytes.
   std::vector<std::uint64_t> finish(unsigned threads);
 
  private:

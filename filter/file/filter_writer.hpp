@@ -16,7 +16,8 @@ namespace bloomgate {
 
 class FilterWriter {
  public:
-  // `header` says how many domain entries there are at most, and nothing of known strangers. Throws as NewFile does.
+  // `header` has the largest number of domain entries that there can be, and no counts of excluded senders. Throws as
+  // NewFile does.
   FilterWriter(const std::string& path, const FilterHeader& header) : file_(path, sections_of(header)) {}
 
   // See NewFile::write().
@@ -24,7 +25,7 @@ class FilterWriter {
     file_.write(kind, offset, bytes);
   }
 
-  // Where the sections of that header lie. What was written must stay in its place.
+  // Moves the sections to where that header has them. Bytes that were written must keep their offsets.
   void place(const FilterHeader& header) { file_.place(sections_of(header)); }
 
   // See NewFile::forget().
@@ -34,9 +35,9 @@ class FilterWriter {
   NewFile& file() noexcept { return file_; }
 
   // Completes the file, reads it back and checks it with `threads` threads, and puts it at its path, durably. The shape
-  // must be the constructor's; there may be fewer domain entries than it was told. With a key it is signed
-  // before it has its name. Throws BloomgateError{cannot_write, cannot_read}, {bad_body_checksum} if the file is not
-  // what was written, and what `keep_old` throws.
+  // must be the constructor's; the domain entries may be fewer than the constructor was told. With a key, the file is
+  // signed before it gets its name. Throws BloomgateError{cannot_write, cannot_read}, {bad_body_checksum} if the file
+  // is not what was written, and what `keep_old` throws.
   void commit(const FilterHeader& header, unsigned threads = 1, const KeepOld& keep_old = {},
               const SecretKey* key = nullptr) {
     const auto encode = [&](const Sections& sections, std::span<std::byte, kHeaderBytes> out) {

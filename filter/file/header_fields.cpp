@@ -30,7 +30,7 @@ std::string kind_codes(std::span<const SectionKind> kinds) {
   return list;
 }
 
-// Whether its content is hashes of 8 bytes each.
+// Whether the content of such a section is hashes of 8 bytes each.
 bool holds_hashes(SectionKind kind) noexcept {
   return kind != SectionKind::bits && kind != SectionKind::pages && kind != SectionKind::sender_domains;
 }

@@ -18,8 +18,8 @@
 
 namespace bloomgate {
 
-// Of a filter, and of a store: not text (the high bit), and broken by a transfer that changes line ends or stops at
-// control-Z.
+// The first bytes of a filter, and of a store. They are not text (the high bit), and a transfer that changes line ends
+// or stops at control-Z breaks them.
 using Magic = std::array<unsigned char, 8>;
 inline constexpr Magic kFilterMagic = {0x89, 'B', 'L', 'M', '\r', '\n', 0x1a, '\n'};
 inline constexpr Magic kStoreMagic = {0x89, 'B', 'L', 'S', '\r', '\n', 0x1a, '\n'};
@@ -39,7 +39,7 @@ inline constexpr Field kTagSeparatorsField = {"tag_separators", 52};
 inline constexpr Field kChunkBytesField = {"chunk_bytes", 72};
 inline constexpr Field kSectionCountField = {"section_count", 76};
 inline constexpr std::size_t kSectionTableOffset = 128;
-// Of filters only; all zero in one that is not signed.
+// Only filters have these; in an unsigned filter all are zero.
 inline constexpr Field kSignerField = {"signer", 3936};
 inline constexpr Field kContentField = {"content", 3968};
 inline constexpr Field kSignatureField = {"signature", 4000};
@@ -91,25 +91,25 @@ void expect_equal(ConstHeaderBytes bytes, Field field, Integer expected, ErrorCo
   if (got != expected) reject_field(code, path, field, std::to_string(expected), std::to_string(got));
 }
 
-// "1 (page)", behind what is in the list.
+// Appends "1 (page)" to `list`, after a separator if the list is not empty.
 void append_code(std::string& list, std::uint32_t code, std::string_view name);
 
 // Throws BloomgateError{unsupported_hash} unless this version knows the family.
 void validate_hash_family(HashFamily family, const std::string& path);
 
-// What every header begins with, and its fields that mean the same in all.
+// The fields that every header begins with, and those that mean the same in all headers.
 void put_common_fields(HeaderBytes out, const Magic& magic, HashFamily family, std::uint64_t seed,
                        const AddressProfile& profile, const Sections& sections) noexcept;
-// The last field of all, over what was put.
+// Puts the last field: the checksum of all fields before it.
 void put_checksum(HeaderBytes out) noexcept;
 
-// The part of `room` that the first bytes of a file of so many bytes can fill.
+// The part of `room` that a file of so many bytes can fill with its first bytes.
 std::span<std::byte> room_for_start(Magic& room, std::uint64_t file_bytes) noexcept;
 
-// What a file of Bloomgate is that begins so, "a filter" or "a store"; empty for another file.
+// "a filter" or "a store" if a file of Bloomgate begins with `start`; empty for any other file.
 std::string_view own_kind(std::span<const std::byte> start) noexcept;
 
-// The error to throw for a file that is shorter than a header. `start` is what there is of its first bytes.
+// The error to throw for a file that is shorter than a header. `start` is as many of its first bytes as it has.
 BloomgateError too_short_error(std::span<const std::byte> start, const Magic& magic, const std::string& path,
                                std::uint64_t file_bytes);
 
@@ -117,32 +117,33 @@ BloomgateError too_short_error(std::span<const std::byte> start, const Magic& ma
 void expect_magic(ConstHeaderBytes bytes, const Magic& magic, const std::string& path, std::string_view advice);
 // Throws BloomgateError{unsupported_version, bad_header_checksum, bad_header_field}.
 void check_common_fields(ConstHeaderBytes bytes, const std::string& path);
-// The flags that every file may have, which are those of the profile.
+// The flags of the profile, which every file may have.
 inline constexpr std::uint32_t kProfileFlags = 1U << 0;
 inline constexpr std::uint32_t kAllFlags = (1U << 24) - 1;
 // Throws BloomgateError{bad_header_field}, also for flags beside those of the profile and `others`;
 // BloomgateError{unsupported_version} for keys in another form than kKeyForm.
 AddressProfile read_profile(ConstHeaderBytes bytes, const std::string& path, std::uint32_t others = 0);
 
-// The flags that say that pairs, and entries with a signer, are among the domain entries; and beside these the number
-// of the pairs among the addresses.
+// The flags that say that pairs, and entries with a signer, are among the domain entries. put_kinds() also puts the
+// number of pairs among the addresses.
 inline constexpr std::uint32_t kFlagDomainPairs = 1U << 2;
 inline constexpr std::uint32_t kFlagSigners = 1U << 3;
 void put_kinds(HeaderBytes out, const KindsHeld& kinds) noexcept;
-// Throws BloomgateError{bad_header_field} where they are more than there are entries.
+// Throws BloomgateError{bad_header_field} if these are more than the entries.
 KindsHeld read_kinds(ConstHeaderBytes bytes, std::uint64_t addresses, std::uint64_t domains, const std::string& path);
 
-// The entries of the section table, each in its range and in its place.
+// Reads the entries of the section table, and checks that each is in its range and at its offset.
 class SectionReader {
  public:
   SectionReader(ConstHeaderBytes bytes, const std::string& path) noexcept : bytes_(bytes), path_(path) {}
 
-  // `kinds` are those that a file of this sort may have, and `end` is where its reserved bytes end that begin behind
-  // the table. Throws BloomgateError{bad_header_field, unsupported_section, size_overflow}.
+  // `kinds` are those that this sort of file may have. The reserved bytes after the table end at `end`. Throws
+  // BloomgateError{bad_header_field, unsupported_section, size_overflow}.
   Sections read(std::span<const SectionKind> kinds, std::uint32_t least_count,
                 std::size_t end = kPairsField.offset) const;
 
-  // There is one place for each: so none overlaps another, and nothing lies between them. Throws as read().
+  // Each section has exactly one possible offset, so no section overlaps another, and nothing lies between two. Throws
+  // as read().
   void expect_places(const Sections& sections) const;
 
   template <typename Value>

@@ -102,7 +102,7 @@ void check_size(std::span<const std::byte> file, std::uint64_t expected, const s
       {path, std::min<std::uint64_t>(file.size(), expected), std::to_string(expected), std::to_string(file.size())});
 }
 
-// Between a section and the one before it, or the header, whose end is at `begin`.
+// Checks the bytes between a section and the one before it, or the header. That one ends at `begin`.
 void check_padding(std::span<const std::byte> file, std::uint64_t begin, std::uint64_t end, const std::string& path) {
   const auto padding = file.subspan(begin, end - begin);
   const auto found = std::ranges::find_if(padding, [](std::byte b) { return b != std::byte{0}; });
@@ -143,14 +143,14 @@ BloomgateError signature_error(const std::string& path, const std::string& fault
           {.path = path}};
 }
 
-// What a person calls the content of a section.
+// A name for the content of a section, for a person.
 std::string_view content_name(SectionKind kind) noexcept {
   if (kind == SectionKind::bits) return "the bit array";
   if (kind == SectionKind::sender_domains) return "the list of sender domains";
-  return kind == SectionKind::domains ? "the list of domain entries" : "the list of known strangers";
+  return kind == SectionKind::domains ? "the list of domain entries" : "the list of excluded senders";
 }
 
-// What the hashes of a section, or its sender domains, are if they are not in order.
+// The fault of the hashes of a section, or of its sender domains, if they are not in order.
 std::string_view order_fault(SectionKind kind) noexcept {
   return kind == SectionKind::sender_domains ? "not as the format has it" : "not in ascending order";
 }
@@ -167,7 +167,7 @@ MappedFilter::MappedFilter(const std::string& path)
     sections_ = std::move(decoded.sections);
     signature_ = decoded.signature;
   } catch (const BloomgateError&) {
-    // The bytes just read may be the zeros that replaced a missing page.
+    // The bytes that were just read may be the zeros that replaced a missing page.
     if (mapping_->faulted()) throw_changed(path);
     throw;
   }
@@ -223,8 +223,8 @@ MappedFilter::Chunk MappedFilter::chunk_at(std::uint64_t index) const noexcept {
           load_little_endian<std::uint64_t>(table.data() + index * sizeof(std::uint64_t))};
 }
 
-// Whether the hashes of a chunk ascend, from the last one before it on. Of the sender domains a chunk stands for as
-// large a share of the groups, wherever these are.
+// Whether the hashes of a chunk ascend, including the last one before it. For the sender domains, each chunk checks an
+// equal share of the groups, wherever these are.
 bool MappedFilter::is_in_order(const Chunk& chunk) const {
   if (chunk.kind == SectionKind::bits) return true;
   if (chunk.kind == SectionKind::sender_domains) {
@@ -241,7 +241,7 @@ bool MappedFilter::is_in_order(const Chunk& chunk) const {
 
 bool MappedFilter::chunk_is_sound(std::uint64_t index) const noexcept {
   const Chunk chunk = chunk_at(index);
-  // Else the disk would be asked for each page by itself.
+  // Otherwise the disk would get a request for each single page.
   madvise(const_cast<std::byte*>(chunk.bytes.data()), chunk.bytes.size(), MADV_WILLNEED);
   return chunk.is_as_written() && !mapping_->faulted();
 }
@@ -268,7 +268,8 @@ void MappedFilter::verify_body(unsigned threads, const std::function<void(std::u
   std::uint64_t first_damaged = count;
   std::uint64_t first_unsorted = count;
   std::uint64_t done_bytes = 0;
-  // In the first section, which is nearly all, a chunk and a piece of one number are the same bytes, and read once.
+  // In the first section, which has nearly all bytes, the chunk and the piece with the same number are the same bytes,
+  // and are read once.
   const std::uint64_t steps = std::max<std::uint64_t>(count, pieces.size());
   const auto step = [&](std::size_t index) {
     if (index < pieces.size()) {
@@ -291,7 +292,7 @@ void MappedFilter::verify_body(unsigned threads, const std::function<void(std::u
   } else {
     for_each_parallel(threads, steps, step);
   }
-  // From here on each look-up reads its own page, so reading ahead would only push other pages out.
+  // From here on each look-up reads only its own page, so reading ahead would only displace other pages.
   madvise(const_cast<std::byte*>(file.data()), file.size(), MADV_RANDOM);
   require_whole();
   const auto refuse = [&](ErrorCode code, std::uint64_t index, std::string_view fault) {
@@ -335,7 +336,7 @@ void MappedFilter::require_no_counters() const {
   const std::string name(rules.name());
   throw BloomgateError(ErrorCode::unsupported_layout,
                        path_ + " has the layout " + name + ", which " + std::string(rules.why_not_asked()) +
-                           "; make a filter from it with 'bloomgate export " + path_ +
+                           "; make a filter from it with 'bloomgate counting-export " + path_ +
                            " --output FILTER', and name that",
                        {.path = path_, .expected = "a filter of another layout", .got = name});
 }

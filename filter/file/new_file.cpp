@@ -60,15 +60,15 @@ void rename_finished(const std::string& from, const std::string& to) {
   }
 }
 
-// A writer holds a lock on its temporary file; the lock goes when the writer ends, however it ends. False if another
-// build removed the file before it was locked.
+// A writer holds a lock on its temporary file; the lock ends with the writer. Returns false if another build removed
+// the file before it was locked.
 bool lock_own(int file) {
   while (flock(file, LOCK_EX) != 0 && errno == EINTR) continue;  // some file systems have no locks
   struct stat status = {};
   return fstat(file, &status) != 0 || status.st_nlink != 0;
 }
 
-// Removes the temporary files of writers that are gone. A file that cannot be removed stays: that is no reason not to
+// Removes the temporary files of writers that have ended. A file that cannot be removed stays: it does not prevent the
 // build.
 void remove_leftovers(const std::string& folder, const std::string& prefix) {
   for (const std::string& path : numbered_files(folder, prefix)) {
@@ -102,7 +102,7 @@ NewFile::NewFile(const std::string& path, const Sections& sections) : path_(reso
   if (!file_.is_open()) throw folder_error(folder_, path_, errno);
   try {
     // An operator who let the daemon's group read the old file wants the same for the new one. Only root can give files
-    // away. If that is refused, the file belongs to its maker, as any new file does.
+    // away. If the system refuses, the file belongs to its maker, like any new file.
     if (old && (fchown(file_.get(), old->st_uid, old->st_gid) == 0 || old->st_uid == geteuid()) &&
         fchmod(file_.get(), old->st_mode & 0777) != 0) {
       throw system_error(ErrorCode::cannot_write, "set the permissions of", temporary_path_, errno);
@@ -110,7 +110,7 @@ NewFile::NewFile(const std::string& path, const Sections& sections) : path_(reso
     const int error = surely_lacks_room(folder_, most_bytes)
                           ? ENOSPC
                           : posix_fallocate(file_.get(), 0, static_cast<off_t>(most_bytes));
-    // Some file systems cannot reserve space; there a full disk shows on writing.
+    // Some file systems cannot reserve space; there a full disk shows only on writing.
     if (error != 0 && error != EOPNOTSUPP && error != EINVAL) {
       throw system_error(ErrorCode::cannot_write, "reserve " + std::to_string(most_bytes) + " bytes for", path_, error);
     }
@@ -145,7 +145,7 @@ void NewFile::write(SectionKind kind, std::uint64_t offset, std::span<const std:
   }
 }
 
-// Notes that these chunks are written, and reads back those that were written some time before.
+// Notes that these chunks are written, and reads back chunks that were written some time before.
 void NewFile::read_back_behind(std::size_t part, std::uint64_t first_chunk, std::uint64_t chunks) {
   constexpr std::size_t kBehind = 64;
   std::vector<Chunk> due;
@@ -165,7 +165,7 @@ void NewFile::read_back_behind(std::size_t part, std::uint64_t first_chunk, std:
       memory.emplace(kChecksumChunkBytes, "reading back what was written");
     } catch (const BloomgateError& error) {
       if (error.code() != ErrorCode::out_of_memory) throw;
-      return;  // They are read back at the end, when the builder has given its memory back.
+      return;  // they are read back at the end, when the builder has released its memory
     }
   }
   for (const Chunk& chunk : due) read_back_chunk(parts_[chunk.part], chunk.index, memory->bytes());
@@ -209,7 +209,8 @@ void NewFile::read_back_chunk(const Part& part, std::uint64_t chunk, std::span<s
   if (checksum(bytes) != noted) throw_not_as_written(temporary_path_, place);
 }
 
-// What is not read back yet. Does not map the file: a filter may be larger than the address space that a limit allows.
+// Reads back what is not read back yet. Does not map the file, since a filter may be larger than a limit of the address
+// space.
 void NewFile::read_back(std::span<const std::byte> header, unsigned threads) const {
   require_written(header, 0);
   for (const Part& part : parts_) {
@@ -250,7 +251,7 @@ void NewFile::complete(Sections sections, const EncodeHeader& encode, unsigned t
   std::array<std::byte, kHeaderBytes> header_bytes;
   encode(sections, header_bytes);
   write_all(file_.get(), header_bytes, 0, temporary_path_);
-  // There may be less than there was room for.
+  // There may be fewer bytes than space was reserved for.
   if (ftruncate(file_.get(), static_cast<off_t>(file_bytes())) != 0) {
     throw system_error(ErrorCode::cannot_write, "set the size of", temporary_path_, errno);
   }
@@ -301,7 +302,7 @@ void NewFile::stage() {
 
 void NewFile::publish(const KeepOld& keep_old) {
   const std::string from = temporary_path_;
-  // What goes with a staged file is published: the file must not be lost.
+  // The file that belongs to a staged file is already published, so the staged file must not be lost.
   if (from == staged_path(path_)) temporary_path_.clear();
   if (keep_old) keep_old(path_);
   rename_finished(from, path_);

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-// Where the file system does not tell how large it is, it does not know.
+// Nothing if the file system does not report its size.
 std::optional<std::uint64_t> free_bytes(const std::string& folder) noexcept {
   struct statvfs status = {};
   if (statvfs(folder.c_str(), &status) != 0 || status.f_blocks == 0) return std::nullopt;
@@ -39,7 +39,7 @@ BloomgateError space_error(const std::string& folder, const std::string& path, s
           {.path = path}};
 }
 
-// A slip in the name of the output must not cost another file. What cannot be read is judged by who writes.
+// A slip in the name of the output must not overwrite another file. If the file cannot be read, the writer decides.
 void require_own_file(const std::string& path, std::uint64_t bytes, const Magic& own) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   Magic start = {};
@@ -106,7 +106,7 @@ void require_can_write(const std::string& path, std::uint64_t bytes, const Magic
   const FileDescriptor file = unnamed_file(folder);
   if (!file.is_open()) throw folder_error(folder, target, errno);
   if (surely_lacks_room(folder, bytes)) throw space_error(folder, target, bytes, ENOSPC);
-  // Not posix_fallocate(3), which writes it all where the file system cannot reserve.
+  // Not posix_fallocate(3), which writes zeros to the whole file if the file system cannot reserve space.
   if (bytes == 0 || fallocate(file.get(), 0, 0, static_cast<off_t>(bytes)) == 0) return;
   if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) throw space_error(folder, target, bytes, errno);
 }

@@ -1,5 +1,5 @@
-// Finds out before a long build whether its result can be written at all. Called by `bloomgate build` and `update`
-// before they read their lists; FilterWriter has the last word.
+// Finds out before a long build whether its result can be written. `bloomgate build` and `update-store` call it before
+// they read their lists; FilterWriter makes the final check.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,24 @@
 
 namespace bloomgate {
 
-// Tries in the folder of `path`, under no name, what FilterWriter will do: to create a file, and to reserve `bytes`
-// for it (0: the size is not known yet). A quota is seen, too. Leaves nothing behind. Throws
-// BloomgateError{cannot_write} with the remedy, also if there is a file that does not begin with `own`: a filter does
-// not replace a store. Throws {not_a_regular_file} if `path` is something else.
+// Tries in the folder of `path`, with a nameless file, what FilterWriter will do: to create a file, and to reserve
+// `bytes` for it (0: the size is not known yet). This also finds a quota. Leaves nothing behind. Throws
+// BloomgateError{cannot_write} with the remedy, also if an existing file does not begin with `own`: a filter does not
+// replace a store. Throws {not_a_regular_file} if `path` is something else.
 void require_can_write(const std::string& path, std::uint64_t bytes, const Magic& own = kFilterMagic);
 
-// Whether the file system has less than `bytes` left, as far as it tells. To be asked before space is reserved: ext4
-// takes all that there is before it finds out that it is not enough, and who else writes to the disk, a mail queue
-// perhaps, meets a full one meanwhile.
+// Whether the file system reports less than `bytes` free. Ask before you reserve space: ext4 takes all free space
+// before it finds that this is not enough, and meanwhile other writers, such as a mail queue, meet a full disk.
 bool surely_lacks_room(const std::string& folder, std::uint64_t bytes) noexcept;
 
 // Whether temporary files can be made in the folder of --scratch. Throws BloomgateError{cannot_write}.
 void require_scratch(const std::string& folder);
 
-// Why no file can be made in `folder`, with what to do about it: errno was `error`.
+// The error for a folder in which no file can be made, with what to do about it. `error` is the errno.
 BloomgateError folder_error(const std::string& folder, const std::string& path, int error);
 
-// Where `path` leads to if it is a symbolic link, so that the link stays. Throws BloomgateError{cannot_write}.
+// The target of `path` if it is a symbolic link (so that the link stays), otherwise `path`. Throws
+// BloomgateError{cannot_write}.
 std::string resolve_link(const std::string& path);
 
 }  // namespace bloomgate

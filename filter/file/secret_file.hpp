@@ -9,13 +9,13 @@
 
 namespace bloomgate {
 
-// Throws BloomgateError{library_failed} where the system has no random numbers.
+// Throws BloomgateError{library_failed} if the system has no random numbers.
 void require_random_numbers();
 
-// In a time that does not depend on where they differ; it may on their lengths.
+// Compares in a time that does not depend on where the texts differ; it may depend on their lengths.
 bool are_equal_secrets(std::string_view one, std::string_view other) noexcept;
 
-// Wiped at the end.
+// A text that its destructor wipes from memory.
 class SecretText {
  public:
   explicit SecretText(std::size_t size) : text_(size, '\0') {}
@@ -35,11 +35,11 @@ class SecretFile {
   // `kind` is for messages: "a secret key". Throws BloomgateError{cannot_open, cannot_read, not_a_regular_file}.
   SecretFile(const std::string& path, std::string_view kind);
 
-  // The one line that is no comment; empty where there is none, or another one, or the file is too large.
+  // The one line that is not a comment; empty if there is no such line, or more than one, or if the file is too large.
   std::string_view line() const noexcept;
 
-  // Throws BloomgateError{not_permitted} where everybody on the machine may read or write it. For after its content was
-  // seen to be a secret: of another file that was named by mistake, everybody may read it.
+  // Throws BloomgateError{not_permitted} if every user of the machine may read or write it. Call it after the content
+  // has proved to be a secret: another file, named by mistake, may well be readable for all.
   void require_private() const;
 
  private:
@@ -49,8 +49,8 @@ class SecretFile {
   unsigned mode_ = 0;
 };
 
-// Makes the file, which its owner alone may read, durably. Throws BloomgateError{cannot_write}, also where there is
-// something at `path`: a key that is overwritten is lost.
+// Makes the file durably, readable for its owner alone. Throws BloomgateError{cannot_write}, also if `path` exists: a
+// key that is overwritten is lost.
 void write_secret_file(const std::string& path, std::string_view comment, std::span<const std::uint8_t> secret);
 
 }  // namespace bloomgate

@@ -42,7 +42,7 @@ SecretKey SecretKey::read_from(const std::string& path) {
   const SecretFile file(path, "a secret key");
   SecretKey key;
   if (!read_base64(file.line(), key.bytes_)) throw no_key(path, file.line());
-  // With a foreign public half each signature would give away some of the secret one.
+  // With another public half, each signature would reveal some of the secret half.
   const SecretKey made = from_seed(std::span(key.bytes_).first<32>());
   if (sodium_memcmp(made.bytes_.data(), key.bytes_.data(), key.bytes_.size()) != 0) throw no_key(path, {});
   file.require_private();

@@ -1,5 +1,5 @@
-// The secret half of an Ed25519 key, by which `bloomgate sign` says that a filter is its owner's, and the file that it
-// is kept in. Whoever has it can sign: it leaves this object only into such a file, and its memory is wiped.
+// The secret half of an Ed25519 key, with which `bloomgate sign` proves who made a filter, and the file that holds it.
+// The holder of the key can sign. So the key leaves this object only into such a file, and its memory is wiped.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@ using SignatureBytes = std::array<std::uint8_t, kSignatureBytes>;
 
 class SecretKey {
  public:
-  // A new one, from the system's random numbers. Throws BloomgateError{library_failed}.
+  // A new key, from the system's random numbers. Throws BloomgateError{library_failed}.
   static SecretKey make();
-  // The one that belongs to these 32 bytes (RFC 8032 calls them the private key): for tests.
+  // The key that belongs to these 32 bytes (RFC 8032 calls them the private key): for tests.
   static SecretKey from_seed(std::span<const std::uint8_t, 32> seed);
   // From a file that write_to() made. Throws BloomgateError{cannot_open, cannot_read, not_a_regular_file},
-  // {not_permitted} where others may read it, and {bad_input} for anything else in it, of which the message shows
+  // {not_permitted} if other users may read it, and {bad_input} for any other content, of which the message shows
   // nothing.
   static SecretKey read_from(const std::string& path);
 
@@ -30,8 +30,8 @@ class SecretKey {
   SecretKey& operator=(const SecretKey&) = delete;
   ~SecretKey();
 
-  // Into a new file that its owner alone may read, durably. Throws BloomgateError{cannot_write}, also where there is
-  // something at `path`: a key that is overwritten is lost.
+  // Writes a new file durably, readable for its owner alone. Throws BloomgateError{cannot_write}, also if `path`
+  // exists: a key that is overwritten is lost.
   void write_to(const std::string& path) const;
 
   PublicKey public_key() const noexcept;
@@ -41,7 +41,7 @@ class SecretKey {
 
  private:
   SecretKey() = default;
-  std::array<std::uint8_t, 64> bytes_ = {};  // seed and public half, as libsodium has them
+  std::array<std::uint8_t, 64> bytes_ = {};  // seed and public half, in the order of libsodium
 };
 
 }  // namespace bloomgate

@@ -17,11 +17,11 @@ class SectionStream {
   // The file must outlive it.
   SectionStream(NewFile& file, SectionKind kind);
 
-  // Hashes in ascending order, none less than those before; one that is equal to the one before it is left out. Throws
-  // BloomgateError{cannot_write}.
+  // Adds hashes in ascending order, none less than those before. A hash that equals the one before it is dropped.
+  // Throws BloomgateError{cannot_write}.
   void add(std::span<const KeyHash> hashes);
 
-  // Writes what is left, and gives the number of hashes in the section. Throws as add().
+  // Writes the rest, and returns the number of hashes in the section. Throws as add().
   std::uint64_t finish();
 
  private:

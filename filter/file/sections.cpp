@@ -29,7 +29,7 @@ std::string_view section_name(SectionKind kind) noexcept {
 }
 
 void place_sections(Sections& sections, std::uint64_t begin) {
-  // Less than off_t can count: a sum of one of these and a table, which is smaller by far, does not wrap.
+  // Less than off_t can count. The sum of such a number and a table, which is far smaller, does not wrap.
   constexpr std::uint64_t kLargestFile = std::numeric_limits<std::int64_t>::max();
   std::uint64_t end = begin;
   for (Section& section : sections) {

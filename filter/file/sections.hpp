@@ -1,4 +1,4 @@
-// The sections of a filter file or a store and where they lie in it: FORMAT.md, "Sections". Used by the writer and by
+// The sections of a filter file or a store, and their offsets in it: FORMAT.md, "Sections". Used by the writer and by
 // MappedFilter; pure, safe from any thread.
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace bloomgate {
 
-// The values stand in files.
+// Files contain these values.
 enum class SectionKind : std::uint32_t {
   bits = 1,            // the bit array, which holds the addresses
   domains = 2,         // the domain entries: their hashes, in ascending order
-  excluded = 3,        // known strangers whose bits are all set: their first values, in ascending order
+  excluded = 3,        // excluded senders whose bits are all set: their first hash values, in ascending order
   sender_domains = 7,  // the domains of all addresses, coded (filter/domains/domain_coding.hpp)
   // Of a store:
   pages = 4,                  // the hashes of the addresses, in coded pages
   index = 5,                  // the first hash of each page
-  stored_domains = 6,         // as domains
+  stored_domains = 6,         // the same as domains, of a store
   stored_sender_domains = 8,  // the hashes of the domains of all addresses, in ascending order
 };
 
@@ -28,7 +28,8 @@ std::string_view section_name(SectionKind kind) noexcept;
 inline constexpr std::uint64_t kSectionAlignment = 4096;
 inline constexpr std::uint64_t kChecksumChunkBytes = std::uint64_t{1} << 20;
 
-// Its bytes, then its table: a checksum for each chunk of kChecksumChunkBytes, the last one shorter.
+// The bytes of a section, followed by its table: a checksum for each chunk of kChecksumChunkBytes; the last chunk may
+// be shorter.
 struct Section {
   SectionKind kind = SectionKind::bits;
   std::uint64_t offset = 0;  // of its first byte, from the start of the file
@@ -46,14 +47,14 @@ struct Section {
   friend bool operator==(const Section&, const Section&) = default;
 };
 
-// In the order in which they lie, each once; bits is the first.
+// In the order of the file, each once; bits is the first.
 using Sections = std::vector<Section>;
 
-// Gives each section its place, one behind the other from `begin` on. Throws BloomgateError{size_overflow} where a file
+// Gives each section its offset, one after the other from `begin` on. Throws BloomgateError{size_overflow} if a file
 // cannot be that large.
 void place_sections(Sections& sections, std::uint64_t begin);
 
-// The section of that kind; null where there is none.
+// The section of that kind; null if there is none.
 const Section* find_section(const Sections& sections, SectionKind kind) noexcept;
 
 }  // namespace bloomgate

@@ -13,12 +13,12 @@
 namespace bloomgate {
 namespace {
 
-// So that no signature that the key makes elsewhere is one of a filter.
+// Distinguishes these signatures from all other signatures of the same key.
 constexpr std::string_view kPurpose = "bloomgate filter signature 1\n";
 
 using SignedText = std::array<std::byte, kPurpose.size() + kHeaderBytes>;
 
-// What is signed: all of the header but the two fields that are made of it.
+// The signed text: all of the header but the two fields that depend on it.
 SignedText signed_text(ConstHeaderBytes header) noexcept {
   SignedText text;
   std::memcpy(text.data(), kPurpose.data(), kPurpose.size());

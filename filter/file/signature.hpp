@@ -1,9 +1,9 @@
 // The signature of a filter file: FORMAT.md, "Signature". Used by the writer, by MappedFilter and by header_fields;
 // pure functions over bytes, safe from any thread.
 //
-// It is made of two steps. The content of a file is one BLAKE2b digest over those of the MiBs behind the header, which
-// are made in parallel; not the table of checksums, as XXH3 is no obstacle to somebody who looks for another file with
-// the same. The header, with that digest in it, is signed by Ed25519.
+// It is made in two steps. The content of a file is one BLAKE2b digest of the digests of all MiBs after the header,
+// which are computed in parallel. It is not made of the table of checksums, as an attacker can find another file with
+// the same XXH3 values. The header, with that digest in it, is signed by Ed25519.
 #pragma once
 
 #include <array>
@@ -20,14 +20,14 @@
 
 namespace bloomgate {
 
-// The pieces that the content is made of. There is at least one.
+// The size of the pieces that the content digest is made of. There is at least one piece.
 inline constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t piece_count(std::uint64_t file_bytes) noexcept {
   return (file_bytes - kHeaderBytes + kPieceBytes - 1) / kPieceBytes;
 }
 
-// Where piece `index` lies in a file of that size.
+// The position of piece `index` in a file of that size.
 struct PiecePlace {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -37,21 +37,21 @@ constexpr PiecePlace place_of_piece(std::uint64_t index, std::uint64_t file_byte
   return {offset, file_bytes - offset < kPieceBytes ? file_bytes - offset : kPieceBytes};
 }
 
-// Some 1 GB a second on one processor.
+// The digest of some bytes. One processor computes some 1 GB a second.
 Digest digest_of(std::span<const std::byte> bytes) noexcept;
-// Of the first `bytes` bytes of an open file. Throws BloomgateError{cannot_read} with the path.
+// The digest of the first `bytes` bytes of an open file. Throws BloomgateError{cannot_read} with the path.
 Digest digest_of_file(int file, std::uint64_t bytes, const std::string& path);
-// Of the digests of all pieces, in their order.
+// The digest of the digests of all pieces, in their order.
 Digest content_of(const std::vector<Digest>& pieces) noexcept;
 
-// Whether the signature in the header is that of its signer, for this header. It says nothing of the content.
+// Whether the header's signature of this header is by the signer that the header names. It does not cover the content.
 bool is_signed(std::span<const std::byte, kHeaderBytes> header) noexcept;
 
-// Whether `signature` is that of `text` by `signer`. No other 64 bytes are, for the same text and signer.
+// Whether `signature` is that of `text` by `signer`. For the same text and signer, no other 64 bytes are accepted.
 bool is_signature_of(const SignatureBytes& signature, std::span<const std::byte> text,
                      const PublicKey& signer) noexcept;
 
-// Puts signer, content and signature into an encoded header, in place of what is there, and mends its checksum.
+// Puts signer, content and signature into an encoded header, in place of what is there, and updates its checksum.
 void sign_header(std::span<std::byte, kHeaderBytes> header, const Digest& content, const SecretKey& key) noexcept;
 
 }  // namespace bloomgate

@@ -1,7 +1,7 @@
-// The lists of senders in amavis' configuration, as the program amavis-lists prints them: `amavis`, the list, the
-// recipient, the sender and the value on a line, with tabs between them; the last line is `amavis`, `end` and the
-// number of the others. In amavis' tables `example.org` is that domain alone, and `.example.org` includes its
-// subdomains, and what begins with an `@` matches no sender: README.lookups.
+// The lists of senders in amavis' configuration, as the program amavis-lists prints them. A line has `amavis`, the
+// list, the recipient, the sender and the value, with tabs between them; the last line has `amavis`, `end` and the
+// number of the other lines. In amavis' tables `example.org` is that domain alone, and `.example.org` includes its
+// subdomains. A text that begins with `@` matches no sender: README.lookups.
 #include <array>
 #include <charconv>
 #include <string>
@@ -48,7 +48,7 @@ SenderEntry entry_of_author(std::string_view author) {
   return signed_by(entry_of_sender(author.substr(0, end)), signer);
 }
 
-// Fewer points than that spare a message little there, and the whole check here.
+// Fewer points would help a message little in amavis, but spare it the whole check here.
 constexpr double kLeastPoints = 1;
 
 std::optional<double> points_of(std::string_view value) noexcept {
@@ -103,7 +103,7 @@ class AmavisReader {
   void block(std::string_view reason) {
     const SenderEntry entry = entry_of_author(sender_);
     if (sender_.starts_with('@')) return list_.leave_out(number_, item_, entry.fault);
-    // A name at the top of the internet has no entry.
+    // A top-level domain has no entry.
     if (entry.text.empty() && sender_.starts_with('.') && sender_ != ".") {
       return list_.block_glob(number_, item_, '*' + std::string(sender_), reason);
     }

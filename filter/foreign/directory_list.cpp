@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kAttributes = {"mail", "mailalternateaddress", "othermailbox",
                                                          "proxyaddresses", "rfc822mailbox"};
 
-// RFC 2849: `name: value`, or `name:: value` in base64. The name may have options behind a semicolon.
+// RFC 2849: `name: value`, or `name:: value` in base64. The name may have options after a semicolon.
 struct Attribute {
   std::string name;
   std::string value;
@@ -44,7 +44,7 @@ class Directory {
  public:
   explicit Directory(ForeignList& list) : list_(list) {}
 
-  // A whole line, unfolded. An empty one ends a record; "-" ends one change of it.
+  // Reads a whole line, unfolded. An empty line ends a record; "-" ends one change of it.
   void read(std::uint64_t number, std::string_view line) {
     if (line.starts_with('#')) return;
     if (line.empty() || line == "-") {
@@ -85,7 +85,7 @@ class Directory {
   }
 
   ForeignList& list_;
-  std::string record_ = "dn ";  // its name, as the beginning of a form
+  std::string record_ = "dn ";  // the name of the record, as the beginning of a form
   bool is_removal_ = false;
   bool is_removed_record_ = false;
 };

@@ -30,7 +30,7 @@ SenderEntry entry_of_exim_item(std::string_view key) {
   return entry_of_domain(key, false);
 }
 
-// A key without a value, or with one that says yes. Others mean what the configuration makes of them.
+// Whether the key has no value, or one that means yes. The meaning of other values depends on the configuration.
 bool says_yes(std::string_view value) {
   const std::string word =
       ascii::lower_case(ascii::trimmed(ascii::trimmed_front(ascii::trimmed(value, kBlanks), ":"), kBlanks));

@@ -9,8 +9,8 @@
 
 namespace bloomgate {
 
-// Removes the first line from `text`, and returns it without its end, LF or CR LF. A CR within a line ends nothing:
-// these programs take it for a part of the line.
+// Removes the first line from `text`, and returns it without its end, LF or CR LF. A CR within a line does not end it:
+// these programs treat it as a part of the line.
 constexpr std::string_view take_foreign_line(std::string_view& text) noexcept {
   const std::size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);
@@ -24,8 +24,8 @@ struct LogicalLine {
   std::string text;
 };
 
-// Logical lines, as Postfix and Exim have them: a line that begins with white space continues the line before it. Empty
-// lines and comments do not count, also between two such lines.
+// Logical lines in the sense of Postfix and Exim: a line that begins with white space continues the line before it.
+// Empty lines and comments do not count, also between two such lines.
 class LogicalLines {
  public:
   explicit LogicalLines(std::string_view text) noexcept : rest_(text) {}

@@ -65,7 +65,7 @@ bool has_field(std::string_view line, std::string_view name) noexcept {
   return false;
 }
 
-// What an entry lists, without its signer: its canonical key, and the domain in it.
+// What an entry lists, without its signer: its canonical key, and the domain of that key.
 struct Reach {
   std::string key;
   std::string domain;
@@ -133,7 +133,7 @@ void ForeignList::block_glob(std::uint64_t line, std::string_view item, std::str
   PatternReach reach = reach_of_glob(pattern);
   if (reach.domain.empty()) return block_unknown(line, item, reason);
   leave_out(line, item, reason);
-  constexpr std::size_t kLongestDomain = 253;  // RFC 1035, section 2.3.4; there is no sender at a longer one
+  constexpr std::size_t kLongestDomain = 253;  // RFC 1035, section 2.3.4; no sender has a longer one
   if (reach.domain.size() <= kLongestDomain) blocked_widely_.push_back(std::move(reach));
 }
 
@@ -174,7 +174,7 @@ class Blocked {
       suffixes_.insert(reach.domain);
       return;
     }
-    // In A-labels, as the keys have them.
+    // In A-labels, like the keys.
     const Entry whole = canonicalize_list_line('@' + reach.domain);
     const bool is_domain = whole.kind() == EntryKind::domain;
     whole_domains_.insert(is_domain ? std::string(whole.key().substr(1)) : reach.domain);
@@ -186,7 +186,7 @@ class Blocked {
     if (covering_.contains(reach.key) || whole_domains_.contains(reach.domain)) return true;
     const auto is_blocked = [&](std::string_view key) { return domains_.contains(key); };
     if (is_blocked('@' + reach.domain) || !find_domain_tree(reach.domain, is_blocked).empty()) return true;
-    // `joe+news@example.org` is joe's, too.
+    // `joe+news@example.org` is also an address of joe.
     const std::size_t tag = reach.key.find('+');
     if (tag != std::string::npos && tag > 0 && covering_.contains(reach.key.substr(0, tag) + '@' + reach.domain))
       return true;
@@ -198,7 +198,7 @@ class Blocked {
   }
 
  private:
-  // The domain, and all trees that it is in.
+  // Covers the domain, and all trees that it is in.
   void cover(std::string_view domain) {
     covering_.insert('@' + std::string(domain));
     find_domain_tree(domain, [&](std::string_view tree) {
@@ -209,8 +209,8 @@ class Blocked {
 
   using Set = std::set<std::string, std::less<>>;
   Set covering_;       // keys
-  Set domains_;        // keys of blocked domains, below which others may be listed
-  Set whole_domains_;  // at which no address may be listed either
+  Set domains_;        // keys of blocked domains and trees: no entry at a domain in them may be listed
+  Set whole_domains_;  // domains that a pattern blocks: no entry at them may be listed
   Set suffixes_;       // of domains
 };
 

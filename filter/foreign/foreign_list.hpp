@@ -38,7 +38,7 @@ std::optional<ForeignKind> recognise(std::string_view text) noexcept;
 struct Taken {
   std::size_t file = 0;    // from 0, in the order in which the files were read
   std::uint64_t line = 0;  // from 1
-  std::string item;        // as it stands there
+  std::string item;        // as written in the list
   std::string entry;
   Width width = Width::same;
   bool was_unproven = false;  // the other program does not authenticate the sender

@@ -1,5 +1,5 @@
-// Maps of rspamd: a domain or an address on each line, and perhaps a value behind it. The module `whitelist` looks up
-// the domain that an organisation has, whatever host of it has sent; so that entry lists all below it, too.
+// Maps of rspamd: a domain or an address on each line, which may have a value after it. The module `whitelist` looks up
+// the organisation's domain for every host of it. So that entry lists all domains below it, too.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -37,7 +37,7 @@ SenderEntry entry_of_map_key(std::string_view key) {
   if (key.starts_with("*.")) return entry_of_glob(key);
   SenderEntry domain = entry_of_domain(key, false);
   if (domain.text.empty()) return domain;
-  // As it is written in the map, which rspamd compares in lower case.
+  // With the text as it is in the map; rspamd compares in lower case.
   if (!is_organizational_domain(ascii::lower_case(key))) {
     domain.width = Width::by_dmarc;
     return domain;

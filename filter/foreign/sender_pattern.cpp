@@ -27,7 +27,7 @@ SenderEntry below(std::string_view domain, Width width) {
 }  // namespace
 
 SenderEntry entry_of_text(std::string text) {
-  // A list of ours has an entry on each line.
+  // In a list of ours each line is an entry.
   if (text.find_first_of("\r\n") != std::string::npos) return none("a line end within it");
   if (text.find('#') != std::string::npos) return none("a '#' within it");
   const Entry entry = canonicalize_list_line(text);
@@ -77,7 +77,7 @@ SenderEntry entry_of_glob(std::string_view pattern) {
 }
 
 PatternReach reach_of_glob(std::string_view pattern) {
-  std::string_view domain = pattern.substr(pattern.rfind('@') + 1);  // all of it without an '@'
+  std::string_view domain = pattern.substr(pattern.rfind('@') + 1);  // the whole pattern if it has no '@'
   const std::size_t wildcard = domain.find_last_of(kWildcards);
   const bool is_suffix = wildcard != std::string_view::npos;
   if (is_suffix) domain.remove_prefix(wildcard + 1);

@@ -28,8 +28,7 @@ struct SenderEntry {
 };
 
 // The pattern matches whole addresses; `*` matches any characters, and `?` matches one. These have an entry: an
-// address,
-// `*@example.org`, `*@*.example.org`, `*.example.org` and `*example.org`. All other patterns have none.
+// address, `*@example.org`, `*@*.example.org`, `*.example.org` and `*example.org`. All other patterns have none.
 SenderEntry entry_of_glob(std::string_view pattern);
 
 // The text is an address, or `@` and a domain. Other forms of entries are refused.
@@ -48,7 +47,7 @@ struct PatternReach {
 };
 PatternReach reach_of_glob(std::string_view pattern);
 
-// If the text is the network address of a host or of a network.
+// Whether the text is the network address of a host or of a network.
 bool is_network(std::string_view text) noexcept;
 
 }  // namespace bloomgate

@@ -12,7 +12,7 @@
 namespace bloomgate {
 namespace {
 
-// What a line without its comment says. `\#` is no comment.
+// A line without its comment. `\#` does not begin a comment.
 std::string without_comment(std::string_view line) {
   std::string text;
   for (std::size_t i = 0; i < line.size() && line[i] != '#'; ++i) {
@@ -43,7 +43,7 @@ struct Keyword {
   Form form;
 };
 
-// Behind `welcomelist_` or the older `whitelist_`.
+// The keywords after `welcomelist_` or the older `whitelist_`.
 constexpr std::array kKeywords = {
     Keyword{"from", Form::senders},
     Keyword{"from_rcvd", Form::sender_by_relay},
@@ -58,7 +58,7 @@ constexpr std::array kKeywords = {
 struct Statement {
   bool takes_back = false;
   Form form = Form::senders;
-  std::string_view name = {};  // of the list, without what stands before it
+  std::string_view name = {};  // of the list, without its prefix
 };
 
 // In lower case, with underscores.
@@ -69,7 +69,7 @@ std::optional<Statement> statement_of(std::string_view word) noexcept {
     statement.takes_back = true;
     word.remove_prefix(2);
   }
-  // The smaller bonus of the lists that come with the program.
+  // The lists that come with the program, which give a smaller bonus.
   if (word.starts_with("def_")) word.remove_prefix(4);
   for (const std::string_view blocks : {"blocklist_from", "blacklist_from"}) {
     if (word == blocks) return Statement{statement.takes_back, Form::blocked};
@@ -87,7 +87,7 @@ std::optional<Statement> statement_of(std::string_view word) noexcept {
 
 enum class Holds : std::uint8_t { yes, no, unknown };
 
-// In SpamAssassin 4 as Debian installs it. Whatever one installation has and another has not is unknown.
+// For SpamAssassin 4 in Debian's installation. Conditions that differ between installations are unknown.
 Holds holds(std::string_view word, std::string_view condition) noexcept {
   constexpr std::array<std::string_view, 4> kPlugins = {"DKIM", "SPF", "WLBLEval", "WelcomeListSubject"};
   constexpr std::string_view kPlugin = "Mail::SpamAssassin::Plugin::";
@@ -110,7 +110,7 @@ Holds holds(std::string_view word, std::string_view condition) noexcept {
   return is_old ? Holds::yes : Holds::unknown;
 }
 
-// `USER_IN_WELCOMELIST 0`: a rule that is worth nothing is not run.
+// `USER_IN_WELCOMELIST 0`: a rule with the score 0 is not run.
 bool turns_off(std::string_view rest) noexcept {
   if (!take_word(rest).starts_with("USER_IN_")) return false;
   const std::string_view value = take_word(rest);
@@ -128,7 +128,7 @@ class SpamassassinReader {
     std::ranges::replace(word, '-', '_');
     number_ = number;
     if (is_condition(word, ascii::trimmed(rest, kBlanks))) return;
-    // Older names of lists that the file has a second time, for versions without the new ones.
+    // The file repeats these lists under older names, for versions without the new ones.
     if (count(Holds::no) != 0) return;
     if (word == "lang" && text.find("list_") != text.npos)
       return list_.leave_out(number, ascii::trimmed(text, kBlanks), "it holds for one language only");
@@ -207,8 +207,8 @@ class SpamassassinReader {
 
   ForeignList& list_;
   std::uint64_t number_ = 0;
-  std::vector<Holds> conditions_;          // round this line
-  std::array<std::size_t, 3> count_ = {};  // of these, of each kind
+  std::vector<Holds> conditions_;          // that enclose this line
+  std::array<std::size_t, 3> count_ = {};  // how many of these are of each kind
 };
 
 }  // namespace

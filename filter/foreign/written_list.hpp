@@ -1,4 +1,4 @@
-// Tells a list that was edited from one as `bloomgate import` wrote it. Pure; safe from any thread.
+// Distinguishes a list that was edited from one that is as `bloomgate import` wrote it. Pure; safe from any thread.
 #pragma once
 
 #include <string>

@@ -45,7 +45,7 @@ GatheredDomains::Counts GatheredDomains::unite(unsigned threads) {
 std::uint64_t GatheredDomains::unite_and_estimate(unsigned threads) {
   if (!hashes_.has_spilled()) return unite(threads).numbers;
   recent_.end();
-  // Hashes are even over their range. Of 10^8 of them a partition has 400,000, and is so large within some thousandths.
+  // Hashes are even over their range. Of 10^8 hashes a partition has 400,000, with a deviation of some thousandths.
   const std::uint64_t estimate = hashes_.sorted_once(0).size() * GatheredHashes::partition_count();
   require_possible_number(estimate);
   return estimate;

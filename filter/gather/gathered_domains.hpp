@@ -1,12 +1,12 @@
-// The domains of all addresses, on their way into a section `sender-domains`: gathered by several threads as hashes,
-// each usually once, and given out in ascending order. Used by the builder and by an update.
+// The domains of all addresses, for a section `sender-domains`: several threads gather them as hashes, each usually
+// once, and they are read out in ascending order. Used by the builder and by an update.
 //
-// Most addresses have a domain that was there a moment ago. So a table keeps the domains that were just seen
-// (recent_domains.hpp). What comes through is united where memory is full, and kept on disk only if there are more
-// different domains than fit.
+// Most addresses have a domain that another address had shortly before. So a table keeps the recent domains
+// (recent_domains.hpp). When memory is full, duplicates are removed from the other domains, which go to disk only if
+// there are more different domains than fit.
 //
-// Lanes are for worker threads: each lane may be used by one thread at a time, different lanes at once. Everything else
-// needs all lanes at rest.
+// Lanes are for worker threads: one thread at a time may use a lane, and different threads may use different lanes at
+// once. Everything else needs all lanes to be unused.
 #pragma once
 
 #include <cstdint>
@@ -26,25 +26,25 @@ namespace bloomgate {
 
 class GatheredDomains {
  public:
-  class alignas(64) Lane {  // lines of the cache that no other thread writes to
+  class alignas(64) Lane {  // cache lines that no other thread writes to
    public:
     Lane(HashPartitions::Lane& hashes, const RecentDomains& recent, const StoreShape& shape)
         : hashes_(&hashes), shape_(shape), recent_(recent) {}
 
-    // The key `@domain` of the domain of a sender.
+    // Adds the key `@domain` of a sender's domain.
     void add(std::string_view domain_key) {
       recent_.add(hash_key(domain_key, shape_.seed, shape_.hash_family), [this](KeyHash hash) { hashes_->add(hash); });
     }
-    // What an entry that is kept exactly shares with its neighbours, if it has any.
+    // Adds the key that an entry, which is kept exactly, shares with its neighbours, if it has such a key.
     void add_neighbours_of(std::string_view key) {
       const NeighboursKey neighbours = neighbours_key(key);
       if (!neighbours.view().empty()) add(neighbours.view());
     }
-    // Hashes of such keys, which a store has kept.
+    // Adds hashes of such keys from a store.
     void add_stored(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) hashes_->add(hash);
     }
-    // The worker calls this when it is done for now.
+    // The worker calls this when it pauses or ends.
     void settle() {
       recent_.settle([this](KeyHash hash) { hashes_->add(hash); });
       hashes_->settle();
@@ -58,17 +58,17 @@ class GatheredDomains {
     RecentDomains::Lane recent_;
   };
 
-  // `shape` says how keys are hashed. Takes `memory_bytes` for all lanes, half of it for the table; or the least that
-  // lets them work, if that is more. Throws BloomgateError{out_of_memory}.
+  // `shape` says how keys are hashed. Uses `memory_bytes` for all lanes, half of it for the table; or the minimum that
+  // the lanes need, if that is more. Throws BloomgateError{out_of_memory}.
   GatheredDomains(const StoreShape& shape, unsigned lanes, std::uint64_t memory_bytes, std::string scratch_folder);
 
   Lane& lane(unsigned index) noexcept { return lanes_[index]; }
 
-  // Whether every lane can take that many more before make_room(). Safe from any thread.
+  // Whether every lane can take that many more domains before make_room(). Safe from any thread.
   bool has_room_for(std::uint64_t domains) const noexcept {
     return hashes_.has_room_for(domains + RecentDomains::kMostPutOff);
   }
-  // For kEntriesAtOnce in each lane. Throws as GatheredHashes::make_room_by_uniting(), and
+  // Makes room for kEntriesAtOnce in each lane. Throws as GatheredHashes::make_room_by_uniting(), and
   // BloomgateError{out_of_memory}.
   void make_room(unsigned threads);
 
@@ -81,13 +81,13 @@ class GatheredDomains {
 
   struct Counts {
     std::uint64_t hashes = 0;
-    std::uint64_t numbers = 0;  // now and then two hashes have one number
+    std::uint64_t numbers = 0;  // occasionally two hashes have one number
   };
-  // Leaves each once, where they fit into memory, and counts the different ones. Once all are there. Throws as
-  // for_each_number(), and BloomgateError{size_overflow} for more than a filter can have.
+  // Removes duplicates if the hashes fit into memory, and counts the different ones. Call it when all are added. Throws
+  // as for_each_number(), and BloomgateError{size_overflow} for more than a filter can have.
   Counts unite(unsigned threads);
-  // The same, but if some are on disk, the number of numbers is an estimate: to count them takes as long as to sort
-  // them.
+  // The same, but if some are on disk, the count of the numbers is an estimate, since to count them takes as long as to
+  // sort them.
   std::uint64_t unite_and_estimate(unsigned threads);
 
   std::uint64_t spilled_bytes() const noexcept { return hashes_.spilled_bytes(); }

@@ -16,7 +16,7 @@ GatheredEntries::GatheredEntries(const StoreShape& shape, unsigned threads, std:
     : threads_(threads),
       addresses_(threads, at_least(memory_bytes / 4 * 3, threads), scratch_folder),
       domains_(threads, at_least(memory_bytes / 4, threads), scratch_folder) {
-  // Beside the rest, as most of them are there already.
+  // In addition to the rest; little memory suffices, since most of them are repeated.
   if (sender_domains) sender_domains_.emplace(shape, threads, memory_bytes / 16, scratch_folder);
   for (unsigned i = 0; i < threads; ++i) {
     lanes_.emplace_back(addresses_.lane(i), domains_.lane(i), sender_domains_ ? &sender_domains_->lane(i) : nullptr,

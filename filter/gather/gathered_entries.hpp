@@ -1,8 +1,8 @@
-// The entries of lists as hashes of a store, on their way into an update: gathered by several threads, kept on disk
-// where memory is full, and given out in ascending order.
+// The entries of lists as hashes of a store, for an update: several threads gather them, they go to disk when memory is
+// full, and they are read out in ascending order.
 //
-// Takes entries as FilterBuilder does: lanes are for worker threads, one thread at a time may use a lane, different
-// threads different lanes at once. Everything else is for one thread while no lane is in use.
+// The interface is that of FilterBuilder: lanes are for worker threads, one thread at a time may use a lane, and
+// different threads may use different lanes at once. Everything else is for one thread while no lane is in use.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ namespace bloomgate {
 
 class GatheredEntries {
  public:
-  class alignas(64) Lane {  // lines of the cache that no other thread writes to
+  class alignas(64) Lane {  // cache lines that no other thread writes to
    public:
-    // `sender_domains` is null where they are not gathered.
+    // `sender_domains` is null if they are not gathered.
     Lane(HashPartitions::Lane& addresses, HashPartitions::Lane& domains, GatheredDomains::Lane* sender_domains,
          const StoreShape& shape)
         : addresses_(&addresses), domains_(&domains), sender_domains_(sender_domains), shape_(shape) {}
@@ -44,21 +44,21 @@ class GatheredEntries {
       ++kinds_.pairs_in_bits;
       ++added_;
     }
-    // The key of an address, and its domain, or of a domain entry.
+    // The key of an address, and its domain.
     void add_address(std::string_view key, std::string_view domain) {
       if (sender_domains_ != nullptr) sender_domains_->add(domain);
       addresses_->add(hash(key));
       ++added_;
     }
     void add_domain(std::string_view key) { domains_->add(hash(key)); }
-    // What of the stored hashes are pairs.
+    // Notes the pairs among stored hashes.
     void note_stored_kinds(const KindsHeld& kinds) noexcept { kinds_ += kinds; }
-    // Hashes of addresses, of domain entries, or of the addresses' domains, that a store of the same shape has kept.
+    // Adds hashes of addresses, of domain entries, or of the addresses' domains, from a store of the same shape.
     void add_stored(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) addresses_->add(hash);
       added_ += hashes.size();
     }
-    // So many of these had come again.
+    // So many of these addresses were repeated.
     void note_repeated(std::uint64_t addresses) noexcept { added_ += addresses; }
     void add_stored_domains(std::span<const KeyHash> hashes) {
       for (const KeyHash hash : hashes) domains_->add(hash);
@@ -66,7 +66,7 @@ class GatheredEntries {
     void add_stored_sender_domains(std::span<const KeyHash> hashes) {
       if (sender_domains_ != nullptr) sender_domains_->add_stored(hashes);
     }
-    // The worker calls this when it is done for now.
+    // The worker calls this when it pauses or ends.
     void settle() {
       addresses_->settle();
       domains_->settle();
@@ -102,16 +102,16 @@ class GatheredEntries {
   // Makes room, in a temporary file. Throws BloomgateError{cannot_write}.
   void flush();
 
-  // Hashes of sender domains from elsewhere, with room made where there is none. Throws as flush().
+  // Adds hashes of sender domains from another source, and makes room first if there is none. Throws as flush().
   void add_stored_sender_domains(std::span<const KeyHash> hashes);
 
-  // Of all lanes, duplicates counted: what there is, and how many addresses, pairs of them included.
+  // Of all lanes, duplicates counted: the kinds of entries, and the number of addresses, including pairs of them.
   KindsHeld kinds() const noexcept;
   std::uint64_t added() const noexcept;
 
   const GatheredHashes& addresses() const noexcept { return addresses_; }
   const GatheredHashes& domains() const noexcept { return domains_; }
-  // Null where they are not gathered.
+  // Null if they are not gathered.
   GatheredDomains* sender_domains() noexcept { return sender_domains_ ? &*sender_domains_ : nullptr; }
   bool gathers_sender_domains() const noexcept { return sender_domains_.has_value(); }
 

@@ -23,8 +23,8 @@ void GatheredHashes::spill(unsigned threads) {
 
 namespace {
 
-// The different ones among hashes, in the order in which each came first. A hash takes a few nanoseconds as long as the
-// set fits into a cache of the core: less than to sort it.
+// The different hashes among many, in the order of their first occurrence. While the set fits into a cache of the core,
+// a hash takes a few nanoseconds: less than sorting it.
 class HashSet {
  public:
   // Throws std::bad_alloc.
@@ -43,7 +43,7 @@ class HashSet {
 
   std::span<const KeyHash> hashes() const noexcept { return hashes_; }
 
-  // Keeps the memory.
+  // Empties the set, and keeps its memory.
   void clear() {
     std::ranges::fill(slots_, 0);
     hashes_.clear();
@@ -51,8 +51,8 @@ class HashSet {
   }
 
  private:
-  // Where it is, or belongs: open addressing, at most half full. By the low bits, as all hashes of a partition have the
-  // same high ones.
+  // The slot where the hash is, or where it belongs: open addressing, at most half full. It follows from the low bits,
+  // since all hashes of a partition have the same high ones.
   std::size_t slot_of(KeyHash hash) const noexcept {
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = hash & mask;
@@ -69,12 +69,12 @@ class HashSet {
 
   static constexpr std::size_t kLeastSlots = 1024;
 
-  std::vector<KeyHash> slots_ = std::vector<KeyHash>(kLeastSlots);  // 0: nothing; a power of two
+  std::vector<KeyHash> slots_ = std::vector<KeyHash>(kLeastSlots);  // 0: empty; the size is a power of two
   std::vector<KeyHash> hashes_;
   bool has_zero_ = false;
 };
 
-// Two ways to leave each hash of a partition once. For one thread each.
+// Two methods of removing the duplicates of a partition. Each object is for one thread.
 struct BySet {
   void choose(std::span<const KeyHash> hashes, std::vector<KeyHash>& chosen) {
     set.clear();
@@ -119,7 +119,7 @@ void GatheredHashes::make_room_by_uniting(unsigned threads, std::uint64_t hashes
   if (mostly_different_ || !partitions_.has_room_for(0)) return spill(threads);
   const Left left = unite_partitions<BySet>(threads);
   const std::uint64_t were_there = std::exchange(united_, left.after);
-  // If few of the new ones had come before, it takes less time to sort all of them at the end.
+  // If most new hashes were new, it takes less time to sort all of them at the end.
   mostly_different_ = left.after - were_there > (left.before - were_there) / 4 * 3;
   if (left.after <= memory_bytes_ / sizeof(KeyHash) / 2 && partitions_.has_room_for(hashes)) return;
   united_ = 0;
@@ -145,14 +145,14 @@ void GatheredHashes::gather(std::size_t partition, std::vector<KeyHash>& hashes)
   append_in_memory(partition, hashes);
 }
 
-// About: hashes are even over the partitions.
+// Approximately: hashes are even over the partitions.
 std::uint64_t GatheredHashes::bytes_of_partition() const {
   std::uint64_t hashes = spill_ ? spill_->hashes(0) : 0;
   partitions_.for_each_run(0, [&](std::span<const KeyHash> run) { hashes += run.size(); });
   return hashes * sizeof(KeyHash);
 }
 
-// The hashes of a partition in ascending order, into `sorted`.
+// Puts the hashes of a partition into `sorted`, in ascending order.
 void GatheredHashes::sort(std::size_t partition, Scratch& /*scratch*/, std::vector<KeyHash>& sorted) const {
   gather(partition, sorted);
   std::ranges::sort(sorted);
@@ -162,7 +162,7 @@ void GatheredHashes::sort_once(std::size_t partition, Scratch& scratch, std::vec
   gather(partition, scratch.gathered);
   sorted.clear();
   if (std::ranges::adjacent_find(scratch.gathered, std::greater_equal()) == scratch.gathered.end()) {
-    sorted.swap(scratch.gathered);  // as unite() leaves them
+    sorted.swap(scratch.gathered);  // unite() has left them in order
   } else {
     scratch.sorter.sort(scratch.gathered, kPartitionBits, sorted);
   }
@@ -186,18 +186,18 @@ void GatheredHashes::for_each_once(unsigned threads, const std::function<void(st
 void GatheredHashes::for_each_partition(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use,
                                         Sort sort_into) const {
   constexpr std::size_t kOfThread = 2;
-  // As much memory again as the hashes may have, in the lists below and in those that they are gathered in.
+  // As much memory again as the hashes may have, for the lists below and those in which they are gathered.
   constexpr std::uint64_t kListsOfPartition = 3;
   const std::uint64_t at_once = std::clamp<std::uint64_t>(
       memory_bytes_ / (kListsOfPartition * (bytes_of_partition() + 1)), 1, kOfThread * threads);
-  std::vector<Scratch> scratch(threads);  // memory that is taken anew takes longer than to sort into it
+  std::vector<Scratch> scratch(threads);  // kept, since allocating memory takes longer than sorting into it
   std::vector<std::vector<KeyHash>> sorted(at_once);
   std::vector<std::vector<KeyHash>> used(sorted.size());
   for (std::size_t first = 0; first < partition_count(); first += sorted.size()) {
     const std::size_t count = std::min(sorted.size(), partition_count() - first);
     std::atomic<std::size_t> next{0};
     run_parallel(threads, [&](unsigned thread) {
-      // This thread uses what was sorted before, while the others sort.
+      // This thread uses what was sorted before, while the other threads sort.
       if (thread + 1 == threads) std::ranges::for_each(used, use);
       for (std::size_t i; (i = next.fetch_add(1)) < count;) (this->*sort_into)(first + i, scratch[thread], sorted[i]);
     });

@@ -1,11 +1,11 @@
-// Hashes on their way into a file that keeps them in ascending order: gathered by several threads, kept on disk where
-// memory is full, and given out sorted. Used by the builder for domain entries, and by an update for all changes.
+// Hashes for a file that keeps them in ascending order: several threads gather them, they go to disk when memory is
+// full, and they are read out sorted. Used by the builder for domain entries, and by an update for all changes.
 //
-// They are sorted as the builder sorts the hashes of addresses (hash_partitions.hpp): by their high bits first, so that
-// each partition can be sorted by itself, and one behind the other they are in order.
+// They are sorted as the builder sorts the hashes of addresses (hash_partitions.hpp): by their high bits first. So each
+// partition can be sorted by itself, and the sequence of the partitions is in order.
 //
-// Lanes are for worker threads: each lane may be used by one thread at a time, different lanes at once. Everything else
-// needs all lanes at rest.
+// Lanes are for worker threads: one thread at a time may use a lane, and different threads may use different lanes at
+// once. Everything else needs all lanes to be unused.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace bloomgate {
 
 class GatheredHashes {
  public:
-  // `memory_bytes` for the hashes of all lanes. Throws BloomgateError{out_of_memory}.
+  // `memory_bytes` is for the hashes of all lanes. Throws BloomgateError{out_of_memory}.
   GatheredHashes(unsigned lanes, std::uint64_t memory_bytes, std::string scratch_folder);
 
   HashPartitions::Lane& lane(unsigned index) noexcept { return partitions_.lane(index); }
@@ -34,20 +34,21 @@ class GatheredHashes {
   // Makes room, in a temporary file. Throws BloomgateError{cannot_write}.
   void spill(unsigned threads);
 
-  // The same where most hashes are there many times: leaves each once, in memory. Spills them if they still fill half
-  // of it, or leave no room for `hashes` more in each lane. Throws BloomgateError{cannot_write}, std::bad_alloc.
+  // The same for hashes that mostly are there many times: removes duplicates in memory. Writes the rest to disk if it
+  // still fills half of the memory, or leaves no room for `hashes` more in each lane. Throws
+  // BloomgateError{cannot_write}, std::bad_alloc.
   void make_room_by_uniting(unsigned threads, std::uint64_t hashes);
-  // Leaves each once, in order, if all are in memory: so that for_each_once() need not sort them each time. Throws
-  // std::bad_alloc.
+  // If all hashes are in memory, removes duplicates and leaves them in order, so that for_each_once() need not sort
+  // them each time. Throws std::bad_alloc.
   void unite_in_memory(unsigned threads);
   bool has_spilled() const noexcept { return spill_ != nullptr; }
 
   // Bytes that went through the temporary file.
   std::uint64_t spilled_bytes() const noexcept { return spill_ ? spill_->bytes() : 0; }
 
-  // Hashes are given out by parts of their range, of which each begins where the one before it ends.
-  // Few enough that a lane's lines, and the places in memory that they go to, stay in the first caches of a core; and
-  // enough that of 10^7 hashes a partition is sorted in the cache.
+  // Hashes are read out by parts of their range, each of which begins where the one before it ends. The parts are few
+  // enough that a lane's lines, and their targets in memory, stay in the first caches of a core. They are many enough
+  // that, of 10^7 hashes, a partition is sorted in the cache.
   static constexpr unsigned kPartitionBits = 8;
   static constexpr std::size_t partition_count() noexcept { return std::size_t{1} << kPartitionBits; }
   static constexpr std::size_t partition_of(KeyHash hash) noexcept { return hash >> (64 - kPartitionBits); }
@@ -62,20 +63,20 @@ class GatheredHashes {
   // BloomgateError{cannot_read}.
   std::vector<KeyHash> sorted_once(std::size_t partition) const;
 
-  // Calls `use` with runs of the hashes in ascending order, all in all; duplicates come one behind the other. Up to
-  // `threads` threads sort ahead. Throws what `use` throws and BloomgateError{cannot_read}.
+  // Calls `use` with runs of all hashes, in ascending order; duplicates follow each other. Up to `threads` threads sort
+  // ahead. Throws what `use` throws and BloomgateError{cannot_read}.
   void for_each_sorted(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const;
   // The same with each once. Takes little time after unite_in_memory(), if nothing was spilled.
   void for_each_once(unsigned threads, const std::function<void(std::span<const KeyHash>)>& use) const;
 
  private:
-  // Of one thread.
+  // The buffers of one thread.
   struct Scratch {
     std::vector<KeyHash> gathered;
     HashSorter sorter;
   };
   using Sort = void (GatheredHashes::*)(std::size_t partition, Scratch& scratch, std::vector<KeyHash>& sorted) const;
-  // Numbers of hashes.
+  // Numbers of hashes before and after duplicates were removed.
   struct Left {
     std::uint64_t before;
     std::uint64_t after;
@@ -96,7 +97,7 @@ class GatheredHashes {
   HashPartitions partitions_;
   std::unique_ptr<HashSpill> spill_;
   std::uint64_t united_ = 0;       // hashes in memory that were left when room was made
-  bool mostly_different_ = false;  // it was not worth while to unite them
+  bool mostly_different_ = false;  // removing duplicates saved too little
 };
 
 }  // namespace bloomgate

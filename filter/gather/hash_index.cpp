@@ -21,7 +21,7 @@ HashIndex::HashIndex(std::vector<KeyHash> sorted) : hashes_(std::move(sorted)) {
   const std::uint64_t words = (hashes_.back() >> shift_) / 64 + 1;
   words_.resize(words);
   begins_.resize(words);
-  std::uint64_t next = 0;  // word
+  std::uint64_t next = 0;  // the next word
   for (std::size_t i = 0; i < hashes_.size(); ++i) {
     const std::uint64_t range = hashes_[i] >> shift_;
     for (; next <= range / 64; ++next) begins_[next] = static_cast<std::uint32_t>(i);

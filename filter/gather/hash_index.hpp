@@ -1,8 +1,8 @@
-// A set of hashes in memory that tells in a nanosecond or two of most other hashes that they are not in it. The builder
-// asks it about every entry, so the usual answer must be quick. Immutable; safe from any thread.
+// A set of hashes in memory that rejects most other hashes in a nanosecond or two. The builder asks it about every
+// entry, so the usual answer must be quick. Immutable; safe from any thread.
 //
-// Beside the sorted hashes there is a bit for each of some 2^28 ranges of hashes, for 10^7 of them. A bit that is 0
-// answers the question; one in sixteen at most is 1. Neighbouring hashes have neighbouring bits, so that questions in
+// Beside the sorted hashes there is a bit for each of some ranges of hashes: 2^28 ranges for 10^7 hashes. A bit that is
+// 0 answers the question; one in sixteen at most is 1. Neighbouring hashes have neighbouring bits, so that questions in
 // the order of the builder's partitions (hash_partitions.hpp) stay in the cache.
 #pragma once
 
@@ -22,12 +22,12 @@ class HashIndex {
   static constexpr std::size_t kAbsent = ~std::size_t{0};
 
   HashIndex() = default;  // empty
-  // Ascending hashes, each once, fewer than 2^32. Throws std::bad_alloc.
+  // `sorted` must ascend, have each hash once, and have fewer than 2^32. Throws std::bad_alloc.
   explicit HashIndex(std::vector<KeyHash> sorted);
 
   std::span<const KeyHash> hashes() const noexcept { return hashes_; }
 
-  // Where it is among hashes(); kAbsent if it is not there.
+  // The index of `hash` in hashes(); kAbsent if it is not there.
   std::size_t find(KeyHash hash) const noexcept {
     const std::uint64_t range = hash >> shift_;
     const std::uint64_t word = range / 64;
@@ -35,15 +35,15 @@ class HashIndex {
     return find_from(begins_[word], hash);
   }
 
-  // Calls `visit(place)` with the place among hashes() of each of `asked` that is there. For many at once, in steps:
-  // the bits are read without a branch, which a processor would guess wrong once in some twenty hashes, and then the
-  // few that are left are looked up. What a step reads is fetched before it, all together.
+  // Calls `visit(index)` with the index in hashes() of each hash of `asked` that is there. For many hashes at once, in
+  // two steps. First it reads the bits without a branch, which a processor would mispredict once in some twenty hashes;
+  // then it looks up the few hashes that are left. All memory that a step reads is prefetched before it.
   template <typename Visit>
   void for_each_found(std::span<const KeyHash> asked, Visit visit) const {
     if (words_.empty()) return;
     constexpr std::size_t kAtOnce = 512;
     std::array<KeyHash, kAtOnce> left;
-    // Local, as what `visit` writes could be anything.
+    // A local copy, since the compiler must assume that `visit` can write to members.
     const std::uint64_t* const words = words_.data();
     const std::uint64_t last_range = words_.size() * 64 - 1;
     const unsigned shift = shift_;

@@ -15,15 +15,15 @@
 namespace bloomgate {
 namespace {
 
-// Chunks are small enough that the last, half-full one of every partition and lane wastes an eighth of the memory at
-// most.
+// Chunks are so small that the last, half-full chunks of all partitions and lanes waste at most an eighth of the
+// memory.
 std::size_t chunk_hashes_for(std::uint64_t memory_bytes, std::uint64_t partitions_of_all_lanes) {
   constexpr std::uint64_t kLargest = 16384 / sizeof(KeyHash);
   const std::uint64_t fitting = memory_bytes / (8 * partitions_of_all_lanes * sizeof(KeyHash));
   return std::bit_floor(std::clamp<std::uint64_t>(fitting, HashPartitions::kLineHashes, kLargest));
 }
 
-// Writes 64 bytes to memory without reading what is there and without pushing anything else out of the caches.
+// Writes 64 bytes to memory without reading it first and without displacing anything from the caches.
 void store_line(KeyHash* to, const KeyHash* from) noexcept {
 #ifdef __SSE2__
   for (std::size_t i = 0; i < HashPartitions::kLineHashes; i += 2) {
@@ -46,7 +46,7 @@ unsigned HashPartitions::bits_for(std::uint64_t body_bytes) noexcept {
 HashPartitions::HashPartitions(unsigned partition_bits, unsigned lanes, std::uint64_t memory_bytes)
     : partition_bits_(partition_bits),
       chunk_hashes_(chunk_hashes_for(memory_bytes, std::uint64_t{lanes} << partition_bits)),
-      // Never fewer chunks than every partition of every lane needs for a piece of work.
+      // At least the chunks that all partitions of all lanes need for a piece of work.
       chunk_count_(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
           memory_bytes / (chunk_hashes_ * sizeof(KeyHash)), std::uint64_t{lanes + 1} << partition_bits,
           std::numeric_limits<std::uint32_t>::max() / 2))),

@@ -1,15 +1,15 @@
 // Sorts hashes into partitions by their high bits, as fast as memory takes them: the first half of building a filter.
 //
-// The bits of a filter are at random places in an array that is far larger than the processor's caches. Set one by one,
-// each bit would cost a trip to memory. So hashes are first gathered by their part of the array (a radix partition: in
-// every layout that part grows with the hash, so the high bits are enough; see LayoutRules::values_of). Later each
-// part's bits are set while the part is in the cache.
+// The bits of a filter are at random positions in an array that is far larger than the processor's caches. Set one by
+// one, each bit would have to wait for memory. So hashes are first gathered by their part of the array (a radix
+// partition: in every layout that part grows with the hash, so the high bits are enough; see LayoutRules::values_of).
+// Later each part's bits are set while the part is in the cache.
 //
 // Each worker thread writes through its own lane. A lane collects 64 bytes for each partition and then writes them past
 // the caches as one cache line (software write-combining: Satish et al., "Fast sort on CPUs and GPUs", SIGMOD 2010,
 // section 4.1). Lanes share a pool of chunks.
 //
-// Different threads may use different lanes at once; everything else needs all lanes at rest.
+// Different threads may use different lanes at once; everything else needs all lanes to be unused.
 #pragma once
 
 #include <atomic>
@@ -24,9 +24,10 @@
 
 namespace bloomgate {
 
-// Entries that every lane of a builder can take at once. There is room for that many however little memory is allowed.
+// The number of entries that every lane of a builder can take at once, however little memory is allowed.
 inline constexpr std::uint64_t kEntriesAtOnce = 400'000;
-// What the hashes of so many take in each lane: a quarter more, since each lane has a started chunk in each partition.
+// The bytes for the hashes of so many entries in each lane: a quarter more than the hashes, since each lane has a
+// started chunk in each partition.
 constexpr std::uint64_t least_hash_bytes(unsigned lanes) noexcept {
   return lanes * kEntriesAtOnce * sizeof(KeyHash) * 5 / 4;
 }
@@ -37,8 +38,8 @@ class HashPartitions {
 
   class Lane;
 
-  // The `partition_bits` that suit an array of that size. A partition's part of it is then at most 64 KiB, if there can
-  // be that many, and stays in the smallest caches of a core.
+  // The `partition_bits` that suit an array of that size. A partition's part of the array is then at most 64 KiB, if
+  // that many partitions are possible, and stays in the smallest caches of a core.
   static unsigned bits_for(std::uint64_t body_bytes) noexcept;
 
   // `partition_bits` from 0 to 16; `memory_bytes` for the hashes of all lanes (at least minimum_bytes()). Throws
@@ -49,24 +50,24 @@ class HashPartitions {
   HashPartitions& operator=(const HashPartitions&) = delete;
 
   std::size_t partition_count() const noexcept { return std::size_t{1} << partition_bits_; }
-  // The smallest hash that belongs there; the greatest is the one before the next partition's.
+  // The smallest hash that belongs to the partition; the greatest is one less than that of the next partition.
   KeyHash first_hash(std::size_t partition) const noexcept {
     return partition_bits_ == 0 ? 0 : KeyHash{partition} << (64 - partition_bits_);
   }
   Lane& lane(unsigned index) noexcept;
 
   // Whether every lane can take `hashes` more, whatever partitions they belong to. Safe from any thread, so that
-  // workers can ask before they begin a piece of work with at most that many.
+  // workers can ask before they begin a piece of work with at most that many hashes.
   bool has_room_for(std::uint64_t hashes) const noexcept;
 
   // Calls `visit` with runs of the partition's hashes, in no particular order. Safe from several threads for different
-  // partitions while all lanes are at rest.
+  // partitions while all lanes are unused.
   template <typename Visit>
   void for_each_run(std::size_t partition, Visit visit) const;
 
-  // Puts these hashes, which belong there, in the place of all that the partition has; later runs have them in this
-  // order. There must be room (has_room_for(0)) or fewer of them. Safe from several threads for different partitions
-  // while all lanes are at rest.
+  // Replaces all hashes of the partition by these, which must belong to it; later runs have them in this order. There
+  // must be room (has_room_for(0)), or these must be fewer. Safe from several threads for different partitions while
+  // all lanes are unused.
   void replace(std::size_t partition, std::span<const KeyHash> hashes);
 
   // Forgets all hashes; the memory is used again.
@@ -86,8 +87,8 @@ class HashPartitions {
   KeyHash* pool_;
   std::atomic<std::uint32_t> used_chunks_{0};
   std::mutex mutex_;                 // for the following
-  std::uint32_t next_chunk_ = 0;     // which was never taken, as none after it
-  std::vector<std::uint32_t> free_;  // chunks that were given back
+  std::uint32_t next_chunk_ = 0;     // the first chunk that was never taken
+  std::vector<std::uint32_t> free_;  // chunks that were released
   std::vector<Lane> lanes_;
 };
 
@@ -95,7 +96,7 @@ class alignas(64) HashPartitions::Lane {
  public:
   explicit Lane(HashPartitions& owner);
 
-  // Takes no longer than a call. Throws BloomgateError{out_of_memory} when the pool is empty; ask has_room_for() first.
+  // As quick as a function call. Throws BloomgateError{out_of_memory} if the pool is empty; ask has_room_for() first.
   [[gnu::always_inline]] void add(KeyHash hash) {
     const std::size_t partition = shift_ < 64 ? hash >> shift_ : 0;
     std::uint8_t& pending = pending_[partition];
@@ -104,7 +105,7 @@ class alignas(64) HashPartitions::Lane {
   }
 
   // Makes the added hashes visible to other threads, once they synchronise with this one. The thread that added them
-  // calls this when it is done for now.
+  // calls this when it pauses or ends.
   void settle() noexcept;
 
  private:
@@ -113,7 +114,7 @@ class alignas(64) HashPartitions::Lane {
   struct alignas(64) Line {
     KeyHash hashes[kLineHashes];
   };
-  // Where a partition's next line goes; at the end of a chunk (or at first) a new one is taken.
+  // Where a partition's next line goes; at the end of a chunk, and at the beginning, the lane takes a new one.
   struct Slot {
     KeyHash* next = nullptr;
     KeyHash* end = nullptr;
@@ -125,10 +126,10 @@ class alignas(64) HashPartitions::Lane {
   HashPartitions* owner_;
   unsigned shift_;
   std::unique_ptr<Line[]> lines_;
-  // How many hashes are in each line. Apart from the slots, so that all of these stay in the smallest cache.
+  // How many hashes are in each line. Separate from the slots, so that all of these stay in the smallest cache.
   std::unique_ptr<std::uint8_t[]> pending_;
   std::unique_ptr<Slot[]> slots_;
-  std::vector<std::vector<std::uint32_t>> chunks_;  // of each partition, in the order they were taken
+  std::vector<std::vector<std::uint32_t>> chunks_;  // of each partition, in the order in which they were taken
 };
 
 inline HashPartitions::Lane& HashPartitions::lane(unsigned index) noexcept {

@@ -1,5 +1,5 @@
-// Memory for runs of hashes, which is used again once nobody has the run any more: to take it anew from the system
-// takes longer than to sort hashes into it. Safe from any thread.
+// Memory for runs of hashes. When the last owner of a run releases it, its memory is used again: to get new memory from
+// the system takes longer than to sort hashes into it. Safe from any thread.
 #pragma once
 
 #include <list>
@@ -14,7 +14,7 @@ namespace bloomgate {
 
 class HashPool {
  public:
-  // An empty vector. Its memory comes back by itself. Throws std::bad_alloc.
+  // An empty vector. Its memory returns to the pool when its last owner releases it. Throws std::bad_alloc.
   std::shared_ptr<std::vector<KeyHash>> take() {
     const auto lent = std::make_shared<Lent>(free_);
     return {lent, &lent->hashes.front()};
@@ -26,7 +26,7 @@ class HashPool {
     std::list<std::vector<KeyHash>> all;
   };
 
-  // A list of one, so that giving it back takes no memory.
+  // A list of one element, so that its release allocates nothing.
   struct Lent {
     explicit Lent(std::shared_ptr<Free> from) : free(std::move(from)) {
       {

@@ -28,7 +28,7 @@ void HashSpill::take(HashPartitions& hashes, unsigned threads) {
 }
 
 void HashSpill::add(std::size_t partition, const HashPartitions& hashes) {
-  std::vector<KeyHash> run;  // all together, for one write now and one read later
+  std::vector<KeyHash> run;  // all hashes together, for one write now and one read later
   hashes.for_each_run(partition,
                       [&run](std::span<const KeyHash> part) { run.insert(run.end(), part.begin(), part.end()); });
   if (run.empty()) return;

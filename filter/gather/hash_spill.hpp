@@ -1,7 +1,7 @@
-// Hashes that do not fit into memory, in a file without a name. The builder puts there what HashPartitions has
-// gathered, one partition at a time, and reads it again when it sets that partition's bits.
+// Hashes that do not fit into memory, in a file without a name. The builder writes the hashes of HashPartitions into
+// it, one partition at a time, and reads them again when it sets that partition's bits.
 //
-// The file is gone with the object, or with the process, however that ends. Different threads may use different
+// The file disappears with the object, or when the process ends in any way. Different threads may use different
 // partitions at once.
 #pragma once
 

@@ -1,17 +1,17 @@
-// The domains that have just been seen, so that each is passed on once and not with every address. A domain that is no
+// The domains that were seen recently, so that each is passed on once and not with every address. A domain that is no
 // longer in the table is passed on once more: that costs time and is never wrong.
 //
-// The table is for all threads. It has lines of four hashes, half a line of the cache. Whether a domain is there cannot
-// be foreseen, so no branch depends on it: a lane puts off what comes, fetches the lines ahead, and then works off the
-// list: first it leaves out what is there, then it puts what is left into the table.
+// All threads share the table. It has lines of four hashes, half a cache line. Whether a domain is there cannot be
+// predicted, so no branch depends on it. A lane collects the hashes that are added, prefetches their lines, and then
+// processes its list: first it drops the hashes that are in the table, then it puts the others into the table.
 //
-// The table begins small enough for the nearer caches, and grows if many domains are passed on: to reach for a line in
-// memory takes less time than to pass a domain on. If nearly all domains are new even so, most go past the table.
+// The table begins small enough for the nearer caches, and grows if many domains are passed on: to read a line from
+// memory takes less time than to pass a domain on. If nearly all domains are new even then, most bypass the table.
 //
-// The table has hashes. A table of texts in front of it would save hashing, but to read a text's words, choose a slot
-// by them and compare takes as long as XXH3 does.
+// The table has hashes. A table of texts in front of it would save hashing, but it would take as long as XXH3 to read a
+// text's words, to choose a slot by them, and to compare.
 //
-// A lane is for one thread at a time, different lanes at once. Everything else needs all lanes at rest.
+// One thread at a time may use a lane, different threads different lanes. Everything else needs all lanes to be unused.
 #pragma once
 
 #include <algorithm>
@@ -31,29 +31,29 @@ class RecentDomains {
   static constexpr std::size_t kLineHashes = 4;
   struct Lines {
     KeyHash* first = nullptr;
-    std::uint64_t last = 0;  // its number, all ones
+    std::uint64_t last = 0;  // the number of the last line, all ones
     KeyHash* of(KeyHash hash) const noexcept { return first + (hash & last) * kLineHashes; }
   };
 
  public:
-  // What a lane's add() may put off.
+  // The most hashes that a lane's add() may defer.
   static constexpr std::size_t kMostPutOff = 64;
   static constexpr std::uint64_t kFirstBytes = std::uint64_t{4} << 20;
 
-  class alignas(64) Lane {  // lines of the cache that no other thread writes to
+  class alignas(64) Lane {  // cache lines that no other thread writes to
    public:
     explicit Lane(const RecentDomains& table) : table_(&table) {}
 
-    // A domain has come. Calls `pass_on(hash)` for some that were not there, now or later.
+    // Adds a domain. Calls `pass_on(hash)` for domains that were not in the table, now or later.
     template <typename PassOn>
     void add(KeyHash hash, PassOn pass_on) {
-      // It is there when the list is worked off.
+      // The line has arrived when the list is processed.
       if (goes_past_ == 0) __builtin_prefetch(table_->lines_.of(hash));
       put_off_[count_++] = hash;
       if (count_ == kMostPutOff) settle(pass_on);
     }
 
-    // Passes on what was put off.
+    // Processes the deferred hashes.
     template <typename PassOn>
     void settle(PassOn pass_on) {
       came_ += count_;
@@ -67,15 +67,15 @@ class RecentDomains {
       count_ = 0;
     }
 
-    // Of all that came and are not put off.
+    // Counts of all domains that were added and are no longer deferred.
     std::uint64_t came() const noexcept { return came_; }
     std::uint64_t passed_on() const noexcept { return passed_on_; }
-    // The table has grown: it is tried again, and what came before it does not count.
+    // Call it when the table has grown: the lane tries it again, and earlier counts no longer matter.
     void start_again() noexcept { goes_past_ = tried_ = found_ = came_ = passed_on_ = 0; }
 
    private:
     void leave_out_recent() {
-      const Lines lines = table_->lines_;  // of its own, as the stores below might change the table's
+      const Lines lines = table_->lines_;  // a copy, as the stores below might change the table's
       const std::size_t had = count_;
       std::size_t count = 0;
       for (std::size_t i = 0; i < had; ++i) {
@@ -97,13 +97,13 @@ class RecentDomains {
       return equal != 0;
     }
 
-    // In the place of any that is in the line.
+    // Replaces one of the hashes in the line.
     void put_in(KeyHash hash) noexcept {
       std::atomic_ref<KeyHash>(table_->lines_.of(hash)[++next_slot_ % kLineHashes])
           .store(hash, std::memory_order_relaxed);
     }
 
-    // Whether the table is worth its time.
+    // Decides whether the table is worth its time.
     void judge() noexcept {
       if (found_ < tried_ / 4) goes_past_ = 15 * tried_;
       tried_ = 0;
@@ -114,27 +114,27 @@ class RecentDomains {
     std::array<KeyHash, kMostPutOff> put_off_;
     std::size_t count_ = 0;
     std::size_t next_slot_ = 0;
-    std::uint64_t tried_ = 0;      // domains, since it was last decided whether the table is worth its time
-    std::uint64_t found_ = 0;      // of these
-    std::uint64_t goes_past_ = 0;  // so many domains
+    std::uint64_t tried_ = 0;      // domains since the last decision whether the table is worth its time
+    std::uint64_t found_ = 0;      // how many of these were in the table
+    std::uint64_t goes_past_ = 0;  // how many domains will still bypass the table
     std::uint64_t came_ = 0;
     std::uint64_t passed_on_ = 0;
   };
 
-  // Takes no more than that for long, in powers of two, and at least kFirstBytes.
+  // The table never stays above `most_bytes`, rounded down to a power of two, but has at least kFirstBytes.
   explicit RecentDomains(std::uint64_t most_bytes = kFirstBytes)
       : most_bytes_(std::bit_floor(std::max(most_bytes, kFirstBytes))) {
     take(kFirstBytes);
   }
 
-  // Whether it is worth while to have more memory, if so many of those that came were passed on.
+  // Whether more memory is worth while, if so many of the added domains were passed on.
   bool should_grow(std::uint64_t came, std::uint64_t passed_on) const noexcept {
     return memory_->bytes().size() < most_bytes_ && passed_on > came / 8;
   }
-  // Takes all that it may have, and is empty then. Throws BloomgateError{out_of_memory}.
+  // Grows to all the memory that it may have; the table is then empty. Throws BloomgateError{out_of_memory}.
   void grow() { take(most_bytes_); }
 
-  // Gives the memory back. No domain may come after that.
+  // Releases the memory. Do not add domains after that.
   void end() noexcept { memory_.reset(); }
 
  private:
@@ -145,11 +145,11 @@ class RecentDomains {
     memory_.emplace(bytes, "the domains of the senders");
     lines_ = {.first = reinterpret_cast<KeyHash*>(memory_->bytes().data()),
               .last = bytes / (kLineHashes * sizeof(KeyHash)) - 1};
-    // A slot that is empty has a hash that belongs into another line; the memory's zeros belong into the first.
+    // An empty slot must have a hash that belongs to another line. Zero belongs to the first line, 1 does not.
     std::fill_n(lines_.first, kLineHashes, KeyHash{1});
   }
 
-  // A lane has seen by then whether it is full of what comes again.
+  // After so many domains, a lane has seen whether the full table finds repeated domains.
   std::uint64_t tried_before_judging() const noexcept { return (lines_.last + 1) * kLineHashes; }
 
   std::uint64_t most_bytes_;

@@ -67,7 +67,7 @@ std::uint64_t count_sender_domains(const ForEachDomain& for_each) {
 
 namespace {
 
-// Writes the section in the coding of at most that many domains, unless the coding does not suit them. Gives their
+// Writes the section in the coding of at most that many domains, unless the coding does not suit them. Returns their
 // number.
 std::uint64_t write_coded_for(std::uint64_t most, FilterWriter& writer, FilterHeader header,
                               const ForEachDomain& for_each) {
@@ -81,7 +81,7 @@ std::uint64_t write_coded_for(std::uint64_t most, FilterWriter& writer, FilterHe
   for_each([&](std::span<const DomainNumber> domains) { encoder.add(domains); });
   if (encoder.suits_count()) {
     header.sender_domains = encoder.count();
-    writer.place(header);  // what is written last ends with the section
+    writer.place(header);  // the last write must end with the section
     encoder.finish();
   }
   return encoder.count();

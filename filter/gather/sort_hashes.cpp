@@ -8,16 +8,16 @@ namespace bloomgate {
 namespace {
 
 constexpr unsigned kLogOfGroup = 9;             // hashes of a group, on average: 8 KiB at most, twice
-constexpr std::size_t kMostOfEvenGroup = 4096;  // more only come together if hashes are not even
+constexpr std::size_t kMostOfEvenGroup = 4096;  // larger groups only occur if hashes are not even
 
-// Counts to the places where each bucket begins.
+// Turns counts into the positions where each bucket begins.
 template <typename Count>
 void begin_buckets(std::vector<Count>& counts) noexcept {
   Count begin = 0;
   for (Count& count : counts) begin = static_cast<Count>(begin + std::exchange(count, begin));
 }
 
-// The bits of a hash behind the `common_bits`, at least one of them.
+// The bits of a hash after the `common_bits`; at least one bit.
 class Digit {
  public:
   Digit(unsigned common_bits, unsigned bits) noexcept
@@ -29,8 +29,8 @@ class Digit {
   std::uint64_t mask_;
 };
 
-// Insertion sort, for hashes of which few are far from their places. False if it gave up since many are: then they are
-// all there, in some order.
+// Insertion sort, for hashes of which few are far from their final positions. Returns false if many are and it gave up:
+// then all hashes are still there, in some order.
 bool finish_order(std::span<KeyHash> hashes) noexcept {
   std::size_t moves_left = 8 * hashes.size();
   for (std::size_t i = 1; i < hashes.size(); ++i) {

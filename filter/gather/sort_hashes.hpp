@@ -1,7 +1,7 @@
-// Sorts the hashes of one partition, which are even over its range: by their next bits into groups that fit into the
-// smallest cache, each group by the bits after these into buckets of one or two, and then whatever is still out of
-// order. A radix sort that takes some nanoseconds a hash, where std::sort takes some seventy (Knuth, The Art of
-// Computer Programming 3, section 5.2.5).
+// Sorts the hashes of one partition, which are even over its range. Their next bits divide them into groups that fit
+// into the smallest cache, and the bits after these divide each group into buckets of one or two hashes; then it sorts
+// what is still out of order. A radix sort that takes some nanoseconds a hash, where std::sort takes some seventy
+// (Knuth, The Art of Computer Programming 3, section 5.2.5).
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace bloomgate {
 
-// Keeps the memory that it sorts in. One thread at a time may use an object.
+// Keeps the memory in which it sorts. One thread at a time may use an object.
 class HashSorter {
  public:
-  // Appends the different ones of `hashes` to `out`, in ascending order. All have the same `common_bits` high bits (0
-  // to 32). Right for any hashes, and quick for even ones.
+  // Appends the different ones of `hashes` to `out`, in ascending order. All must have the same `common_bits` high bits
+  // (0 to 32). Right for any hashes, and fast for even ones.
   void sort(std::span<const KeyHash> hashes, unsigned common_bits, std::vector<KeyHash>& out);
 
  private:
@@ -29,7 +29,7 @@ class HashSorter {
   std::vector<std::uint16_t> bucket_ends_;
 };
 
-// The same for once: puts them into `out` instead of what is there.
+// The same for a single use: replaces the content of `out`.
 inline void sort_hashes(std::span<const KeyHash> hashes, unsigned common_bits, std::vector<KeyHash>& out) {
   out.clear();
   HashSorter().sort(hashes, common_bits, out);

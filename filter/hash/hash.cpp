@@ -35,12 +35,12 @@ std::optional<HashFamily> find_hash_family(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-// Flattened: a call fewer for each entry of a list.
+// Flattened, which saves a call for each entry of a list.
 [[gnu::flatten]] KeyHash hash_key(std::string_view key, std::uint64_t seed, HashFamily family) noexcept {
   if (family == HashFamily::xxh3) [[likely]]
     return XXH3_64bits_withSeed(key.data(), key.size(), seed);
   const HashPair pair = hash_pair(key, seed, family);
-  // FNV-1a hardly stirs its high bits, which choose the block. Its sum with a good hash is as good as that hash.
+  // FNV-1a hardly mixes its high bits, which choose the block. Its sum with a good hash is as good as that hash.
   return family == HashFamily::murmur3 ? pair.first : pair.first + pair.second;
 }
 

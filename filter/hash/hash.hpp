@@ -2,8 +2,8 @@
 // values.
 //
 // Hashes have 64 bits, because with 10^9 entries a 32-bit hash alone would give 21 % false positives. Layouts with one
-// block for the whole array derive their probes from two halves of 64 bits. Hashes are seeded, because nobody outside
-// may work out which addresses are false positives. Pure; safe from any thread; XXH3 takes about 3 ns for an address.
+// block for the whole array derive their probes from two halves of 64 bits. Hashes are seeded, so that outsiders cannot
+// work out which addresses are false positives. Pure; safe from any thread; XXH3 takes about 3 ns for an address.
 #pragma once
 
 #include <cstdint>
@@ -37,12 +37,12 @@ KeyHash hash_key(std::string_view key, std::uint64_t seed, HashFamily family = H
 HashPair hash_pair(std::string_view key, std::uint64_t seed, HashFamily family) noexcept;
 
 // The hash of an address in a filter that is made from a store: the hash that the store keeps, mixed with the filter's
-// own seed. So each filter of one store has its own false positives, though no key is at hand to be hashed anew. Only
-// the low 32 bits change, and different hashes stay different. So a filter's array can be made from its front to its
-// end out of hashes in the order of the store.
+// own seed. So each filter of one store has its own false positives, although no key is there to be hashed again. Only
+// the low 32 bits change, and different hashes stay different. So hashes in the order of the store still fill a
+// filter's array from its front to its end.
 KeyHash mix_hash(KeyHash stored, std::uint64_t seed) noexcept;
 
-// The same for many. `out` has room for as many, and may be where `stored` is.
+// The same for many hashes. `out` has room for as many, and may be the memory of `stored`.
 void mix_hashes(std::span<const KeyHash> stored, std::uint64_t seed, KeyHash* out) noexcept;
 
 // A seed from the system's random number generator. Throws BloomgateError{cannot_read} if there is none.

@@ -1,4 +1,4 @@
-// A range of hashes, such as those whose bits one of several processes has.
+// A range of hashes, such as those whose bits belong to one of several processes.
 #pragma once
 
 #include <limits>

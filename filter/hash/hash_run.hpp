@@ -1,5 +1,5 @@
-// A run of hashes, and the memory that they are in: whoever has the run keeps it. So what is made of hashes in pieces
-// need not copy those that belong to a later piece.
+// A run of hashes, and shared ownership of the memory that holds them. So a writer that processes hashes in pieces need
+// not copy the hashes that belong to a later piece.
 #pragma once
 
 #include <memory>

@@ -22,7 +22,7 @@ constexpr std::uint64_t stir_second(std::uint64_t lane) noexcept {
   return std::rotl(lane * kSecondMultiplier, 33) * kFirstMultiplier;
 }
 
-// Lets every bit of the state touch every other.
+// Lets every bit of the state affect every other bit.
 constexpr std::uint64_t finish(std::uint64_t state) noexcept {
   state = (state ^ (state >> 33)) * 0xff51afd7ed558ccd;
   state = (state ^ (state >> 33)) * 0xc4ceb9fe1a85ec53;
@@ -41,7 +41,7 @@ HashPair murmur3_128(std::string_view key, std::uint64_t seed) noexcept {
     second ^= stir_second(load_little_endian<std::uint64_t>(rest.data() + kLaneBytes));
     second = (std::rotl(second, 31) + first) * 5 + 0x38495ab5;
   }
-  // A lane of zeros stirs to zero, so the tail can be filled up with them.
+  // A lane of zeros mixes to zero, so the tail can be padded with zeros.
   std::byte tail[2 * kLaneBytes] = {};
   if (!rest.empty()) std::memcpy(tail, rest.data(), rest.size());
   second ^= stir_second(load_little_endian<std::uint64_t>(tail + kLaneBytes));

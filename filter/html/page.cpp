@@ -47,14 +47,14 @@ class="ink-e" width="2" height="2"/></pattern></defs></svg>
 constexpr double kWidth = 480, kHeight = 122, kTop = 1, kBottom = 1;
 constexpr double kWidestGap = 1;
 
-// One bar, which grows from its parts.
+// The position of a bar, which grows with its parts.
 struct Place {
   double x;
   double width;
   double base;
 };
 
-// Adds a part of a bar above its base, and moves that.
+// Adds a part of a bar above its base, and moves the base.
 void add_part(std::string& svg, char kind, Place& place, std::uint64_t count, double scale) {
   if (count == 0) return;
   const double part = static_cast<double>(count) * scale;

@@ -12,7 +12,7 @@ std::vector<std::string> names_of(const Blocks& blocks) {
 }
 
 std::optional<std::uint64_t> estimate_addresses(Blocks& blocks, const Format& format, AddressProfile profile) {
-  constexpr std::uint64_t kWorthIt = std::uint64_t{1} << 30;  // less is counted, in memory
+  constexpr std::uint64_t kWorthIt = std::uint64_t{1} << 30;  // shorter lists are counted, in memory
   constexpr std::uint64_t kSampleBytes = std::uint64_t{1} << 15;
   constexpr std::uint64_t kOneSampleIn = std::uint64_t{1} << 24;
   if (!blocks.in_parts() || blocks.total_bytes() < kWorthIt) return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<std::uint64_t> estimate_addresses(Blocks& blocks, const Format& fo
           [](const ListLine&, std::uint64_t, std::string_view) {});
       sampled_bytes += std::min(kSampleBytes, file_bytes - offset);
     }
-    // Each file's share is rounded by itself, so that the sum does not depend on the order of the files.
+    // Each file's share is rounded separately, so that the sum does not depend on the order of the files.
     if (sampled_bytes != 0) {
       total += static_cast<std::uint64_t>(std::llround(
           static_cast<double>(entries) / static_cast<double>(sampled_bytes) * static_cast<double>(file_bytes)));

@@ -1,4 +1,4 @@
-// From lists to entries: reads blocks of lines in several threads and gives their entries to the builder.
+// From lists to entries: reads blocks of lines in several threads and adds their entries to the builder.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace bloomgate {
 // The names of the inputs, for a RejectLog.
 std::vector<std::string> names_of(const Blocks& blocks);
 
-// Adds the entries of one block to a lane. It looks for addresses that were cut short in the first block of an input
-// only: such a slip is in a short list, and a long list would pay for the look 10^9 times.
+// Adds the entries of one block to a lane. It looks for addresses that were cut short only in the first block of an
+// input: such a slip is in a short list, and a long list would pay for the test 10^9 times.
 template <typename Lane>
 void add_block(const Block& block, Lane& lane, const Format& format, AddressProfile profile,
                const ExceptList& exceptions, const BroadDomains& broad_domains, RejectLog& rejects) {
@@ -61,9 +61,9 @@ void add_block(const Block& block, Lane& lane, const Format& format, AddressProf
   rejects.add(std::move(report));
 }
 
-// Adds every entry of the lists but the exceptions to the builder, which is a FilterBuilder, GatheredEntries or what
-// has lanes like these, with a thread for each of its lanes, and reports what was rejected and which entries are broad.
-// Throws what Blocks, Format and the builder throw.
+// Adds every entry of the lists except the exceptions to the builder, with a thread for each of its lanes. The builder
+// is a FilterBuilder, GatheredEntries or another class with such lanes. Reports what was rejected and which entries are
+// broad. Throws what Blocks, Format and the builder throw.
 template <typename Builder>
 void add_entries(Blocks& blocks, Format& format, Builder& builder, const BuildOptions& options,
                  const ExceptList& exceptions, const BroadDomains& broad_domains, RejectLog& rejects) {

@@ -1,4 +1,4 @@
-// The exact answer to what a filter has found: looked up in the store of the same build. Used by `bloomgate query` and
+// Confirms exactly what a filter has found, by a look-up in the store of the same build. Used by `bloomgate query` and
 // `verify`. Immutable; safe from any thread.
 #pragma once
 
@@ -13,14 +13,14 @@ namespace bloomgate {
 
 class Confirmation {
  public:
-  // Opens the filter's store at `store_path`; without a path everything is confirmed. Throws what open_store() throws.
+  // Opens the filter's store at `store_path`; an empty path confirms everything. Throws what open_store() throws.
   Confirmation(const std::string& store_path, const MappedFilter& filter);
 
-  // Null without a path.
+  // Null if the path was empty.
   const StoreFile* store() const noexcept { return store_.get(); }
 
   // Whether an address, whose key the filter has found, is an entry. Throws BloomgateError{bad_body_checksum,
-  // cannot_read} if the store cannot tell.
+  // cannot_read} if the store cannot answer.
   bool confirms(std::string_view key) const;
 
   // FilterView::find(), where an address counts only if it is confirmed.

@@ -1,4 +1,4 @@
-// How many entries of lists a filter holds, without saying which: the fast way of `bloomgate query --count` and
+// How many entries of lists a filter holds, without saying which: the fast path of `bloomgate query --count` and
 // `verify`.
 #pragma once
 
@@ -8,15 +8,15 @@
 namespace bloomgate {
 
 struct EntryCounts {
-  std::uint64_t found = 0;  // by their own keys, or pairs also by their senders'
+  std::uint64_t found = 0;  // by their own keys; pairs, depending on PairFoundBy, also by their senders
   std::uint64_t missing = 0;
   std::uint64_t rejected = 0;  // lines that are not entries
 };
 
-// By what a pair is found: by its own key alone, or also by its sender, who is listed for everybody.
+// What finds a pair: its own key alone, or also an entry that lists its sender for all recipients.
 enum class PairFoundBy : std::uint8_t { itself, sender_too };
 
-// Reads all of the lists, in `threads` threads. For filters that BulkLookup suits. Throws what Blocks and Format throw,
+// Reads the whole lists, in `threads` threads. For filters that BulkLookup suits. Throws what Blocks and Format throw,
 // and BloomgateError{out_of_memory}.
 EntryCounts count_entries(OpenLists& lists, const FilterView& view, unsigned threads, PairFoundBy rule);
 

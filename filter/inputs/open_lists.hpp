@@ -1,4 +1,4 @@
-// Lists that are open to be read, and how far long work with them has come.
+// Open lists, and the progress of long work with them.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@
 namespace bloomgate {
 
 struct OpenLists {
-  // `files` as list_files() gives them, `format_name` as in --format; `stop` ends the reading. Throws what
-  // make_format() and Blocks throw.
+  // `files` come from list_files(), `format_name` is as in --format; `stop` ends the reading. Throws what make_format()
+  // and Blocks throw.
   OpenLists(const std::vector<std::string>& files, const std::string& format_name, const std::atomic<bool>& stop,
             BlockOrder order = BlockOrder::any);
 
@@ -26,7 +26,7 @@ struct OpenLists {
   Blocks blocks;
 };
 
-// Of lists and stores together, if it is known how much they are.
+// The progress of lists and stores together, if their sizes are known.
 WorkState state_of(const OpenLists& lists, const StoreInputs& stores);
 
 WorkState state_of(const WriteProgress& written);

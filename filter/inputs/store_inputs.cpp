@@ -16,7 +16,7 @@
 namespace bloomgate {
 namespace {
 
-// Of however densely coded pages, a builder takes the hashes of so many at once.
+// A builder can take the hashes of so many pages at once, however densely they are coded.
 constexpr std::uint64_t kPagesAtOnce = 8;
 static_assert(kPagesAtOnce * kMostHashesOfStorePage <= kEntriesAtOnce);
 
@@ -45,7 +45,7 @@ class ExceptHashes {
     for (const std::string& key : exceptions.keys()) hashes_.insert(store.hash_of(key));
   }
 
-  // Returns how many it has removed.
+  // Returns how many hashes it has removed.
   std::uint64_t take_out_of(std::vector<KeyHash>& hashes) const {
     if (hashes_.empty()) return 0;
     return std::erase_if(hashes, [this](KeyHash hash) { return hashes_.contains(hash); });
@@ -55,7 +55,7 @@ class ExceptHashes {
   std::unordered_set<KeyHash> hashes_;
 };
 
-// As for_each_block_in_rounds() does it with lists.
+// For stores, what for_each_block_in_rounds() does for lists.
 template <typename Builder>
 std::uint64_t add_addresses(const StoreFile& store, Builder& builder, unsigned threads, const ExceptHashes& exceptions,
                             const std::atomic<bool>& stop, std::atomic<std::uint64_t>& done_bytes) {
@@ -101,7 +101,7 @@ std::uint64_t add_domains(const StoreFile& store, Builder& builder, const Except
   return excepted;
 }
 
-// The parts that belong together.
+// Checks that the parts of each run are complete.
 class WholeRuns {
  public:
   void add(const StoreFile& store) {
@@ -124,7 +124,7 @@ class WholeRuns {
   }
 
  private:
-  using Run = std::pair<std::uint64_t, std::uint32_t>;  // and in how many parts it was read
+  using Run = std::pair<std::uint64_t, std::uint32_t>;  // the run, and its number of parts
   using Parts = std::map<std::uint32_t, std::string>;   // index, path
 
   BloomgateError of_several_runs() const {

@@ -16,7 +16,7 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::uint64_t kShown = 10;  // strangers that are entries
+constexpr std::uint64_t kShown = 10;  // excluded senders that are entries
 
 struct ListedLine {
   std::uint64_t line;  // in its block, from 1
@@ -25,12 +25,12 @@ struct ListedLine {
   std::string key;
 };
 
-// The strangers of a block that are entries.
+// The excluded senders in a block that are entries.
 struct BlockReview {
   std::size_t input = 0;
   std::uint64_t lines = 0;
   std::uint64_t listed = 0;
-  std::uint64_t domain_entries = 0;  // of these
+  std::uint64_t domain_entries = 0;  // among these
   std::vector<ListedLine> first = {};
 };
 
@@ -70,7 +70,7 @@ StrangerCheck::StrangerCheck(const std::vector<std::string>& files, BuildOptions
   if (files_.empty()) return;
   for (const std::string& file : files_) {
     struct stat status = {};
-    // What is not there is told when it is opened.
+    // A missing file is reported when it is opened.
     if (file != "-" && (stat(file.c_str(), &status) != 0 || S_ISREG(status.st_mode))) continue;
     throw BloomgateError(
         ErrorCode::not_a_regular_file,
@@ -132,7 +132,7 @@ std::uint64_t StrangerCheck::show_entries() const {
         }
         lines += block.lines;
         if (found <= kShown && found + block.listed > kShown) {
-          show_("further known strangers that are entries are only counted; " + choice_names().stranger_query +
+          show_("further excluded senders that are entries are only counted; " + choice_names().stranger_query +
                 " names them");
         }
         found += block.listed;

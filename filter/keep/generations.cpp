@@ -22,8 +22,8 @@
 namespace bloomgate {
 namespace {
 
-// Of a file: the next FilterWriter for `path` clears that name away if this process does not. Of a folder:
-// remove_leftovers() does.
+// If this process does not remove the temporary name, the next FilterWriter for `path` does, or for a folder,
+// remove_leftovers().
 std::string temporary_prefix(const std::string& path) {
   return hidden_prefix(path, is_folder(path) ? ".kept-" : ".tmp-");
 }
@@ -64,19 +64,19 @@ void rename_kept(const std::string& from, const std::string& to) {
   if (rename(from.c_str(), to.c_str()) != 0) throw keep_error(from, errno);
 }
 
-// Where the next one goes in: the first number without one, or the last one allowed.
+// The number for the next generation: the first free one, or the last one allowed.
 unsigned free_number(const std::string& path, unsigned last) {
   unsigned number = 1;
   while (number < last && is_kept(path, number)) ++number;
   return number;
 }
 
-// Those before it, so that number 1 is free.
+// Increments the numbers of the generations before `number`, so that number 1 is free.
 void move_on_to(const std::string& path, unsigned number) {
   for (; number > 1; --number) rename_kept(generation_path(path, number - 1), generation_path(path, number));
 }
 
-// The manifests of the folder, and of a layer that was built or signed by itself; and the list of what is revoked.
+// The manifests of the folder, and of a layer that was built or signed by itself; and the list of revoked senders.
 bool is_of_layers(std::string_view name) {
   constexpr std::string_view kManifestSuffix = ".manifest";
   const bool is_of_one =
@@ -84,7 +84,8 @@ bool is_of_layers(std::string_view name) {
   return is_layer_name(name) || name == kManifestName || name == kRevokedName || is_of_one;
 }
 
-// What may be removed, or moved as a whole: layers and what goes with them, and what a writer that was killed has left.
+// The folder may be removed, or moved as a whole, only if it has nothing but layers, the files that belong to them, and
+// what a killed writer has left.
 void require_only_layers(const std::string& folder) {
   std::error_code error;
   std::filesystem::directory_iterator at(folder, error);
@@ -105,7 +106,7 @@ void remove_whole(const std::string& path) {
   if (error) throw system_error(ErrorCode::cannot_write, "remove", path, error.value());
 }
 
-// Under another name first: a kept folder from which some layers are gone must not be put back.
+// It gets another name first: a kept folder without some of its layers must not be restored.
 void discard(const std::string& folder, unsigned number) {
   if (!is_kept(folder, number)) return;
   const std::string kept = generation_path(folder, number);
@@ -115,19 +116,20 @@ void discard(const std::string& folder, unsigned number) {
   remove_whole(hidden);
 }
 
-// Of commands that were killed.
+// Removes what killed commands have left.
 void remove_leftovers(const std::string& folder) {
   for (const std::string& path : numbered_files(folder_of(folder), temporary_prefix(folder))) remove_whole(path);
 }
 
-// A further name in `to` for a file in `from`, if it is there.
+// Gives a file in `from`, if it is there, a further name in `to`.
 void link_if_there(const std::string& from, const std::string& to, std::string_view name) {
   const std::string path = from + "/" + std::string(name);
   if (!exists(path)) return;
   if (link(path.c_str(), (to + "/" + std::string(name)).c_str()) != 0) throw keep_error(from, errno);
 }
 
-// Gives it the owner and mode of the folder, and further names of its layers and of what goes with them.
+// Gives the copy the owner and mode of the folder, and further names of its layers and of the files that belong to
+// them.
 void fill_copy(const std::string& copy, const std::string& folder, const std::vector<Layer>& layers) {
   struct stat status = {};
   if (stat(folder.c_str(), &status) != 0) throw keep_error(folder, errno);
@@ -186,7 +188,7 @@ void keep_file(const std::string& path, const FileStamp& now, unsigned most) {
   }
   const std::string first = generation_path(path, 1);
   const std::optional<FileStamp> last = FileStamp::of_path(first);
-  if (last && last->is_same_file(now)) return;  // a build that was killed had come as far as this
+  if (last && last->is_same_file(now)) return;  // a killed build had already done this
   move_on_to(path, free_number(path, most));
   const std::string temporary = temporary_name(path);
   if (link(path.c_str(), temporary.c_str()) != 0) throw keep_error(path, errno);
@@ -204,7 +206,7 @@ void require_kept(const std::string& path, unsigned number) {
   throw BloomgateError(ErrorCode::cannot_open,
                        generation + " is not there: " + (has_layers ? "those layers were" : "that generation was") +
                            " not kept; 'bloomgate info " + path + "' shows those that were, and " +
-                           (has_layers ? "'bloomgate append --keep 2' and 'fold --keep 2' keep two states"
+                           (has_layers ? "'bloomgate add-layer --keep 2' and 'fold-layers --keep 2' keep two states"
                                        : "'bloomgate build --keep 2' keeps two") +
                            " from now on",
                        {.path = generation});
@@ -214,7 +216,7 @@ int exchange_in_one_step(const std::string& a, const std::string& b) {
   return renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0 ? 0 : errno;
 }
 
-// What is revoked stays revoked, whichever layers come back.
+// Revoked senders stay revoked, whichever layers are restored.
 void put_revoked_into(const std::string& folder, const std::string& kept) {
   const std::string now = folder + "/" + std::string(kRevokedName);
   const std::string there = kept + "/" + std::string(kRevokedName);

@@ -1,14 +1,14 @@
 // Earlier states of a filter, or of a folder of layers, kept beside it: FILE.1 is the last one, FILE.2 the one before,
-// and so on; the same for FOLDER. Used by `bloomgate build --keep`, `append --keep`, `fold --keep`, `rollback` and
-// `info`. A filter with its store: kept_pairs.hpp.
+// and so on; the same for FOLDER. Used by `bloomgate build --keep`, `add-layer --keep`, `fold-layers --keep`,
+// `rollback` and `info`. A filter with its store: kept_pairs.hpp.
 //
-// Only names change here, by link(2) and rename(2): nothing is copied, and a filter is on the disk once. A kept folder
-// holds hard links to the layers: a layer that is still in use takes no room. A daemon whose whitelist is FOLDER does
-// not look into it. However the process ends, FILE is a whole filter, the one before or the one after, FOLDER is whole,
-// and so is each kept folder that has its name.
+// Only names change here, by link(2) and rename(2): nothing is copied, and each filter is on the disk once. A kept
+// folder has hard links to the layers: a layer that is still in use takes no further space. A daemon whose whitelist is
+// FOLDER does not read kept folders. If the process ends at any moment, FILE is a whole filter, the old or the new one;
+// FOLDER is whole; and so is each kept folder that has its name.
 //
-// Not for two processes at once on one FILE: each file stays whole, but which number it gets is open. Call with FOLDER
-// locked, and with its path as own_path_of() gives it.
+// Two processes must not use it at once on one FILE: each file would stay whole, but its number would be undefined.
+// Call it with FOLDER locked, and with the path that own_path_of() returns.
 #pragma once
 
 #include <functional>
@@ -31,48 +31,48 @@ std::string generation_path(const std::string& path, unsigned number);
 // BloomgateError{cannot_open}.
 std::string own_path_of(const std::string& folder);
 
-// Those that are there, in the order of their numbers: files, or folders if there is a folder at `path`. There may be
-// gaps. Cost: one stat(2) for each possible number.
+// The existing generations, in the order of their numbers: files, or folders if there is a folder at `path`. There may
+// be gaps. Cost: one stat(2) for each possible number.
 std::vector<Generation> kept_generations(const std::string& path);
 
-// Gives the file at `path` the further name FILE.1, and moves those before it on by one: up to the first gap, or to
-// number `most`, whose file goes. Also removes those past `most`. For a file that is about to be replaced by rename(2).
+// Gives the file at `path` the further name FILE.1, and increments the numbers of those before it: up to the first gap,
+// or to number `most`, whose file is removed. Also removes those past `most`. For a file that rename(2) will replace.
 //
-// Of a folder the layers, the manifest and the list of what is revoked get further names in FOLDER.1, and the states
-// before that are moved up to number `most` + 1: the oldest one stays until trim_generations(), so that a change that
-// fails costs nothing.
+// For a folder, the layers, the manifest and the list of revoked senders get further names in FOLDER.1, and the numbers
+// of the states before that increase up to `most` + 1. The oldest state stays until trim_generations(), so that nothing
+// is lost if the change fails.
 //
-// Nothing happens if there is no file or no layer, or `most` is 0. Throws BloomgateError{cannot_open, cannot_write}
+// Does nothing if there is no file or no layer, or if `most` is 0. Throws BloomgateError{cannot_open, cannot_write}
 // with the remedy.
 void keep_generation(const std::string& path, unsigned most);
 
-// The same, for a writer to do before it replaces a file (NewFile::publish()).
+// The same, as a function that a writer calls before it replaces a file (NewFile::publish()).
 std::function<void(const std::string& path)> keeping(unsigned most);
 
-// Tries whether keep_generation() could do its work with the file at `path`; leaves nothing behind. Throws the same.
+// Tests whether keep_generation() could do its work with the file at `path`; leaves nothing behind. Throws the same.
 void require_can_keep(const std::string& path);
 
-// After the change of a folder: removes what is kept past number `most`.
+// Call it after the change of a folder: removes generations past number `most`.
 void trim_generations(const std::string& folder, unsigned most);
 
-// As long as FOLDER.1 has the very layers of FOLDER, takes it away, and moves the others back by one: it was kept for a
-// change that was not made. Throws BloomgateError{cannot_write}.
+// If FOLDER.1 has exactly the layers of FOLDER, it was kept for a change that was not made. Then removes it, and
+// decrements the numbers of the others. Throws BloomgateError{cannot_write}.
 void drop_unchanged_generation(const std::string& folder);
 
-// Gives FOLDER.NUMBER the list of what is revoked that FOLDER has now, or none if it has none: so that a manifest can
-// be written there before it takes the place of FOLDER. Throws BloomgateError{cannot_open, cannot_write}.
+// Gives FOLDER.NUMBER the list of revoked senders that FOLDER has now, or removes it if FOLDER has none, so that a
+// manifest can be written there before it replaces FOLDER. Throws BloomgateError{cannot_open, cannot_write}.
 void bring_revoked(const std::string& folder, unsigned number);
 
-// FILE.NUMBER and FILE exchange their names, in one step if the file system can do that (RENAME_EXCHANGE). So the same
-// call undoes it. Elsewhere it takes three steps for a file, and a crash may lose the name of the file that was
-// replaced, but never FILE; for a folder it is an error. If there is nothing at `path`, it is a rename. Does not look
-// at what is in the files. The list of what is revoked stays the one that FOLDER has now (bring_revoked()). Throws
-// BloomgateError{cannot_open} if there is no such generation, {bad_input} if one of two folders holds something that is
-// no layer and does not go with layers, {cannot_write}.
+// FILE.NUMBER and FILE exchange their names, in one step if the file system supports that (RENAME_EXCHANGE). So the
+// same call undoes it. Otherwise it takes three steps for a file, and a crash may lose the name of the file that was
+// replaced, but never FILE; for a folder it is an error. If there is nothing at `path`, it is a rename. Does not read
+// the files. The list of revoked senders stays the one that FOLDER has now (bring_revoked()). Throws
+// BloomgateError{cannot_open} if there is no such generation, {bad_input} if one of two folders has something that is
+// neither a layer nor belongs to layers, {cannot_write}.
 void exchange_generation(const std::string& path, unsigned number);
 
-// What exchange_generation() does with files if the file system has no RENAME_EXCHANGE; here for tests. Returns 0 or an
-// errno value.
+// How exchange_generation() exchanges files if the file system has no RENAME_EXCHANGE; public for tests. Returns 0 or
+// an errno value.
 int exchange_by_links(const std::string& a, const std::string& b);
 
 }  // namespace bloomgate

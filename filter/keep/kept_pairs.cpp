@@ -20,7 +20,7 @@
 namespace bloomgate {
 namespace {
 
-// 0: it names none, or cannot be used.
+// 0 if the filter names no store, or cannot be used.
 std::uint64_t store_identity_of(const std::string& filter_path) {
   try {
     return MappedFilter(filter_path).header().store_identity;
@@ -29,7 +29,7 @@ std::uint64_t store_identity_of(const std::string& filter_path) {
   }
 }
 
-// Nothing where there is no store that can be used.
+// Nothing if there is no usable store.
 std::optional<std::uint64_t> identity_of(const std::string& store_path) {
   try {
     return StoreFile(store_path).identity();
@@ -49,10 +49,10 @@ void remove(const std::string& path) {
   if (unlink(path.c_str()) != 0 && errno != ENOENT) throw system_error(ErrorCode::cannot_write, "remove", path, errno);
 }
 
-// Where open_store() looks for it until it is in its place.
+// Puts the store where open_store() finds it until it is at its path.
 void stage_kept(const Generation& store, const std::string& store_path) {
   const std::string staged = staged_path(store_path);
-  remove(staged);  // of a writer that did not come as far as its filter
+  remove(staged);  // from a writer that ended before it had published its filter
   if (link(store.path.c_str(), staged.c_str()) != 0) {
     throw system_error(ErrorCode::cannot_write, "link to", staged, errno);
   }
@@ -79,9 +79,9 @@ void settle_store(const std::string& store_path, const std::string& filter_path)
   const std::string store = resolve_link(store_path);
   const std::string staged = staged_path(store);
   const std::optional<std::uint64_t> identity = identity_of(staged);
-  if (!identity || identity != store_identity_of(filter_path)) return;  // there is no pair to save
+  if (!identity || identity != store_identity_of(filter_path)) return;  // no pair has to be completed
   if (is_same_file(staged, store)) return remove(staged);
-  // The staged one may have come from a kept one, whose number is free then for the one that it replaces.
+  // The staged store may be a kept one. Then its number is free for the store that it replaces.
   for (const Generation& kept : kept_generations(store)) {
     if (!is_same_file(staged, kept.path)) continue;
     exchange_generation(store, kept.number);

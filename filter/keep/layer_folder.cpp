@@ -61,14 +61,14 @@ std::vector<Layer> usable_layers_in(const std::string& folder) {
   if (layers.empty()) {
     throw BloomgateError(ErrorCode::bad_configuration,
                          folder + " is a folder without a layer, a file whose name ends in " +
-                             std::string(kLayerSuffix) + "; make one: bloomgate append " + folder + " LIST...",
+                             std::string(kLayerSuffix) + "; make one: bloomgate add-layer " + folder + " LIST...",
                          {.path = folder});
   }
   if (layers.size() > kMostLayers) {
     throw BloomgateError(
         ErrorCode::bad_configuration,
         folder + " has " + std::to_string(layers.size()) + " layers, but a whitelist has at most " +
-            std::to_string(kMostLayers) + "; make one of them (bloomgate fold), or remove old ones",
+            std::to_string(kMostLayers) + "; make one of them (bloomgate fold-layers), or remove old ones",
         {.path = folder, .expected = std::to_string(kMostLayers), .got = std::to_string(layers.size())});
   }
   for (const Layer& layer : layers) {

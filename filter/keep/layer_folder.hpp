@@ -1,8 +1,8 @@
-// A whitelist in layers: a folder of filter files, whose name ends in `.bloom`. A sender is listed where any of them
-// lists him. Used by the daemon, which loads all of them together, and by the commands that make and show layers.
+// A whitelist in layers: a folder of filter files, whose names end in `.bloom`. A sender is listed if any of them lists
+// the sender. Used by the daemon, which loads all of them together, and by the commands that make and show layers.
 //
-// What has another name is no layer: hidden files, such as a layer that is being written (new_file.hpp) or copied by
-// rsync, kept generations (`0001.bloom.1`), stores. Earlier states of the folder are kept beside it (generations.hpp).
+// Files with other names are not layers: hidden files, such as a layer that is being written (new_file.hpp) or copied
+// by rsync; kept generations (`0001.bloom.1`); stores. Earlier states of the folder are beside it (generations.hpp).
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ inline constexpr std::size_t kMostLayers = 64;
 inline constexpr std::size_t kMaxLayerNameBytes = 63;
 inline constexpr std::string_view kLayerSuffix = ".bloom";
 
-// Whether a file of that name in a folder of layers is one of them.
+// Whether a file of that name in a folder of layers is a layer.
 bool is_layer_name(std::string_view file_name) noexcept;
 
-// Letters, digits, dots, hyphens and underscores alone.
+// Whether a name has only letters, digits, dots, hyphens and underscores.
 bool is_plain_name(std::string_view name) noexcept;
 
 // Whether there is a folder at `path`, or at the end of its links.
@@ -32,15 +32,15 @@ struct Layer {
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
-// The layers of a folder, in the order of their names; nothing is checked. None where the folder cannot be read. While
-// others put layers in and take them out, one that is there all the time is never left out.
+// The layers of a folder, in the order of their names; nothing is checked. Empty if the folder cannot be read. If other
+// processes add and remove layers meanwhile, a layer that is there all the time is always in the result.
 std::vector<Layer> layers_in(const std::string& folder);
-// The same, for whoever must not miss one. Throws BloomgateError{cannot_open} where the folder cannot be read to its
-// end.
+// The same for callers that must not miss a layer. Throws BloomgateError{cannot_open} if the folder cannot be read to
+// its end.
 std::vector<Layer> all_layers_in(const std::string& folder);
 
-// The same, of a folder that can be used: with at least one layer, not more than kMostLayers, and names that can stand
-// in a header field: at most kMaxLayerNameBytes letters, digits, dots, hyphens and underscores. Throws
+// The same for a folder that can be used: with at least one layer, not more than kMostLayers, and names that a header
+// field can hold: at most kMaxLayerNameBytes letters, digits, dots, hyphens and underscores. Throws
 // BloomgateError{cannot_open, bad_configuration} with the remedy.
 std::vector<Layer> usable_layers_in(const std::string& folder);
 

@@ -22,7 +22,7 @@ namespace bloomgate {
 namespace {
 
 constexpr std::string_view kFirstLine = "bloomgate-manifest 1";
-constexpr std::size_t kMostFiles = kMostLayers + 1;  // the layers, and what is revoked
+constexpr std::size_t kMostFiles = kMostLayers + 1;  // the layers, and the list of revoked senders
 constexpr std::uint64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
 constexpr std::chrono::sys_seconds kLastTime{std::chrono::seconds(253'402'300'799)};  // 9999-12-31T23:59:59Z
 constexpr std::string_view kTimeForm = "0000-00-00T00:00:00Z";
@@ -63,7 +63,7 @@ std::optional<std::chrono::sys_seconds> parse_time(std::string_view text) {
   if (!date.ok()) return std::nullopt;
   const std::chrono::sys_seconds time = std::chrono::sys_days(date) + std::chrono::hours(field(11, 2)) +
                                         std::chrono::minutes(field(14, 2)) + std::chrono::seconds(field(17, 2));
-  // Whatever else is in the text, such as an hour 24 or another sign between the numbers, shows here.
+  // This finds all other errors in the text, such as an hour 24 or a wrong separator.
   if (time < std::chrono::sys_seconds{} || time > kLastTime || time_text(time) != text) return std::nullopt;
   return time;
 }
@@ -106,7 +106,7 @@ class Lines {
 
   bool next_begins_with(std::string_view word) const noexcept { return text_.substr(at_).starts_with(word); }
 
-  // What follows `word` in the next line, which begins with it.
+  // The text after `word` in the next line, which must begin with it.
   std::string_view take(std::string_view word, std::string_view wanted) {
     ++number_;
     begin_ = at_;
@@ -118,7 +118,7 @@ class Lines {
     return line.substr(word.size());
   }
 
-  // The last line that was taken is not as it has to be.
+  // Throws the error that the last line is not as it must be.
   [[noreturn]] void fail(std::string_view wanted, std::string_view instead = {}) const {
     constexpr std::size_t kMostShown = 100;
     const std::string_view line = text_.substr(begin_, std::min(text_.find('\n', begin_) - begin_, kMostShown));
@@ -136,12 +136,12 @@ class Lines {
   std::string_view text_;
   const std::string& path_;
   std::string remedy_;
-  std::size_t begin_ = 0;   // of the last line that was taken
-  std::size_t at_ = 0;      // of the next one
-  std::size_t number_ = 0;  // of the last one, from 1
+  std::size_t begin_ = 0;   // of the last line that was read
+  std::size_t at_ = 0;      // of the next line
+  std::size_t number_ = 0;  // of the last line, from 1
 };
 
-// Takes the next line, whose value `parse` reads.
+// Reads the next line, whose value `parse` reads.
 template <typename Parse>
 auto take_value(Lines& lines, std::string_view word, std::string_view wanted, Parse parse) {
   const auto value = parse(lines.take(word, wanted));
@@ -197,7 +197,7 @@ std::string unsigned_text(const Manifest& manifest, const PublicKey& signer) {
   return text + "signer " + signer.text() + '\n';
 }
 
-// A file of a whitelist, open, and what is said of it but for its digest.
+// An open file of a whitelist, and its entry in a manifest without the digest.
 struct OpenFile {
   explicit OpenFile(const std::string& path) {
     struct stat status = {};
@@ -242,7 +242,7 @@ std::string manifest_path(const std::string& whitelist) {
 std::string sign_manifest(const Manifest& manifest, const SecretKey& key) {
   std::string text = unsigned_text(manifest, key.public_key());
   text += "signature " + base64_of(key.sign(std::as_bytes(std::span(text)))) + '\n';
-  static_cast<void>(parse_manifest(text, "the new manifest"));  // nothing is signed that no reader would take
+  static_cast<void>(parse_manifest(text, "the new manifest"));  // signs nothing that a reader would refuse
   return text;
 }
 
@@ -283,7 +283,7 @@ std::optional<SignedManifest> read_manifest(const std::string& whitelist, std::s
   struct stat status = {};
   if (lstat(path.c_str(), &status) != 0 && errno == ENOENT) return std::nullopt;
   const FileDescriptor file = open_regular_file(path, "a manifest", status);
-  // One byte more shows that it is too long.
+  // One byte more than allowed shows that it is too long.
   std::string text(std::min(static_cast<std::size_t>(status.st_size), kMostManifestBytes + 1), '\0');
   if (const int error = read_at(file.get(), std::as_writable_bytes(std::span(text)), 0); error != 0) {
     throw system_error(ErrorCode::cannot_read, "read", path, error);

@@ -31,7 +31,7 @@ std::string name_of(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-// Where the whitelist itself is. A folder's path may end in a slash or in dots.
+// The path of the whitelist itself. A folder's path may end in a slash or in dots.
 std::string own_path(const std::string& whitelist) {
   return is_folder(whitelist) ? own_path_of(whitelist) : resolve_link(whitelist);
 }
@@ -102,7 +102,7 @@ ManifestWriter::Last ManifestWriter::read_last() const {
     last.fault = error.what();
   }
   if (!is_folder(whitelist_)) return last;
-  // Where the manifest of the folder is lost, a kept state has one of the last numbers.
+  // If the manifest of the folder is lost, a kept state has one of the last numbers.
   Last kept;
   for (const Generation& each : kept_generations(own_path(whitelist_))) {
     try {
@@ -209,8 +209,8 @@ std::vector<PublishedFile> ManifestWriter::files_of(const std::string& whitelist
   return files;
 }
 
-// The last number is read again, now that the change is in place. So of two builds of one file the second goes on from
-// the number of the first, if anybody can have seen file and manifest of that together.
+// Reads the last number again, now that the change is in place. So if two builds of one file run at the same time, the
+// second continues from the number of the first, if that has already published file and manifest.
 WrittenManifest ManifestWriter::write_naming(std::vector<PublishedFile> files, const std::string& whitelist) const {
   const Last last = read_last();
   if (last.number == std::numeric_limits<std::int64_t>::max()) {
@@ -237,7 +237,7 @@ WrittenManifest ManifestWriter::write_naming(std::vector<PublishedFile> files) c
 
 WrittenManifest ManifestWriter::write_at(const std::string& whitelist) const {
   WrittenManifest written = write_naming(files_of(whitelist, read_last()), whitelist);
-  // Another command may have put another file there meanwhile.
+  // Meanwhile, another command may have put another file there.
   for (const PublishedFile& file : written.manifest.files) require_published(file, path_in(whitelist, file));
   return written;
 }

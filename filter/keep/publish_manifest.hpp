@@ -1,11 +1,12 @@
-// Writes the manifest of a whitelist (manifest.hpp). Used by every command that signs what it makes, changes or puts
-// back: `bloomgate sign`, `build`, `update`, `export`, `merge`, `intersect`, `append`, `fold`, `rollback`.
+// Writes the manifest of a whitelist (manifest.hpp). Used by every command that signs what it makes, changes or
+// restores: `bloomgate sign`, `build`, `update-store`, `counting-export`, `merge`, `intersect`, `add-layer`,
+// `fold-layers`, `rollback`.
 //
 // Call order: constructor, the change of the whitelist, write(). So what would prevent a manifest (an invalid name, a
-// last manifest of another list) is reported before the work. A process that ends between the two leaves
-// the last manifest, and a reader sees which of the files are no longer as it says.
+// last manifest of another list) is reported before the work. If a process ends between the two, the last manifest
+// stays, and a reader sees which files no longer match it.
 //
-// For one thread. Of a folder: with the folder locked, from the constructor on.
+// For one thread. For a folder: with the folder locked, from the constructor on.
 #pragma once
 
 #include <chrono>
@@ -24,9 +25,9 @@
 namespace bloomgate {
 
 struct ManifestRequest {
-  std::string list_name = {};  // empty: as the last manifest has it, or else as the whitelist is named
+  std::string list_name = {};  // empty: that of the last manifest, or else the name of the whitelist
   std::chrono::days holds = kManifestHolds;
-  std::optional<PublicKey> next_key = {};  // nothing: that of the last manifest, as long as the signer stays
+  std::optional<PublicKey> next_key = {};  // nothing: that of the last manifest, if the signer is the same
   bool drops_next_key = false;
 };
 
@@ -38,41 +39,42 @@ class ManifestWriter {
  public:
   using Warn = std::function<void(std::string_view)>;
 
-  // Of the whitelist, a folder that is there or a file that may not be. Without a key write() writes nothing.
-  // Throws BloomgateError{bad_argument} where the list cannot be named as asked for, or a file
-  // not be named at all, and {cannot_open, cannot_read} where the last manifest cannot be read. Warns of one that is
-  // damaged, or signed by another key.
+  // The whitelist is a folder, which must exist, or a file, which need not. Without a key write() writes nothing.
+  // Throws BloomgateError{bad_argument} if the list cannot have the requested name, or if a file cannot be named, and
+  // {cannot_open, cannot_read} if the last manifest cannot be read. Warns if the last manifest is damaged, or signed by
+  // another key.
   ManifestWriter(std::string whitelist, std::shared_ptr<const SecretKey> key, ManifestRequest request, Warn warn);
 
-  // Names what is there now. Nothing: there is no key, or the file has a hidden name, under which it is not published.
-  // Without a key it warns if there is a manifest, which then no longer fits. Throws what describe_published() and
-  // require_may_name() throw, and BloomgateError{cannot_write, not_permitted}, each with what to do.
+  // Writes a manifest that names the existing files. Returns nothing if there is no key, or if the file has a hidden
+  // name, under which it is not published. Without a key it warns if there is a manifest, which then no longer fits.
+  // Throws what describe_published() and require_may_name() throw, and BloomgateError{cannot_write, not_permitted},
+  // each with what to do.
   std::optional<WrittenManifest> write() const;
 
-  // The same into another folder of layers, which is to take the place of the whitelist.
+  // The same into another folder of layers, which is to replace the whitelist.
   WrittenManifest write_into(const std::string& folder) const;
 
-  // Of a folder, and with a key: names these files, in the order of their names, as the caller has just made them. They
-  // are not read.
+  // For a folder, and with a key: names these files, in the order of their names, as the caller has just made them. The
+  // files are not read.
   WrittenManifest write_naming(std::vector<PublishedFile> files) const;
 
-  // Throws BloomgateError{bad_signature} with what to do unless the filter names its signer, and he has signed its
-  // header: the digest of another header says nothing of what is behind it. The signer is the one of the manifest, the
+  // Throws BloomgateError{bad_signature}, with what to do, unless the signer that the filter names has signed its
+  // header. (The digest of another header would not cover the content.) That signer must be the manifest's signer, the
   // next key, or the signer of the last manifest, if that has named this key; or the last manifest has named this very
-  // filter. Readers that trust only the signer of the manifest would take no other. And what MappedFilter throws. With
-  // a key only.
+  // filter. Otherwise readers that trust only the signer of the manifest would refuse the filter. Also throws what
+  // MappedFilter throws. Only with a key.
   void require_may_name(const std::string& path) const;
 
  private:
   struct Last {
     std::uint64_t number = 0;
-    std::string list = {};       // of the manifest in use; empty: there is none of this signer
-    std::string kept_list = {};  // of a kept state, where that one is not there
+    std::string list = {};       // of the manifest in use; empty: none of this signer
+    std::string kept_list = {};  // of a kept state, if there is no manifest in use
     std::optional<PublicKey> next_key = {};
-    // Of the manifest in use, and of kept ones, as far as their signer is this one or has named it.
+    // The signers of the manifest in use and of kept ones, if they are this signer or have named it.
     TrustedKeys signers = {};
     std::vector<PublishedFile> files = {};
-    std::string fault = {};  // why the one in use is not taken
+    std::string fault = {};  // why the one in use is not valid
   };
   void read_into(Last& last, const std::string& whitelist) const;
   Last read_last() const;

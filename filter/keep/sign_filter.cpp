@@ -37,7 +37,7 @@ Signing sign_filter(const std::string& path, const std::string& output, const Se
   const MappedFilter filter(path);
   const bool is_new = !filter.signature() || filter.signature()->signer != key.public_key();
   if (is_new || !is_signed_by(filter, key, threads, progress)) {
-    filter.verify_body(threads, progress);  // what is damaged must not be signed
+    filter.verify_body(threads, progress);  // a damaged filter must not be signed
   } else if (is_same_file(path, output)) {
     return Signing::was_there;
   }

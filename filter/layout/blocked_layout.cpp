@@ -12,8 +12,8 @@ namespace {
 
 using SetBits = void (*)(const FilterShape&, BodyPart, std::span<const std::uint64_t>) noexcept;
 
-// Sets the bits of all the hashes. Where the number of probes and the size of a block are constants, the loop unrolls
-// and its shifts are fixed; 0 stands for any.
+// Sets the bits of all the hashes. If the number of probes and the size of a block are constants, the loop unrolls and
+// its shifts are fixed; 0 stands for any.
 template <std::uint32_t kHashes, std::uint32_t kBlockBytes>
 [[gnu::always_inline]] inline void set_all_bits(const FilterShape& shape, BodyPart part,
                                                 std::span<const std::uint64_t> run) noexcept {
@@ -34,7 +34,7 @@ void set_bits_of(const FilterShape& shape, BodyPart part, std::span<const std::u
 }
 
 #ifdef __x86_64__
-// The same for processors with BMI2, whose shifts by a number in a register take one step, not three.
+// The same for processors with BMI2, on which a shift by a register takes one step and not three.
 template <std::uint32_t kHashes, std::uint32_t kBlockBytes>
 [[gnu::target("bmi2")]] void set_bits_with_bmi2(const FilterShape& shape, BodyPart part,
                                                 std::span<const std::uint64_t> run) noexcept {

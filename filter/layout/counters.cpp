@@ -7,9 +7,9 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::uint64_t kLowestBits = 0x1111111111111111;  // of each counter of a word
+constexpr std::uint64_t kLowestBits = 0x1111111111111111;  // the lowest bit of each counter of a word
 
-// The lowest bit of each counter that is not 0.
+// A word that has the lowest bit of each counter that is not 0.
 constexpr std::uint64_t used_of(std::uint64_t word) noexcept {
   return (word | word >> 1 | word >> 2 | word >> 3) & kLowestBits;
 }
@@ -18,7 +18,7 @@ constexpr std::uint64_t saturated_of(std::uint64_t word) noexcept {
   return word & word >> 1 & word >> 2 & word >> 3 & kLowestBits;
 }
 
-// Every fourth bit, side by side.
+// Every fourth bit, moved together.
 constexpr std::uint16_t gather(std::uint64_t bits) noexcept {
   bits = (bits | bits >> 3) & 0x0303030303030303;
   bits = (bits | bits >> 6) & 0x000f000f000f000f;

@@ -72,13 +72,13 @@ class CountingLayout final : public LayoutRules {
   bool has_counters() const noexcept override { return true; }
   std::string_view why_not_asked() const noexcept override { return "is kept to add and remove entries"; }
 
-  // A store would no longer agree with what is changed.
+  // Changes would make the filter differ from a store.
   std::string_view why_no_store() const noexcept override {
-    return " goes without stores: what has a store is changed by 'bloomgate update', exactly";
+    return " goes without stores: what has a store is changed by 'bloomgate update-store', exactly";
   }
 
-  // Others may become strangers.
-  std::string_view why_no_strangers() const noexcept override { return "as whom such a filter lists changes"; }
+  // After a change, the set of false positives is another one.
+  std::string_view why_no_strangers() const noexcept override { return "since the entries of such a filter change"; }
 
   BodyCounts count(std::span<const std::byte> body) const noexcept override { return count_counters(body); }
 
@@ -125,7 +125,7 @@ bool discount_entry(const FilterShape& shape, BodyPart part, KeyHash hash) noexc
   BlockProbes probes = probes_of(shape, hash);
   for (std::uint32_t done = 0; done < shape.hashes; ++done) {
     if (lower_counter(block, probes.next())) continue;
-    // What was lowered is below 15, and is not saturated by going back.
+    // A counter that was lowered is below 15, so raising it again does not saturate it.
     BlockProbes again = probes_of(shape, hash);
     for (std::uint32_t i = 0; i < done; ++i) raise_counter(block, again.next());
     return false;

@@ -1,24 +1,24 @@
-// The layout counting: the blocks and probes of the layout page, with a counter in the place of each bit
-// (counters.hpp). So an entry can be removed, at four times the memory. It is kept by an operator who changes a list
-// again and again without having all of it; from it the filter is made that a mail server loads, which has the bits of
-// the layout page.
+// The layout counting: the blocks and probes of the layout page, with a counter in place of each bit (counters.hpp). So
+// an entry can be removed, at four times the memory. It is for an operator who changes a list again and again without
+// having the whole list. From it, the filter is made that a mail server loads, which has the bits of the layout page.
 //
-// Removing an entry that was never added lowers counters of others: each of these that comes to 0 takes the entries
-// that count on it off the list. Nobody can tell such an entry from one that was added if all its counters are above 0,
-// which is so at the false-positive rate. Pure; safe from any thread.
+// Removing an entry that was never added lowers counters of other entries. If one of these counters falls to 0, all
+// entries that need it are no longer listed. If all counters of such an entry are above 0, it cannot be told from an
+// entry that was added; this happens at the false-positive rate. Pure; safe from any thread.
 #pragma once
 
 #include "filter/layout/layout_rules.hpp"
 
 namespace bloomgate {
 
-// Adds an entry to its block, which is in `part`, as often as it is called.
+// Adds an entry to its block, which is in `part`. Each call counts.
 void count_entry(const FilterShape& shape, BodyPart part, KeyHash hash) noexcept;
 
-// Takes an entry out of its block; false, and nothing is changed, if one of its counters is 0: then it is not there.
+// Removes an entry from its block. If one of its counters is 0, the entry is not there: then the result is false and
+// nothing is changed.
 bool discount_entry(const FilterShape& shape, BodyPart part, KeyHash hash) noexcept;
 
-// The filter of a counting one: the same but for its layout.
+// The shape of the filter that is made from a counting one: the same but for its layout.
 FilterShape exported_shape(FilterShape shape) noexcept;
 
 }  // namespace bloomgate

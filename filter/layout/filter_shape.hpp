@@ -17,12 +17,12 @@ enum class Layout : std::uint32_t {
   classic = 3,      // one block: the whole array
   partitioned = 4,  // one bit in each of k slices
   ribbon = 5,       // equations instead of bits, in blocks of one page of memory
-  counting = 6,     // those of page, with a counter in the place of each bit: entries can be removed
+  counting = 6,     // the blocks of page, with a counter in place of each bit: entries can be removed
 };
 
 inline constexpr std::uint32_t kMaxHashes = 32;
 
-// Bits of the array in the place of each bit of a filter: one, or those of a counter.
+// How many bits of the array stand for one bit of a filter: one, or those of a counter.
 constexpr std::uint32_t bits_of_place(Layout layout) noexcept {
   return layout == Layout::counting ? 4 : 1;
 }
@@ -37,7 +37,7 @@ struct FilterShape {
   std::uint64_t block_count = 0;  // at least 1
   std::uint64_t seed = 0;
   AddressProfile profile = {};  // how keys are made from addresses
-  // Of a filter that is made from a store, the seed of the hashes that the store keeps. These are mixed with `seed`
+  // For a filter that is made from a store, the seed of the hashes that the store keeps. These are mixed with `seed`
   // (mix_hash). Only in layouts whose values are hashes.
   std::optional<std::uint64_t> store_seed = {};
 
@@ -47,7 +47,7 @@ struct FilterShape {
 // Whether the number of every bit of the array fits in 64 bits. Such a size is far below the range of off_t.
 bool has_possible_size(const FilterShape& shape) noexcept;
 
-// The hash of a key as a store keeps it: with the store's seed, where the filter is made from one.
+// The hash of a key as a store keeps it: with the store's seed if the filter is made from one.
 inline KeyHash stored_hash(const FilterShape& shape, std::string_view key) noexcept {
   return hash_key(key, shape.store_seed.value_or(shape.seed), shape.hash_family);
 }
@@ -58,7 +58,7 @@ inline KeyHash hash_of_address(const FilterShape& shape, std::string_view key) n
   return shape.store_seed ? mix_hash(hash, shape.seed) : hash;
 }
 
-// The hash by which a domain entry is kept, of its key: `@domain` or `@.domain`. Filter and store keep the same.
+// The hash of a domain entry's key, `@domain` or `@.domain`, as a filter keeps it. A store keeps the same.
 inline KeyHash hash_of_domain(const FilterShape& shape, std::string_view key) noexcept {
   return stored_hash(shape, key);
 }

@@ -19,13 +19,13 @@ inline constexpr Layout kLayouts[] = {Layout::page,        Layout::line,   Layou
 // The rules of a layout; null for one that this version does not know.
 const LayoutRules* find_layout(Layout layout) noexcept;
 
-// The same for one of kLayouts.
+// The same for a layout of kLayouts.
 const LayoutRules& layout_rules(Layout layout) noexcept;
 
 // The layout of that name; null if there is none.
 const Layout* find_layout(std::string_view name) noexcept;
 
-// Puts a key into an array in memory: all that a builder does, for one entry. Not for layouts that need_whole_blocks().
+// Adds a key to an array in memory: all that a builder does for one entry. Not for layouts that need_whole_blocks().
 void insert_key(const FilterShape& shape, std::span<std::byte> body, std::string_view key);
 
 }  // namespace bloomgate

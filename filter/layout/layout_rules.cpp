@@ -8,7 +8,7 @@
 namespace bloomgate {
 namespace {
 
-// `bytes` are whole words.
+// `bytes` must be whole words.
 [[gnu::always_inline]] inline std::uint64_t count_ones_of(std::span<const std::byte> bytes) noexcept {
   std::uint64_t ones = 0;
   for (; bytes.size() >= sizeof(std::uint64_t); bytes = bytes.subspan(sizeof(std::uint64_t))) {
@@ -18,7 +18,7 @@ namespace {
 }
 
 #ifdef __x86_64__
-// The same for processors with an instruction for it.
+// The same for processors with an instruction for that.
 [[gnu::target("popcnt")]] std::uint64_t count_ones_with_popcnt(std::span<const std::byte> bytes) noexcept {
   return count_ones_of(bytes);
 }

@@ -1,5 +1,5 @@
-// Look-ups by the dozen, for programs that have many. The batch asks for each key's bits as the key comes, and tests
-// them later, when memory has sent them. So a look-up costs the processor's work and not a trip to memory.
+// Look-ups in batches, for programs that have many. The batch prefetches each key's bits when the key is added, and
+// tests them later, when memory has sent them. So a look-up costs the processor's work, and no wait for memory.
 //
 // Used by `bloomgate query` and `verify`. For one thread; several threads may each have a batch over the same view,
 // which must outlive them. Nothing here throws or allocates.
@@ -16,8 +16,8 @@ namespace bloomgate {
 
 class LookupBatch {
  public:
-  // Enough that a trip to memory is over by the time that the rest of the batch has been asked for. All their lines fit
-  // into the first-level cache.
+  // Enough that the first key's memory has arrived when the last key has been added. All their cache lines fit into the
+  // first-level cache.
   static constexpr std::size_t kKeys = 64;
 
   explicit LookupBatch(const FilterView& view) noexcept
@@ -29,7 +29,7 @@ class LookupBatch {
   std::size_t size() const noexcept { return size_; }
   bool full() const noexcept { return size_ == kKeys; }
 
-  // Asks for the bits of an address's key; the key itself is not kept. The batch must not be full.
+  // Prefetches the bits of an address's key; the key itself is not kept. The batch must not be full.
   void add(std::string_view key) noexcept {
     std::uint64_t* const values = values_.data() + size_++ * values_per_entry_;
     if (value_is_hash_) {
@@ -43,8 +43,8 @@ class LookupBatch {
     view_.sender_domains().prefetch(domain);
   }
 
-  // Calls `visit(number, found)` for each key, in the order in which they came, and then forgets the keys. `found` is
-  // what FilterView::may_contain() says.
+  // Calls `visit(number, found)` for each key, in the order of their addition, and then forgets the keys. `found` is
+  // the result of FilterView::may_contain().
   template <typename Visit>
   void test(Visit visit) {
     const std::size_t size = size_;

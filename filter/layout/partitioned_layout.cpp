@@ -24,7 +24,7 @@ unsigned slice_number_bits(std::uint32_t hashes) noexcept {
   return static_cast<unsigned>(std::bit_width(hashes - 1));
 }
 
-// Which bit of the array a value stands for.
+// The bit of the array that a value stands for.
 class Places {
  public:
   explicit Places(const FilterShape& shape) noexcept

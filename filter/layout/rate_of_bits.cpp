@@ -33,7 +33,7 @@ RateOfBits rate_of_bits(const FilterView& view) noexcept {
     return {sum / static_cast<double>(parts.count), 0};
   }
   const double double_hashing = 2 / (8 * static_cast<double>(view.body().size()));
-  // The one part of the layout classic is the whole array.
+  // In the layout classic the only part is the whole array.
   return {shape.layout == Layout::classic ? sum : product, double_hashing};
 }
 

@@ -1,7 +1,7 @@
-// The layout ribbon: no bits that are set and tested, but equations that hold for the entries and seldom for strangers,
-// in each page of memory. At 8 bits per entry it has a quarter of the false positives of the layout page, and a look-up
-// still touches one page. The price: a block is made at once, so that nothing can be added to a filter, and two cannot
-// be merged. See ribbon_block.hpp and ribbon_solver.hpp.
+// The layout ribbon: instead of bits that are set and tested, each page of memory has equations that hold for all
+// entries and rarely for non-members. At 8 bits per entry it has a quarter of the false positives of the layout page,
+// and a look-up still touches one page. The price: a block is made at once, so that nothing can be added to a filter,
+// and two filters cannot be merged. See ribbon_block.hpp and ribbon_solver.hpp.
 #include <limits>
 
 #include "filter/layout/bits.hpp"
@@ -17,8 +17,8 @@ std::uint64_t block_number(const FilterShape& shape, KeyHash hash) noexcept {
   return multiply_high(hash, shape.block_count);
 }
 
-// Asks for the first word of the block and for the lines with the row. Where those are depends on the first word, but
-// not by much: at the share of the block at which the row starts, or up to two lines behind.
+// Prefetches the first word of the block and the cache lines with the row. Their position depends on the first word,
+// but not much: it is at the same share of the block as the start of the row, or up to two lines after that.
 void prefetch_row(const std::byte* block, KeyHash hash) noexcept {
   constexpr std::uint32_t kLines = 6;
   prefetch_bit(block, 0);
@@ -65,7 +65,7 @@ class RibbonLayout final : public LayoutRules {
     if (values.empty()) return;
     thread_local RibbonSolver solver;
     const std::uint64_t number = block_number(shape, values.front());
-    // No word of any block has the same random number as another.
+    // Each word of each block gets a different random number.
     const std::uint64_t salt = shape.seed * kProbeMultiplier + number * (kRibbonWords + 1);
     solver.solve(values, salt, part.data + (number * kRibbonBlockBytes - part.begin));
   }

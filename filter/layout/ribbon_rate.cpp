@@ -8,8 +8,8 @@
 namespace bloomgate {
 namespace {
 
-// Of a block with that many keys. The rows of some blocks crowd, and they have a group more: one block in twenty-five,
-// on average over the numbers of keys with one number of groups.
+// The rate of a block with that many keys. The rows of some blocks are crowded, and these blocks have one more group:
+// one block in twenty-five, on average over the numbers of keys that have the same number of groups.
 double rate_of_keys(double keys) noexcept {
   if (keys < 1) return 0;
   constexpr double kCrowded = 0.04;

@@ -7,14 +7,14 @@
 
 namespace bloomgate {
 
-// Of a block with that many groups, whose rows do not crowd: one half for each column that a stranger's row has.
+// For a block with that many groups, whose rows are not crowded: one half for each column of a non-member's row.
 double ribbon_rate_of_groups(std::uint32_t groups) noexcept;
 
-// Of the average filter: that of a block with j keys, averaged over the Poisson distribution of j. Cost: some twenty
-// standard deviations of terms; a millisecond.
+// For the average filter: the rate of a block with j keys, averaged over the Poisson distribution of j. Cost: some
+// twenty standard deviations of terms; a millisecond.
 double ribbon_fpr(double entries, std::uint64_t block_count) noexcept;
 
-// Of this very array, by what its blocks say of themselves. Reads a word of each.
+// For this very array, from the first word of each block. Reads one word of each block.
 double ribbon_rate(std::span<const std::byte> body) noexcept;
 
 }  // namespace bloomgate

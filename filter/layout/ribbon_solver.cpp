@@ -20,8 +20,8 @@ using Coefficients = RibbonLanes::Coefficients;
 constexpr std::uint32_t kLanes = RibbonLanes::kLanes;
 constexpr std::uint32_t kSlotsAtOnce = RibbonLanes::kSlotsAtOnce;
 
-// Two lanes at a time: the largest registers that every 64-bit x86 has. Elsewhere the compiler does the same with
-// words.
+// Two lanes at a time, the largest registers that every 64-bit x86 processor has. On other processors the compiler does
+// the same with words.
 struct TwoLanes {
   using Pair = std::uint64_t __attribute__((vector_size(16)));
   static constexpr std::uint32_t kPairs = kLanes / 2;
@@ -35,7 +35,7 @@ struct TwoLanes {
     std::memcpy(to.words.data() + 2 * pair, &value, sizeof value);
   }
 
-  // A bit for each lane that has that bit.
+  // A bit for each lane whose word has that bit.
   static unsigned lanes_with_bit(const Lanes& lanes, unsigned bit) noexcept {
     unsigned found = 0;
 #ifdef __SSE2__
@@ -49,7 +49,7 @@ struct TwoLanes {
     return found;
   }
 
-  // Adds a row to those that have that bit; to itself, too.
+  // Adds a row to all rows that have that bit, including itself.
   static void add_where(OpenRows& rows, unsigned bit, const Coefficients& row) noexcept {
     for (std::uint32_t pair = 0; pair < kPairs; ++pair) {
       const Pair mask = -(load(rows.groups[0], pair) >> bit & 1);
@@ -75,7 +75,7 @@ struct TwoLanes {
   }
 };
 
-// Sebastiano Vigna's splitmix64: a word that looks random, from a number.
+// splitmix64 by Sebastiano Vigna: makes a random-looking word from a number.
 constexpr std::uint64_t random_word(std::uint64_t number) noexcept {
   number = (number + 1) * 0x9e3779b97f4a7c15;
   number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9;
@@ -85,18 +85,18 @@ constexpr std::uint64_t random_word(std::uint64_t number) noexcept {
 
 }  // namespace
 
-// Rows become independent of each other in the order of the slots: of the open rows that have a coefficient there, one
-// gets the slot and is added to the others, which then have none. Only the rows of the last 128 slots are open, and of
-// these only those that others have displaced: some fifteen. So the work is on a few registers, without a jump that
-// depends on a row.
+// Rows become independent of each other in the order of the slots: for each slot, one of the open rows that have a
+// coefficient there gets the slot, and is added to the others, which then have no coefficient there. Only rows of the
+// last 128 slots are open, and of these only rows that others have displaced: some fifteen. So the work is on a few
+// registers, without a branch that depends on a row.
 struct RibbonSolver::Slots {
   // The rows that have no slot yet are in lanes. A lane of zeros is free, whether or not it is among the free lanes.
   std::vector<OpenRows> open;
   std::vector<std::uint32_t> free_lanes;  // the first free_count of them
   std::size_t free_count = 0;
-  std::vector<Coefficients> rows;  // of each slot, from its group on; zeros where no row begins
-  // Where the column ends that only the wide groups have: what would be in the rows of their last two groups if no row
-  // began there.
+  std::vector<Coefficients> rows;  // of each slot, from its group on; zeros if no row begins there
+  // For the end of the column that only the wide groups have: what the rows of their last two groups would be if no row
+  // began after them.
   std::vector<Coefficients> last_wide_rows;
   std::vector<Lanes> columns;  // the bits: of each group its columns, in `stride` lanes
   std::uint32_t stride = 0;
@@ -104,7 +104,7 @@ struct RibbonSolver::Slots {
 
   explicit Slots(const RibbonLanes& used) noexcept : lanes(used) {}
 
-  // The new ones are the last to be used.
+  // The new lanes are used last.
   void add_lanes() {
     std::array<std::uint32_t, kLanes> added;
     for (std::uint32_t i = 0; i < kLanes; ++i) {
@@ -128,7 +128,7 @@ struct RibbonSolver::Slots {
     return columns[std::size_t{group} * stride + index / kLanes].words[index % kLanes];
   }
 
-  // The bits of a group's slots where no row begins may be anything. Each word of the block has its own random number.
+  // The bits of a group's slots where no row begins may be anything. Each word of the block gets its own random number.
   void draw_unused(const Coefficients* rows_of_group, std::uint64_t salt, std::span<std::uint64_t> words) noexcept {
     std::uint64_t unused = 0;
     for (std::uint32_t bit = 0; bit < kRibbonGroupSlots; ++bit) {
@@ -137,14 +137,14 @@ struct RibbonSolver::Slots {
     for (std::uint64_t& word : words) word = random_word(salt++) & unused;
   }
 
-  // Gives kSlotsAtOnce slots to the rows that are open.
+  // Assigns kSlotsAtOnce slots to the open rows.
   void take_slots(std::uint32_t begin) {
     while (open.size() < lanes.least_open) add_lanes();
     free_count += lanes.take_slots(open.data(), static_cast<std::uint32_t>(open.size()), rows.data() + begin,
                                    begin % kRibbonGroupSlots, free_lanes.data() + free_count);
   }
 
-  // On to the next group. The rows that are left move to the first lanes. Gives their number.
+  // Moves on to the next group. The remaining rows move to the first lanes. Returns their number.
   std::uint32_t next_group() {
     const auto end = static_cast<std::uint32_t>(open.size()) * kLanes;
     std::uint32_t left = 0;
@@ -163,15 +163,15 @@ struct RibbonSolver::Slots {
 
 namespace {
 
-// Whether that many rows may be open with that many slots to go. Where rows crowd, some of them and nearly all rows of
-// strangers follow from the others; before that they queue up.
+// Whether that many open rows are too many if that many slots are left. If rows are crowded, some of them, and nearly
+// all rows of non-members, follow from the others; before that, open rows accumulate.
 constexpr bool is_crowded(std::uint32_t open, std::uint32_t slots_left) noexcept {
   constexpr std::uint32_t kMostOpen = 96;  // of 128 that can be independent
   constexpr std::uint32_t kSpare = 24;
   return open > kMostOpen || open + kSpare > slots_left;
 }
 
-// Gives the slots of two groups to the rows that are open, as if there were no others, and keeps who got them.
+// Assigns the slots of two groups to the open rows, as if there were no others, and stores which row got which.
 bool place_last_wide_rows(std::uint32_t begin, bool allow_crowded, RibbonSolver::Slots& slots) {
   const auto open = slots.open;
   const auto free_lanes = slots.free_lanes;
@@ -191,7 +191,7 @@ bool place_last_wide_rows(std::uint32_t begin, bool allow_crowded, RibbonSolver:
   return allow_crowded || !crowded;
 }
 
-// Gives each row its slot. False if they are too crowded for that and `crowded` was not allowed.
+// Assigns a slot to each row. Returns false if they are too crowded for that and `allow_crowded` is false.
 bool place_rows(std::span<const std::uint64_t> places, const RibbonGroups& groups, bool allow_crowded,
                 RibbonSolver::Slots& slots) {
   slots.open.clear();
@@ -224,8 +224,8 @@ void settle_group(const RibbonGroups& groups, std::uint32_t group, std::uint64_t
   for (std::uint32_t i = 0; i < slots.stride; ++i) slots.lanes.settle(columns + i, slots.stride, rows);
 }
 
-// The last column of a wide group, where narrow ones begin, once more. It must suit only the rows that end in wide
-// groups. With all rows its bits would all be 0, since behind it no bit can be chosen.
+// Solves the last column of a wide group, where narrow groups begin, once more. It must suit only the rows that end in
+// wide groups. With all rows its bits would all be 0, since the groups after it have no bits to choose in this column.
 void settle_last_wide_column(const RibbonGroups& groups, std::uint32_t group, std::uint64_t salt,
                              RibbonSolver::Slots& slots) {
   const std::uint32_t column = groups.columns_of(0) - 1;
@@ -252,7 +252,7 @@ void choose_bits(const RibbonGroups& groups, std::uint64_t salt, RibbonSolver::S
   }
 }
 
-// Tries with one group more until the rows are not crowded. Gives the number of groups.
+// Tries one group more each time until the rows are not crowded. Returns the number of groups.
 RibbonGroups solve_with(std::span<const std::uint64_t> places, std::uint32_t least_groups, std::uint64_t salt,
                         RibbonSolver::Slots& slots) {
   constexpr std::uint32_t kMostTries = 8;
@@ -277,7 +277,7 @@ const RibbonLanes& lanes_of(RibbonSolver::Registers registers) noexcept {
 }  // namespace
 
 std::uint32_t ribbon_groups_for(std::uint64_t keys) noexcept {
-  std::uint32_t few = kLeastRibbonGroups - 1;  // too few, or the least
+  std::uint32_t few = kLeastRibbonGroups - 1;  // too few, or below the minimum
   std::uint32_t enough = kMostRibbonGroups + 1;
   while (enough - few > 1) {
     const std::uint32_t middle = (few + enough) / 2;
@@ -292,8 +292,8 @@ RibbonSolver::~RibbonSolver() = default;
 
 namespace {
 
-// Insertion sort, for values of which few are far from their places. If many are, the rest of the work is done
-// otherwise.
+// Insertion sort, for values of which few are far from their final positions. If many are, it hands the rest over to
+// another sort.
 void finish_order(std::span<std::uint64_t> values) noexcept {
   std::size_t moves_left = 8 * values.size();
   for (std::size_t i = 1; i < values.size(); ++i) {
@@ -312,7 +312,7 @@ void finish_order(std::span<std::uint64_t> values) noexcept {
 
 }  // namespace
 
-// By their high bits first; then few are not in order, as the hashes are even.
+// Sorts by the high bits first; then few places are out of order, as the hashes are even.
 void RibbonSolver::sort(std::span<const KeyHash> keys) {
   const auto bits = std::clamp<unsigned>(static_cast<unsigned>(std::bit_width(keys.size())), 1, 15);
   const unsigned shift = 64 - bits;

@@ -1,9 +1,9 @@
-// Makes the blocks of the layout ribbon: finds bits with which the row of every key adds up to 0 in every column. It
-// always finds some, since all zeros would do; a key whose row follows from those of others changes nothing. Of all the
-// solutions it takes the one that is drawn from the seed, so that strangers' rows add up to 0 by chance only, and the
-// same keys give the same bytes, in any order and however often one is given.
+// Makes the blocks of the layout ribbon: finds bits with which the row of every key adds up to 0 in every column. There
+// is always a solution, since all zeros is one; a key whose row follows from those of others changes nothing. Of all
+// the solutions, the seed selects one, so that rows of non-members add up to 0 only by chance. The same keys give the
+// same bytes, in any order and however often a key comes.
 //
-// Cost: some 25 ns a key, in the cache. An object keeps its memory from block to block; each thread has its own.
+// Cost: some 25 ns a key, in the cache. An object keeps its memory from block to block; each thread has its own object.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace bloomgate {
 
-// The most keys for which a block is tried with that many groups. It gets more where the rows of its keys crowd in some
-// part of it: strangers' rows would follow from theirs there.
+// The most keys for which a block is tried with that many groups. It gets more groups if the rows of its keys crowd in
+// some part of it: rows of non-members would there follow from theirs.
 constexpr std::uint32_t most_ribbon_keys(std::uint32_t groups) noexcept {
   // Tuned: with 1.025 slots a key one block in twenty-five needs a second try.
   return groups * kRibbonGroupSlots * 1024 / 1050;
@@ -31,18 +31,18 @@ class RibbonSolver {
  public:
   enum class Registers : std::uint8_t { of_128_bits, any };  // any: the largest that the processor has
 
-  // A test may ask for the smaller ones.
+  // A test may ask for the smaller registers.
   explicit RibbonSolver(Registers registers = Registers::any);
   ~RibbonSolver();
   RibbonSolver(const RibbonSolver&) = delete;
   RibbonSolver& operator=(const RibbonSolver&) = delete;
 
-  // Writes the block of these keys to `block`, which has kRibbonBlockBytes. They may come in any order, and some of
-  // them twice. `salt` must differ from block to block; it depends on the filter's seed. With more keys than a block
-  // can hold, every stranger passes. Throws std::bad_alloc.
+  // Writes the block of these keys to `block`, which has kRibbonBlockBytes. The keys may come in any order, and some of
+  // them twice. `salt` must differ from block to block; it depends on the filter's seed. If there are more keys than a
+  // block can hold, every non-member passes. Throws std::bad_alloc.
   void solve(std::span<const KeyHash> keys, std::uint64_t salt, std::byte* block);
 
-  // What the processor does in one way or another works on these.
+  // The working data of RibbonLanes, whose implementation depends on the processor.
   struct Slots;
 
  private:

@@ -41,7 +41,7 @@ struct EightLanes {
                                  _mm512_permutex2var_epi64(words[2], index, words[3]));
   }
 
-  // Without a trip to memory between two slots, if the open rows fit into the registers.
+  // If the open rows fit into the registers, it uses no memory between two slots.
   static std::uint32_t take_slots(OpenRows* open, std::uint32_t count, Coefficients* rows, unsigned bit,
                                   std::uint32_t* freed) noexcept {
     if (count > kOpenAtOnce) return RibbonLanes::take_slots_one_by_one<EightLanes>(open, count, rows, bit, freed);
@@ -81,7 +81,7 @@ struct EightLanes {
     return taken;
   }
 
-  // Each bit depends on those behind it, so what does not is added up first.
+  // Each bit depends on the bits after it; the sums that do not are computed first.
   static void settle(Lanes* columns, std::uint32_t stride, const Coefficients* rows) noexcept {
     __m512i first = load(columns[0]);
     const __m512i second = load(columns[stride]);

@@ -1,5 +1,5 @@
-// What RibbonSolver does on registers: rows and columns in lanes of 64 bits, eight at a time. ribbon_solver.cpp has it
-// for every processor, ribbon_solver_avx512.cpp for those with larger registers. Both give the same bits.
+// The work of RibbonSolver on registers: rows and columns in lanes of 64 bits, eight at a time. ribbon_solver.cpp has
+// it for every processor, ribbon_solver_avx512.cpp for those with larger registers. Both give the same bits.
 #pragma once
 
 #include <array>
@@ -10,30 +10,30 @@
 namespace bloomgate {
 
 struct RibbonLanes {
-  static constexpr std::uint32_t kLanes = 8;        // 64-bit words that are worked on at once
-  static constexpr std::uint32_t kSlotsAtOnce = 8;  // whose rows are opened together
+  static constexpr std::uint32_t kLanes = 8;        // 64-bit words that are processed at once
+  static constexpr std::uint32_t kSlotsAtOnce = 8;  // slots whose rows are opened together
 
   struct alignas(64) Lanes {
     std::array<std::uint64_t, kLanes> words = {};
   };
 
-  // Some rows that have not got a slot yet: their coefficients for the group that is being worked on and the next two.
+  // Some rows that have no slot yet: their coefficients for the current group and the next two.
   struct OpenRows {
     std::array<Lanes, kRibbonRowGroups> groups = {};
   };
 
   using Coefficients = std::array<std::uint64_t, kRibbonRowGroups>;
 
-  // take_slots() gets at least so many open rows, times eight.
+  // take_slots() is called with at least so many open rows, times eight.
   std::uint32_t least_open;
 
-  // Gives kSlotsAtOnce slots from `bit` on, each to one of the open rows that have a coefficient there, if there are
-  // any: the row goes to `rows`, and its lane, which is free then, to `freed`. Returns how many rows got one.
+  // Assigns each of the kSlotsAtOnce slots from `bit` on to an open row that has a coefficient there, if there is one.
+  // The row goes to `rows`, and its lane, which is then free, to `freed`. Returns how many rows got a slot.
   std::uint32_t (*take_slots)(OpenRows* open, std::uint32_t count, Coefficients* rows, unsigned bit,
                               std::uint32_t* freed) noexcept;
 
-  // Chooses the bits of a group's slots in each column, the last slot's first, so that each row adds up to 0: `columns`
-  // are those of the group, where these bits are still 0 if a row begins there, and of the next two.
+  // Chooses the bits of a group's slots in each column, from the last slot to the first, so that each row adds up to 0.
+  // `columns` are those of the group and of the next two. The bits of a slot where a row begins must still be 0.
   void (*settle)(Lanes* columns, std::uint32_t stride, const Coefficients* rows) noexcept;
 
   // For processors with AVX-512 VPOPCNTDQ.

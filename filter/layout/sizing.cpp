@@ -22,14 +22,14 @@ double rate_at(double bits_per_entry, std::uint32_t hashes, Layout layout, std::
 }
 
 // The mean of f^k, where f is the share of ones in `bits` bits after `probes` random bits were set, some of them more
-// than once. It is more than the k-th power of the mean: by 5 % for k = 14 in 512 bits (Bose et al., "On the
-// false-positive rate of Bloom filters", 2008). The exact sum cancels badly; the beta distribution with the mean and
-// variance of f agrees with it to a part in a thousand.
+// than once. It is larger than the k-th power of the mean: by 5 % for k = 14 in 512 bits (Bose et al., "On the
+// false-positive rate of Bloom filters", 2008). The exact sum loses its digits by cancellation; the beta distribution
+// with the mean and variance of f agrees with it to a part in a thousand.
 double mean_power_of_fill(double bits, double probes, std::uint32_t hashes) {
   const double log_zero = probes * std::log1p(-1 / bits);
-  const double zero = std::exp(log_zero);  // a given bit is 0
+  const double zero = std::exp(log_zero);  // the probability that a given bit is 0
   const double mean = -std::expm1(log_zero);
-  const double both_zero = std::exp(probes * std::log1p(-2 / bits));  // two given bits are
+  const double both_zero = std::exp(probes * std::log1p(-2 / bits));  // that two given bits are
   const double variance =
       (zero - both_zero) / bits + zero * zero * std::expm1(probes * std::log1p(-1 / ((bits - 1) * (bits - 1))));
   if (variance <= mean * 1e-15) return std::pow(mean, hashes);
@@ -55,7 +55,7 @@ std::uint32_t best_hashes(double bits_per_entry, Layout layout, std::uint32_t bl
     }
   };
   improve_by(1, most);
-  improve_by(~std::uint32_t{0}, 1);  // one less; small blocks want fewer
+  improve_by(~std::uint32_t{0}, 1);  // one hash less; small blocks need fewer
   return best;
 }
 
@@ -73,7 +73,7 @@ std::uint64_t blocks_for(std::uint64_t entries, double bits_per_entry, std::uint
   const FilterShape shape = {
       .block_bytes = block_bytes,
       .block_count = static_cast<std::uint64_t>(std::min<Wide>(blocks, std::numeric_limits<std::uint64_t>::max()))};
-  body_bytes(shape);  // throws if no file can be as large
+  body_bytes(shape);  // throws if no file can be that large
   return shape.block_count;
 }
 
@@ -112,7 +112,7 @@ double either_fpr(double fpr) noexcept {
 double fpr_of_several(std::span<const double> fprs) noexcept {
   double log_none = 0;  // exact for small rates, too
   for (const double fpr : fprs) log_none += std::log1p(-fpr);
-  return 0 - std::expm1(log_none);  // of no rate 0, and not -0
+  return 0 - std::expm1(log_none);  // if no rate is above 0: 0, and not -0
 }
 
 double bits_per_entry_for_fpr(double fpr, Layout layout, std::uint32_t block_bytes,

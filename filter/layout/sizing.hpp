@@ -47,9 +47,9 @@ double bits_per_entry_for_fpr(double fpr, Layout layout, std::uint32_t block_byt
 // no number of hashes does.
 std::uint32_t least_hashes_for_fpr(double fpr, double bits_per_entry, Layout layout, std::uint32_t block_bytes);
 
-// A message is not one look-up: by the daemon's policy it may take one listed sender of two, and ask several filters.
-// Of two look-ups at that rate, one is wrong: 1 - (1 - fpr)^2. Where both senders have to be listed, an attacker uses
-// one address for both, so the rate is that of one look-up.
+// The rate for a message, which is more than one look-up: the daemon's policy may accept if one of two senders is
+// listed, and may ask several filters. The probability that one of two look-ups at that rate is wrong: 1 - (1 - fpr)^2.
+// If both senders have to be listed, an attacker uses one address for both, so the rate is that of one look-up.
 double either_fpr(double fpr) noexcept;
 
 // One sender in several filters with these rates: 1 - the product of (1 - fpr).

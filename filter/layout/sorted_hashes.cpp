@@ -8,7 +8,7 @@
 namespace bloomgate {
 namespace {
 
-// Of the numbers from 0 to size - 1, the place of `hash` among as many that are even over [low, high].
+// The estimated index, from 0 to size - 1, of `hash` among `size` hashes that are even over [low, high].
 std::uint64_t interpolate(KeyHash hash, KeyHash low, KeyHash high, std::uint64_t size) noexcept {
   const double share = static_cast<double>(hash - low) / (static_cast<double>(high - low) + 1);
   return std::min(static_cast<std::uint64_t>(share * static_cast<double>(size)), size - 1);
@@ -21,10 +21,10 @@ KeyHash SortedHashes::operator[](std::uint64_t index) const noexcept {
 }
 
 bool SortedHashes::contains(KeyHash hash) const noexcept {
-  constexpr int kInterpolations = 8;  // then by halves: hashes that are not even cost some steps, and no more
+  constexpr int kInterpolations = 8;  // then bisection: hashes that are not even cost only some steps more
   std::uint64_t begin = 0;
   std::uint64_t end = size();
-  // What stands in [begin, end) is in [low, high], and so is `hash`.
+  // All hashes in [begin, end) are in [low, high], and so is `hash`.
   KeyHash low = 0;
   KeyHash high = std::numeric_limits<KeyHash>::max();
   for (int step = 0; begin < end; ++step) {
@@ -32,7 +32,7 @@ bool SortedHashes::contains(KeyHash hash) const noexcept {
     const std::uint64_t at = begin + (step < kInterpolations ? interpolate(hash, low, high, size) : size / 2);
     const KeyHash found = (*this)[at];
     if (found == hash) return true;
-    // Bytes that are not sorted must not turn the range over.
+    // If the bytes are not sorted, `low` must still not pass `high`.
     if (found < hash) {
       begin = at + 1;
       low = std::max(low, found);

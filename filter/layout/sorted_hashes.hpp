@@ -1,7 +1,7 @@
-// A set of hashes, kept exactly: sorted 64-bit numbers in memory, as they stand in a section of a filter file.
+// A set of hashes, kept exactly: sorted 64-bit numbers in memory, in the form of a section of a filter file.
 //
 // A view: the bytes must outlive it. Look-ups are const, noexcept, allocate nothing and may run in any number of
-// threads at once. What the bytes hold need not be sorted for a look-up to be safe, only for its answer to be right.
+// threads at once. For any bytes a look-up is safe; its answer is right only if they are sorted.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class SortedHashes {
   static constexpr std::size_t kHashBytes = sizeof(KeyHash);
 
   SortedHashes() = default;  // empty
-  // Little-endian hashes, each greater than the one before it. A rest of less than a hash is passed over.
+  // Little-endian hashes, each greater than the one before it. Bytes after the last whole hash are ignored.
   explicit SortedHashes(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
@@ -25,8 +25,8 @@ class SortedHashes {
   bool empty() const noexcept { return size() == 0; }
   KeyHash operator[](std::uint64_t index) const noexcept;
 
-  // Hashes are even over 2^64, so that the place of one follows from its value: interpolation search, some log log n
-  // trips to memory (four among 10^8). At most 8 + 64 of them, whatever the bytes hold.
+  // Hashes are even over 2^64, so that the position of one follows from its value: interpolation search, some log log n
+  // reads from memory (four among 10^8). At most 8 + 64 of them, whatever the bytes hold.
   bool contains(KeyHash hash) const noexcept;
 
   // Whether each is greater than the one before it. Reads all of them.

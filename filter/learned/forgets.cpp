@@ -28,7 +28,7 @@ bool Forgets::name_either(std::string_view user, std::string_view correspondent,
   const std::int64_t before = began.forgets;
   if (before == count_) return false;
   const auto kept = static_cast<std::int64_t>(last_.size());
-  // Those in between are not all kept, or it is a number of another file.
+  // Either some forgets in between are no longer kept, or the count belongs to another file.
   if (before < count_ - kept || before > count_) return true;
   const std::span<const Person> later = std::span(last_).last(static_cast<std::size_t>(count_ - before));
   const bool has_heard = std::ranges::any_of(later, &Person::is_heard);

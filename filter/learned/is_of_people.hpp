@@ -1,4 +1,4 @@
-// Whether an address belongs to one of the people, who may be known by hashes of their texts alone. Pure.
+// Whether an address belongs to one of the people, of whom only the hashes of their texts may be known. Pure.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,9 @@
 
 namespace bloomgate {
 
-// `address` is a canonical key; no other text is of anybody but by itself. `is_person` takes the key of a person: the
-// address as it is, the address without its tags after '+', `@domain`, and `@.domain` for each level.
+// `address` is a canonical key; any other text matches only itself. `is_person(key)` is called with each key that the
+// person could have: the address as it is, the address without its tags after '+', `@domain`, and `@.domain` for each
+// level.
 template <typename IsPerson>
 bool is_of_people(std::string_view address, IsPerson is_person) noexcept {
   static const AddressProfile untagged = {.tag_separators = *TagSeparators::parse("+")};
@@ -22,7 +23,7 @@ bool is_of_people(std::string_view address, IsPerson is_person) noexcept {
          !find_domain_tree(address.substr(at + 1), is_person).empty();
 }
 
-// Whether it is of that person, whom an address, `@domain` or `@.domain` names.
+// Whether the address belongs to that person, given by an address, `@domain` or `@.domain`.
 inline bool is_of_person(std::string_view address, const Entry& person) noexcept {
   return is_of_people(address, [&person](std::string_view key) noexcept { return key == person.key(); });
 }

@@ -20,11 +20,11 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 5s;
-// Who writes to whom is for the operator's eyes.
+// The file shows who writes to whom, so only the operator may read it.
 constexpr mode_t kMode = 0640;
 constexpr std::int64_t kApplication = 0x426c4c72;  // "BlLr"
 constexpr std::int64_t kVersion = 2;
-// A number that is higher is damage: counting to it takes longer than the file will live.
+// A higher number means damage: counting to it would take longer than the file will live.
 constexpr std::int64_t kHighestChange = std::int64_t{1} << 62;
 
 constexpr std::string_view kPairsTable =
@@ -173,7 +173,7 @@ LearnedFile::LearnedFile(const std::string& path, Access access) {
   if (access == Access::create) prepare();
   check_schema();
   if (access == Access::read) return;
-  // A commit is on the disk when it returns; the log does not stay as long as it once was.
+  // A commit is on the disk when it returns. The log is cut back after it was long.
   database_->run("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 16777216;");
 }
 
@@ -181,11 +181,11 @@ LearnedFile::~LearnedFile() = default;
 
 void LearnedFile::prepare() {
   if (pragma(*database_, "SELECT count(*) FROM sqlite_schema") != 0) return;
-  // Only on a file that is empty, or was left so.
+  // Only for a file that is empty, or was left empty.
   if (pragma(*database_, "PRAGMA application_id") != 0) return;
   Query(*database_, "PRAGMA journal_mode = WAL").next();
   Transaction transaction(*database_, true);
-  if (pragma(*database_, "SELECT count(*) FROM sqlite_schema") != 0) return;  // another was first
+  if (pragma(*database_, "SELECT count(*) FROM sqlite_schema") != 0) return;  // another process was faster
   database_->run(std::string(kPairsTable).c_str());
   database_->run(std::string(kStateTable).c_str());
   database_->run(std::string(kForgottenTable).c_str());
@@ -311,7 +311,7 @@ LearnedFile::Recorded LearnedFile::record(std::span<const Contact> contacts, Lea
 std::uint64_t LearnedFile::expire(LearnedDay day, std::uint64_t most) {
   Transaction transaction(*database_, true);
   State state = read_state(*database_);
-  // The first ones were used the longest ago.
+  // The first ones are those whose last use is the longest ago.
   Query query(
       *database_,
       "DELETE FROM pairs WHERE change IN (SELECT change FROM (SELECT change, last_use FROM pairs ORDER BY change "
@@ -341,7 +341,7 @@ std::uint64_t LearnedFile::forget(const Entry& person, LearnedDay day) {
 
 std::uint64_t LearnedFile::forget(const Entry& person, LearnedDay day, std::chrono::nanoseconds time) {
   Transaction transaction(*database_, true);
-  // Nobody else writes from here on: what a message teaches that begins later is written later.
+  // No other process writes from here on: what later messages teach is written later.
   if (time == std::chrono::nanoseconds{}) time = boot_time();
   const IsNamed is_named = [&](const LearnedPair& pair) {
     return is_of_person(pair.user, person) || is_of_person(pair.correspondent, person);
@@ -378,7 +378,7 @@ std::uint64_t LearnedFile::forget(Transaction& transaction, const Forget& wanted
     remove.bind(1, row);
     remove.run();
   }
-  // Even if there was nothing of the people: a message that is under way may teach it.
+  // Also if there were no pairs of these people: a message that is under way may still teach one.
   Query note(*database_, "INSERT INTO forgotten VALUES (?1, ?2, ?3, ?4, ?5)");
   for (const std::uint64_t person : wanted.people) {
     ++state.forgets;
@@ -398,7 +398,8 @@ std::uint64_t LearnedFile::forget(Transaction& transaction, const Forget& wanted
   state.pairs -= std::min(state.pairs, static_cast<std::int64_t>(rows.size()));
   write_state(*database_, state);
   transaction.commit();
-  // What the log still has of it. A daemon that reads just now keeps it a while longer; its next checkpoint ends that.
+  // Removes what the log still has of it. If a daemon reads just now, the log keeps it until the daemon's next
+  // checkpoint.
   Query(*database_, "PRAGMA wal_checkpoint(TRUNCATE)").next();
   return rows.size();
 }
@@ -408,7 +409,7 @@ Forgets LearnedFile::forgets() {
   return read_forgets(*database_, read_state(*database_), rehash_);
 }
 
-// The last of these, and all before it, so that no number is missing among those that stay.
+// Drops the last of these, and all before it, so that no number is missing among those that stay.
 void LearnedFile::drop_forgets(LearnedDay day, LearnedDay oldest) {
   Query drop(*database_,
              "DELETE FROM forgotten WHERE number <= (SELECT max(number) FROM forgotten WHERE day < ?1) AND (number <= "

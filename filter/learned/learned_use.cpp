@@ -33,7 +33,7 @@ LearnedUse::LearnedUse(const std::string& path) : path_(use_file_of(path)) {
   set_applied(0);
 }
 
-// The new byte is locked before the others are released, so that no daemon seems to be gone in between.
+// The new byte is locked before the others are released, so that no daemon seems to be absent in between.
 void LearnedUse::set_applied(std::int64_t forgets) {
   const auto set = [&](struct flock lock) {
     if (fcntl(file_.get(), F_OFD_SETLK, &lock) != 0) throw system_error(ErrorCode::cannot_write, "lock", path_, errno);

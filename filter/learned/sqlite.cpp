@@ -35,7 +35,7 @@ ErrorCode code_of(int status) noexcept {
   }
 }
 
-// What to do about it, after the library's words.
+// The remedy, to follow the library's message.
 const char* advice(int status) noexcept {
   switch (status & 0xff) {
     case SQLITE_NOTADB:
@@ -71,7 +71,7 @@ void Database::Close::operator()(sqlite3* database) const noexcept {
 Database::Database(std::string path, bool for_writing, std::chrono::milliseconds patience) : path_(std::move(path)) {
   sqlite3* opened = nullptr;
   const int mode = (for_writing ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX;
-  // As a path, whatever is in it: SQLite would take one that starts with a colon for a database in memory.
+  // Makes it a path in any case: SQLite would treat a name that starts with a colon as a database in memory.
   const std::string name = path_.starts_with('/') ? path_ : "./" + path_;
   const int status = sqlite3_open_v2(name.c_str(), &opened, mode, nullptr);
   database_.reset(opened);
@@ -162,7 +162,7 @@ Transaction::~Transaction() {
   try {
     database_.run("ROLLBACK");
   } catch (...) {
-    // SQLite has rolled it back already: a full disk, for one.
+    // SQLite has already rolled it back, for example because the disk is full.
   }
 }
 

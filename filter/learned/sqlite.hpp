@@ -1,8 +1,8 @@
-// SQLite for one file: what is opened, prepared and read, with its errors as BloomgateError. Used by learned_file.cpp
+// SQLite for one file: opening, statements and values, with its errors as BloomgateError. Used by learned_file.cpp
 // alone. An object is for one thread; several processes may have the file open.
 //
-// The file is not trusted. Nothing in it is run (no trigger, view or function of its schema), no part of it is mapped,
-// and text and rows are limited in length.
+// The file is not trusted. Nothing in it is executed (no trigger, view or function of its schema), no part of it is
+// mapped, and text and rows are limited in length.
 #pragma once
 
 #include <chrono>
@@ -19,11 +19,11 @@ namespace bloomgate {
 
 class Database {
  public:
-  // Opens the file, which must be there. Waits for others that have it locked as long as `patience`, then and later.
-  // Throws BloomgateError{cannot_open}.
+  // Opens the file, which must be there. If others have locked it, waits as long as `patience`, then and later. Throws
+  // BloomgateError{cannot_open}.
   Database(std::string path, bool for_writing, std::chrono::milliseconds patience);
 
-  // Runs statements that give no rows. Throws as Query::next().
+  // Runs statements without result rows. Throws as Query::next().
   void run(const char* statements);
 
   // How many rows the last statement has changed.
@@ -31,7 +31,7 @@ class Database {
 
   const std::string& path() const noexcept { return path_; }
 
-  // Throws what the last call that failed with `status` stands for: cannot_write for a full, locked or read-only disk,
+  // Throws the error for the last call, which failed with `status`: cannot_write for a full, locked or read-only disk,
   // bad_input for a damaged file, cannot_read for one that cannot be read, library_failed for anything else.
   [[noreturn]] void fail(int status) const;
 
@@ -58,11 +58,11 @@ class Query {
   // Whether there is another row. Throws BloomgateError, see Database::fail().
   bool next();
 
-  // Runs a statement that gives no rows, and makes it ready to be bound and run again.
+  // Runs a statement without result rows, and makes it ready to be bound and run again.
   void run();
   void reset() noexcept;
 
-  // Of the row, from 0 on: nothing where the column has another type. Text lives until the next call of next().
+  // A column of the row, from 0 on; nothing if the column has another type. Text lives until the next call of next().
   std::optional<std::int64_t> integer(int column) const noexcept;
   std::optional<std::string_view> text(int column) const noexcept;
 
@@ -75,10 +75,10 @@ class Query {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
-// Everything until commit(), or nothing of it. The database must outlive it.
+// All changes until commit(), or none of them. The database must outlive it.
 class Transaction {
  public:
-  // One that writes waits here until no other does. Throws as Query::next().
+  // If `for_writing`, waits until no other transaction writes. Throws as Query::next().
   Transaction(Database& database, bool for_writing);
   ~Transaction();
   Transaction(const Transaction&) = delete;

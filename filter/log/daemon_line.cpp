@@ -51,7 +51,7 @@ std::optional<double> seconds_of(std::string_view text, double unit) noexcept {
 }
 
 std::uint64_t number_of(std::string_view text) noexcept {
-  // More than a message can have is no number of its fields.
+  // A larger number than any message can have is not a number of its fields.
   constexpr std::uint64_t kMostFields = 100'000'000;
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
@@ -105,7 +105,7 @@ std::optional<DaemonLine> read_daemon_line(std::string_view line) noexcept {
   if (const std::optional<DaemonLine> own = read_own_line(line)) return own;
   const std::optional<SyslogLine> read = read_syslog_line(line);
   if (!read || read->program != kProgram) return std::nullopt;
-  // What a service writes to its standard error comes to the journal as it is.
+  // The journal records a service's standard error as it is.
   if (const std::optional<DaemonLine> own = read_own_line(read->text)) return own;
   DaemonLine daemon = {.date = read->date, .text = read->text};
   take_level(daemon.text, daemon.level);

@@ -1,8 +1,8 @@
-// One line of a log, as far as the daemon has written it: in syslog's files, as `journalctl -o short-iso` prints it, or
-// as `log-target = stderr` has it; and what it says of a message. Pure; safe from any thread.
+// Reads a line of a log that the daemon has written: in syslog's files, in the form of `journalctl -o short-iso`, or in
+// that of `log-target = stderr`; and what the line says about a message. Pure; safe from any thread.
 //
-// Another program's line may hold any text that a stranger has chosen, so a line is read from its left: what the daemon
-// says begins where the names of the host and the program end.
+// Another program's line may have any text that a sender has chosen. So a line is read from its left: the daemon's text
+// begins after the names of the host and the program.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ enum class Outcome : std::uint8_t {
   deliver,
   check,
   exempt,  // not incoming: the lists do not apply
-  refuse,  // for its forged fields
+  refuse,  // for its forged header fields
 };
 inline constexpr std::array kEachOutcome = {Outcome::deliver, Outcome::check, Outcome::exempt, Outcome::refuse};
 inline constexpr std::size_t kOutcomes = kEachOutcome.size();
@@ -38,10 +38,10 @@ inline constexpr std::size_t kOutcomes = kEachOutcome.size();
 std::string_view outcome_name(Outcome outcome) noexcept;
 
 // The line that the daemon logs for each message: `queue_id=… sender=… decision=… reason=… …` (bloomgate-milter(8),
-// LOG). Text that a sender has chosen is one word of it, since the daemon escapes spaces. The first word of each name
-// counts. The texts are parts of the line: empty, where the line does not have them. A dash stands for none.
+// LOG). A text that a sender has chosen is one word of it, since the daemon escapes spaces. If a name occurs twice, its
+// first word counts. The texts are parts of the line; empty if the line does not have them. A dash means "none".
 struct DecisionLine {
-  // More domains that have signed the message are left out.
+  // If more domains have signed the message, the rest are left out.
   static constexpr std::size_t kMostSigners = 8;
 
   Outcome outcome = Outcome::check;
@@ -53,15 +53,15 @@ struct DecisionLine {
   std::string_view identity = {};
   std::string_view authentication = {};
   std::string_view whitelist = {};
-  std::string_view confirmed = {};     // what the store has said
-  std::string_view deep_check = {};    // what the checker has said
-  std::string_view child_signer = {};  // a name below a listed domain, which alone has signed
-  std::string_view child_of = {};      // that domain
+  std::string_view confirmed = {};     // the store's answer
+  std::string_view deep_check = {};    // the checker's answer
+  std::string_view child_signer = {};  // a domain below a listed one, if no other domain has signed
+  std::string_view child_of = {};      // that listed domain
   std::string_view entry = {};         // the domain entry or mailing list that lists the sender
-  std::string_view signer = {};        // whose signature proves it; of a checked message, whose would
+  std::string_view signer = {};        // whose signature proves it; for a checked message, whose would
   std::string_view fault = {};         // of a malformed sender
-  std::string_view dkim = {};          // what became of the signatures
-  std::string_view domain = {};        // of the signature that this is about
+  std::string_view dkim = {};          // the result of the signatures
+  std::string_view domain = {};        // of the signature with that result
   std::string_view selector = {};      // its selector
   std::string_view recipients = {};    // how many were looked up
   std::string_view listed_for = {};    // for how many of them the sender is listed
@@ -72,8 +72,8 @@ struct DecisionLine {
   std::optional<double> check_seconds = {};
 };
 
-// The line of a delivered message that was sampled: `queue_id=… sender=… sample=spam score=… …`. The message has a
-// DecisionLine of its own.
+// The line of a delivered message that was sampled: `queue_id=… sender=… sample=spam score=… …`. The message also has
+// its own DecisionLine.
 struct SampleLine {
   std::string_view answer = {};  // `spam`, `ham`, `failed`
   std::string_view sender = {};
@@ -87,7 +87,7 @@ struct SampleLine {
 std::optional<SampleLine> read_sample_line(std::string_view text) noexcept;
 std::optional<DecisionLine> read_decision_line(std::string_view text) noexcept;
 
-// The domain of a sender as the line has it, of a path or an address. Empty if there is none, or the daemon has cut it
+// The domain of a sender as in the line, from a path or an address. Empty if there is none, or if the daemon has cut it
 // off.
 std::string_view domain_of(std::string_view sender) noexcept;
 

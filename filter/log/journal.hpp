@@ -12,18 +12,18 @@ namespace bloomgate {
 
 class Journal {
  public:
-  // Starts journalctl, looked up in PATH, without a shell. `part` are its options that say which lines: units, and from
-  // when on. Throws BloomgateError{cannot_open}.
+  // Starts journalctl, looked up in PATH, without a shell. `part` has its options that select lines: units, and a
+  // start. Throws BloomgateError{cannot_open}.
   explicit Journal(const std::vector<std::string>& part);
-  // Ends it.
+  // Ends journalctl.
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // A path under which this process can read what it prints, once.
+  // A path under which this process can read journalctl's output, once.
   std::string path() const;
 
-  // After all of that is read. Throws BloomgateError{cannot_read} if it did not end well; what it complains about goes
+  // Call it when all of that was read. Throws BloomgateError{cannot_read} if journalctl failed; its error messages go
   // to our own standard error.
   void finish();
 

@@ -1,5 +1,5 @@
-// The keys of the lines that the daemon logs for a message and for a sample (bloomgate-milter(8), LOG): one table, for
-// the daemon that writes them and for what reads them (daemon_line.hpp). A key that the table does not have does not
+// The keys of the lines that the daemon logs for a message and for a sample (bloomgate-milter(8), LOG): one table for
+// the daemon, which writes them, and for their readers (daemon_line.hpp). A key that is not in the table does not
 // compile, on either side. Pure; safe from any thread.
 #pragma once
 
@@ -13,12 +13,12 @@
 namespace bloomgate {
 
 inline constexpr auto kLineKeys = std::to_array<std::string_view>(
-    {// of every message
+    {// in the line of every message
      "queue_id", "sender", "decision", "reason", "time_us", "identity", "authentication", "whitelist", "header_from",
-     // of some
+     // in some lines
      "entry", "signer", "fault", "forged_headers", "recipients", "listed_for", "confirmed", "confirm_us", "proof",
      "dkim", "signed_by", "domain", "selector", "key_bits", "key_ms", "dnssec", "child_signer", "child_of",
-     // of what a checker has seen, at once or as a sample
+     // the result of a checker, at once or for a sample
      "deep_check", "sample", "score", "action", "server", "check_ms"});
 
 class LineKey {
@@ -27,7 +27,7 @@ class LineKey {
     if (index_ == kLineKeys.size()) throw "the table has no such key";
   }
 
-  // Nothing if the table does not have it.
+  // Nothing if the table does not have the name.
   static constexpr std::optional<LineKey> find(std::string_view name) noexcept {
     const std::size_t index = index_of(name);
     return index == kLineKeys.size() ? std::nullopt : std::optional(LineKey(index));

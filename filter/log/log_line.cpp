@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::size_t kMostQueueIdBytes = 32;
 
-// What stands before the first line of a file, and is not of it: a byte order mark; zeros, where a log was copied and
-// cut while its server wrote to it.
+// Removes what may come before the first line of a file: a byte-order mark; or zeros, if a log was copied and cut while
+// its server wrote to it.
 std::string_view without_start_of_file(std::string_view line) noexcept {
   return ascii::trimmed_front(ascii::without_byte_order_mark(line), std::string_view("\0", 1));
 }
 
-// The time that `docker logs -t` and `kubectl logs --timestamps` put before a line, which has its own.
+// Removes the time that `docker logs -t` and `kubectl logs --timestamps` add before a line, which has its own.
 std::string_view without_first_date(std::string_view line) noexcept {
   std::string_view rest = line;
   if (!take_log_date(rest)) return line;
@@ -28,8 +28,8 @@ std::string_view without_first_date(std::string_view line) noexcept {
   return take_log_date(behind) ? rest : line;
 }
 
-// What `docker compose logs` and `kubectl logs --prefix` put before a line: `mailserver-1  | `, `[pod/mail-0/postfix]
-// `.
+// Removes what `docker compose logs` and `kubectl logs --prefix` add before a line: `mailserver-1  | `,
+// `[pod/mail-0/postfix] `.
 std::string_view without_container(std::string_view line) noexcept {
   line = without_start_of_file(line);
   constexpr std::size_t kMostBytes = 80;
@@ -78,8 +78,8 @@ std::size_t path_end(std::string_view text) noexcept {
   return text.size();
 }
 
-// The value of the field `name=`, of fields between commas and spaces, the values of which may be paths. Stops where
-// the fields end with a free text.
+// The value of the field `name=`, among fields between commas and spaces, whose values may be paths. Stops where the
+// fields are followed by free text.
 std::string_view field(std::string_view text, std::string_view name) noexcept {
   while (!text.empty()) {
     const std::size_t end = path_end(text);
@@ -91,7 +91,7 @@ std::string_view field(std::string_view text, std::string_view name) noexcept {
   return {};
 }
 
-// The value of the last field `, name=`, for what a server writes behind a text that the client has chosen.
+// The value of the last field `, name=`, for text that a server writes after a text that the client has chosen.
 std::string_view last_field(std::string_view text, std::string_view name) noexcept {
   const std::size_t at = text.rfind(name);
   return at == std::string_view::npos ? std::string_view{} : field(text.substr(at), name);
@@ -106,8 +106,8 @@ bool is_one_of(std::string_view name, auto... names) noexcept {
   return ((name == names) || ...);
 }
 
-// Whether `method=` of an answer stands in it. In a log a fold is `?`, and more stands behind the field, so this is no
-// grammar.
+// Whether the text has `method=` of an answer. In a log a fold is `?`, and more text follows the field, so this does
+// not follow the full grammar.
 bool has_answering_method(std::string_view text) noexcept {
   constexpr std::string_view kMethod = "method";
   const std::size_t at = ascii::find_ignoring_case(text, kMethod);
@@ -118,7 +118,7 @@ bool has_answering_method(std::string_view text) noexcept {
   return is_answering_method(text.substr(0, static_cast<std::size_t>(end - text.begin())));
 }
 
-// Whether the text begins with what Postfix has for a client: `unknown[192.0.2.7];`, or `local;` for a program.
+// Whether the text begins with a client in Postfix's form: `unknown[192.0.2.7];`, or `local;` for a program.
 bool begins_with_client(std::string_view text) noexcept {
   const std::string_view client = text.substr(0, text.find_first_of("; "));
   if (!text.substr(client.size()).starts_with(';')) return false;
@@ -127,8 +127,8 @@ bool begins_with_client(std::string_view text) noexcept {
   return client == "local" || (address > 0 && address < end && end != std::string_view::npos);
 }
 
-// A field as a header check logs it, without ` from unknown[192.0.2.7]; from=<…> to=<…> …` behind it. The value may
-// have the same form in it, so the last one counts.
+// A field as a header check logs it, without the ` from unknown[192.0.2.7]; from=<…> to=<…> …` after it. The value may
+// contain text of that form, so the last one counts.
 std::string_view without_client(std::string_view text) noexcept {
   constexpr std::string_view kFrom = " from ";
   for (std::size_t at = text.rfind(kFrom); at != std::string_view::npos; at = text.rfind(kFrom, at - 1)) {
@@ -149,7 +149,7 @@ bool is_automatic_field(std::string_view text) noexcept {
          ascii::find_ignoring_case(value, "text/calendar") != std::string_view::npos && has_answering_method(value);
 }
 
-// The paths of `to=<…>,<…>, …` and `from=<…>, …`; leaves the fields behind it.
+// Reads the paths of `to=<…>,<…>, …` and `from=<…>, …`; leaves the fields after them.
 bool take_path_field(std::string_view& text, std::string_view name, std::string_view& path) noexcept {
   if (!take(text, name)) return false;
   std::size_t end = path_end(text);
@@ -159,8 +159,8 @@ bool take_path_field(std::string_view& text, std::string_view name, std::string_
   return take(text, ", ");
 }
 
-// A content filter takes a message that it throws away: `sent (250 2.7.0 Ok, discarded, id=…)`.
-// `status` is a part of the line's text, and the server's answer goes on behind it.
+// A content filter that discards a message accepts it: `sent (250 2.7.0 Ok, discarded, id=…)`. `status` is a part of
+// the line's text, and the server's answer follows it.
 bool is_discarded(std::string_view text, std::string_view status) noexcept {
   constexpr std::string_view kWord = "discarded";
   text.remove_prefix(static_cast<std::size_t>(status.data() - text.data()));
@@ -205,9 +205,9 @@ std::optional<LogEvent> read_postfix(std::string_view agent, std::string_view te
   if (!is_one_of(agent, "smtp", "lmtp", "pipe", "error") || !take_path_field(text, "to=", event.text)) {
     return std::nullopt;
   }
-  // The address behind an alias is not the user's contact.
+  // The user's contact is the address before an alias, and not the one after it.
   take_path_field(text, "orig_to=", event.text);
-  // Its last field, with the other server's words behind it: what stands before it has no spaces.
+  // The last field, with the other server's words after it: the text before it has no spaces.
   const std::string_view status = field(text, "status=");
   if (status.starts_with("sent ") && agent != "error") {
     event.kind = is_discarded(text, status) ? LogEventKind::failed : LogEventKind::delivered;
@@ -230,7 +230,7 @@ std::optional<LogEvent> read_sendmail(std::string_view text, LogEvent event) noe
     event.kind = LogEventKind::sender;
     event.recipients = number(field(text, "nrcpts="));
     event.message_id = field(text, "msgid=");
-    event.relay = last_field(text, "relay=");  // behind the Message-ID, in which the client may have put another one
+    event.relay = last_field(text, "relay=");  // after the Message-ID, in which the client may have put another one
     return event;
   }
   if (!take_path_field(text, "to=", event.text)) return std::nullopt;

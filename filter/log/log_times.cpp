@@ -25,7 +25,7 @@ std::optional<int> digits(std::string_view text, std::size_t at, std::size_t cou
   return value;
 }
 
-// Of `Nov`, from 1; 0: none.
+// The number of a month such as `Nov`, from 1; 0 if it is none.
 int month_of(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -33,7 +33,7 @@ int month_of(std::string_view name) noexcept {
   return month == kMonths.end() ? 0 : static_cast<int>(month - kMonths.begin()) + 1;
 }
 
-// `Z`, `+01:00`, `+0100`: seconds east of Greenwich. A fraction of a second may stand before it.
+// `Z`, `+01:00`, `+0100`: seconds east of Greenwich. A fraction of a second may come before it.
 std::optional<std::chrono::seconds> offset_of(std::string_view zone) noexcept {
   if (zone == "Z") return std::chrono::seconds(0);
   const bool has_colon = zone.size() == 6 && zone[3] == ':';
@@ -57,7 +57,7 @@ std::optional<Clock> clock_of(std::string_view text) noexcept {
   return Clock{*hour, *minute, *second};
 }
 
-// Of `2026-11-20`, the start of the text.
+// The day at the start of the text: `2026-11-20`.
 std::optional<std::chrono::sys_days> day_of(std::string_view text) noexcept {
   if (text.size() < 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
   const auto year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
@@ -111,7 +111,7 @@ void skip(std::string_view& text, std::string_view what) noexcept {
   text.remove_prefix(std::min(text.find_first_not_of(what), text.size()));
 }
 
-// `Nov`; 0: there is none.
+// Removes `Nov` from the front of the text; 0 if there is no month.
 unsigned take_month(std::string_view& text) noexcept {
   constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
   constexpr std::size_t kBytes = 3;
@@ -145,7 +145,7 @@ std::optional<LogTime> local_time(int year, int month, int day, int hour, int mi
   parts.tm_sec = second;
   parts.tm_isdst = -1;
   const std::time_t time = std::mktime(&parts);
-  // A day that is not, such as 31 February, has become another one.
+  // mktime turns a day that does not exist, such as 31 February, into another one.
   if (parts.tm_mon != month - 1 && second != 60) return std::nullopt;
   return LogTime(std::chrono::seconds(time));
 }
@@ -155,7 +155,7 @@ std::optional<LogTime> LogTimes::read(std::string_view date) {
   return date.front() >= '0' && date.front() <= '9' ? read_long(date) : read_short(date);
 }
 
-// mktime is slow, and lines of one hour follow one another.
+// mktime is slow, and consecutive lines are mostly of the same hour.
 std::optional<LogTime> LogTimes::read_short(std::string_view date) {
   constexpr std::string_view kForm = "Nov 20 10:00:00";
   constexpr std::size_t kHourBytes = 9;

@@ -15,7 +15,7 @@ void take_priority(std::string_view& line) noexcept {
   if (line.starts_with('<') && end > 1 && end <= 4 && line.substr(end).starts_with('>')) line.remove_prefix(end + 1);
 }
 
-// RFC 5424 section 6.3: `-`, or `[name key="value" ...]` once and more often.
+// RFC 5424 section 6.3: `-`, or one or more of `[name key="value" ...]`.
 bool take_structured_data(std::string_view& text) noexcept {
   if (take(text, "-")) return true;
   if (!text.starts_with('[')) return false;
@@ -33,7 +33,7 @@ bool take_structured_data(std::string_view& text) noexcept {
   return false;
 }
 
-// RFC 5424 section 6, behind `<22>1 `.
+// RFC 5424 section 6, after `<22>1 `.
 std::optional<SyslogLine> read_numbered_line(std::string_view line) noexcept {
   const std::optional<std::string_view> date = take_log_date(line);
   SyslogLine read = {.date = date.value_or(std::string_view())};
@@ -45,12 +45,12 @@ std::optional<SyslogLine> read_numbered_line(std::string_view line) noexcept {
   if (read.host.empty() || read.host.size() > kMostHostBytes || read.program.empty()) return std::nullopt;
   take(line, " ");
   take(line, "\xef\xbb\xbf");
-  take(line, " ");  // rsyslog's text begins with one
+  take(line, " ");  // rsyslog's text begins with a space
   read.text = line;
   return read;
 }
 
-// `mail.info `, which BusyBox's syslogd has before the program.
+// `mail.info `, which BusyBox's syslogd writes before the program.
 void take_level(std::string_view& line) noexcept {
   const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
   const std::string_view word = line.substr(0, line.find_first_of(" [:"));
@@ -63,7 +63,7 @@ void take_level(std::string_view& line) noexcept {
   line.remove_prefix(word.size() + 1);
 }
 
-// `Fri 2026-11-20 10:00:00 CET `, as `journalctl -o short-full` has it: in the time of the machine.
+// `Fri 2026-11-20 10:00:00 CET `, the form of `journalctl -o short-full`: in local time.
 std::optional<std::string_view> take_full_date(std::string_view& line) noexcept {
   constexpr std::size_t kDayBytes = std::string_view("Fri ").size();
   constexpr std::size_t kDateBytes = std::string_view("2026-11-20 10:00:00").size();

@@ -28,13 +28,13 @@ bool has(std::string_view text, std::string_view word) noexcept {
   return ascii::find_ignoring_case(text, word) != std::string_view::npos;
 }
 
-// A report without the multipart that it belongs into. As a part of a message it may be one that a person sends on.
+// A report without the multipart to which it belongs. As a part of a message it may be one that a person forwards.
 bool is_report_itself(std::string_view content_type) noexcept {
   const std::string_view type = first_word(content_type);
   return is_one_of(type, {"message/disposition-notification", "message/delivery-status", "message/feedback-report"});
 }
 
-// Bytes of a value, as far as there is room for them.
+// Bytes of a value, as many as there is room for.
 class Bytes {
  public:
   void append(char byte) noexcept {
@@ -51,7 +51,7 @@ bool is_of_word(char byte) noexcept {
   return ascii::is_letter_or_digit(byte) || !ascii::is_ascii(byte);
 }
 
-// The words of a Subject between white space, as far as they have a letter or a digit.
+// The words of a Subject between white space that have a letter or a digit.
 class Words {
  public:
   void append(char byte) noexcept {
@@ -64,7 +64,7 @@ class Words {
     if (count_ > 0) start_.append(byte);
   }
   std::size_t count() const noexcept { return count_; }
-  // From the first letter or digit to the last one, as far as there is room.
+  // From the first letter or digit to the last one, as much as there is room for.
   std::string_view text() const noexcept {
     return ascii::trimmed_if(start_.view(), [](char byte) { return !is_of_word(byte); });
   }
@@ -75,8 +75,8 @@ class Words {
   bool is_in_word_ = false;
 };
 
-// Takes an encoded word (RFC 2047) off the value. False if it does not begin with one. Of another character set than
-// ASCII only the letters of ASCII mean anything.
+// Removes an encoded word (RFC 2047) from the front of the value. False if it does not begin with one. Of character
+// sets other than ASCII, only the letters of ASCII are used.
 bool take_encoded_word(std::string_view& value, Words& words) noexcept {
   constexpr std::string_view kStart = "=?";
   constexpr std::string_view kEnd = "?=";
@@ -90,13 +90,13 @@ bool take_encoded_word(std::string_view& value, Words& words) noexcept {
   if (encoding == 'q') decode_quoted_printable(text, [&](char byte) { words.append(byte == '_' ? ' ' : byte); });
   if (encoding == 'b') decode_base64(text, [&](char byte) { words.append(byte); });
   value.remove_prefix(std::min(end + kEnd.size(), value.size()));
-  // White space between two encoded words belongs to neither.
+  // White space between two encoded words is not part of the text.
   const std::string_view next = ascii::trimmed_front(value, kSpaceAndLineEnds);
   if (next.starts_with(kStart)) value = next;
   return true;
 }
 
-// A word without its accented letters, in whatever character set they are: `dsinscription`.
+// A word without its accented letters, in any character set: `dsinscription`.
 Bytes ascii_of(std::string_view text) noexcept {
   Bytes letters;
   for (const char byte : text) {
@@ -124,12 +124,12 @@ bool is_subject_for_leaving(std::string_view value) noexcept {
          is_one_of(text, {"remove", "remove me", "stop", "opt out", "opt-out", "optout"});
 }
 
-// What separates the parts of a local part that list software makes: `dev-leave`, `bounces+joe`.
+// Whether the byte separates parts of a local part that list software makes: `dev-leave`, `bounces+joe`.
 bool is_joint(char byte) noexcept {
   return byte == '-' || byte == '+' || byte == '_';
 }
 
-// Whether the word stands in the text between its ends and such bytes: `leave` does in `dev-leave`, not in `cleaver`.
+// Whether the text has the word between its ends and such bytes: `dev-leave` has `leave`, and `cleaver` does not.
 bool has_word(std::string_view text, std::string_view word, bool (*is_edge)(char)) noexcept {
   for (std::size_t at = 0; at + word.size() <= text.size(); ++at) {
     const std::size_t end = at + word.size();
@@ -165,14 +165,14 @@ bool says_report(std::string_view name, std::string_view value) noexcept {
 }
 
 bool is_of_program(std::string_view local_part) noexcept {
-  // No person has such a name.
+  // No person's name contains these.
   constexpr std::string_view kAnywhere[] = {"unsubscribe", "optout",  "abbestell", "desinscription",
                                             "desuscrib",   "noreply", "donotreply"};
   constexpr std::string_view kPhrases[] = {"opt-out",      "no-reply",     "no_reply",    "no.reply",
                                            "do-not-reply", "do_not_reply", "do.not.reply"};
-  // A person may have one of these: `john.leave`, `bounce.house`.
+  // A person's name may contain one of these: `john.leave`, `bounce.house`.
   constexpr std::string_view kParts[] = {"unsub", "leave", "signoff", "bounce", "bounces"};
-  // Behind it there may be a tag, or what says who is meant.
+  // A tag, or the name of the list or person, may follow these.
   constexpr std::string_view kBeginnings[] = {"remove", "listserv", "majordomo", "listproc", "mailer-daemon"};
   constexpr std::string_view kRequest = "-request";
   const std::string_view untagged = local_part.substr(0, local_part.find('+'));

@@ -15,10 +15,10 @@ namespace bloomgate {
 namespace {
 
 constexpr std::size_t kMaxDepth = 16;
-// Of a parameter in pieces; a boundary has 70 bytes at most.
+// The most pieces of a parameter; a boundary has at most 70 bytes.
 constexpr unsigned kMaxPieces = 32;
 
-// A parameter's value. What does not fit makes it another one, of which nothing is wanted.
+// A parameter's value. If it does not fit, it is a value that is never looked for.
 class Text {
  public:
   void append(char byte) noexcept {
@@ -46,12 +46,12 @@ bool is_line_end(char byte) noexcept {
   return byte == '\r' || byte == '\n';
 }
 
-// From left to right through the value of a Content-Type.
+// Reads the value of a Content-Type from left to right.
 class TypeReader {
  public:
   explicit TypeReader(std::string_view value) noexcept : rest_(value) {}
 
-  // Whether the type is that one; an empty subtype stands for all. Before all parameters.
+  // Whether the type is that one; an empty subtype stands for all. Call it before all parameters are read.
   bool take_type(std::string_view type, std::string_view subtype) noexcept {
     const std::string_view found = take_word();
     skip_comments();
@@ -61,14 +61,14 @@ class TypeReader {
            (subtype.empty() || ascii::equal_ignoring_case(found_subtype, subtype));
   }
 
-  // Nothing at the end.
+  // The next parameter; nothing at the end.
   std::optional<Parameter> next() noexcept {
     for (;;) {
       const std::string_view name = take_word();
       if (rest_.empty()) return std::nullopt;
       skip_comments();
       const bool has_value = rest_.starts_with('=');
-      // A semicolon, or what belongs to nothing.
+      // A semicolon, or a byte that belongs to nothing.
       if (!rest_.empty() && (has_value || name.empty())) rest_.remove_prefix(1);
       if (has_value && !name.empty()) return parameter(name);
     }
@@ -144,7 +144,8 @@ bool is_piece(std::string_view text, unsigned number) noexcept {
   return text == std::string_view(digits.data(), digits.size()).substr(number < 10 ? 1 : 0);
 }
 
-// Whether there is one with that name and number; `number` counts from 0, nothing: the value is whole.
+// Appends the piece with that name and number, and returns whether there is one. `number` counts from 0; nothing: the
+// value is whole.
 bool append_piece(Text& text, std::string_view content_type, std::string_view name,
                   std::optional<unsigned> number) noexcept {
   TypeReader reader(content_type);
@@ -183,10 +184,10 @@ bool is_multipart(std::string_view content_type) noexcept {
 // The parts of a body, and the multiparts that they are in.
 class Parts {
  public:
-  // Whether that Content-Type is what is looked for. A multipart's parts are read from then on.
+  // Whether that Content-Type is one that is looked for. If it is a multipart, its parts are read from then on.
   bool take_type(std::string_view content_type) noexcept {
     if (is_calendar_reply(content_type)) return true;
-    // That of the message is for says_report().
+    // For the type of the message, says_report() does this.
     if (depth_ != 0 && is_type(content_type, "multipart", "report")) return true;
     is_calendar_ = is_calendar_ || is_calendar(content_type);
     if (depth_ == kMaxDepth || !is_multipart(content_type)) return false;
@@ -199,7 +200,7 @@ class Parts {
     return std::exchange(is_calendar_, false) && answers_invitation(text);
   }
 
-  // The fields of a part.
+  // Reads the fields of a part.
   bool take_header(std::string_view header) noexcept {
     while (!header.empty()) {
       const auto [name, value] = split_field(take_field(header));
@@ -209,7 +210,7 @@ class Parts {
   }
 
   enum class Line : std::uint8_t { other, opens, closes };
-  // A line that opens or closes a part of one of the multiparts ends all that is within it.
+  // Reads a line. If it opens or closes a part of one of the multiparts, that ends everything within it.
   Line take_line(std::string_view line) noexcept {
     if (!line.starts_with("--")) return Line::other;
     line = ascii::trimmed_back(line.substr(2), " \t\r");

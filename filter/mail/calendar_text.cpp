@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t";
 
-// Takes the text byte by byte.
+// Reads the text byte by byte.
 class MethodFinder {
  public:
   void add(char byte) noexcept {
-    // A NUL is half of a letter in UTF-16.
+    // In UTF-16, a NUL is half of a letter.
     if (byte == '\r' || byte == '\0') return;
     if (std::exchange(line_is_over_, false)) {
-      if (kBlanks.find(byte) != std::string_view::npos) return;  // RFC 5545 section 3.1: the line goes on
+      if (kBlanks.find(byte) != std::string_view::npos) return;  // RFC 5545 section 3.1: the line continues
       end_line();
     }
     line_is_over_ = byte == '\n';
@@ -45,7 +45,7 @@ class MethodFinder {
     found_ = found_ || is_answering_method(ascii::trimmed(line.substr(colon + 1), kBlanks));
   }
 
-  std::array<char, 200> line_ = {};  // longer lines are others
+  std::array<char, 200> line_ = {};  // a line of that kind is never longer
   std::size_t size_ = 0;
   bool line_is_over_ = false;
   bool found_ = false;

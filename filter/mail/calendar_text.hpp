@@ -6,8 +6,8 @@
 
 namespace bloomgate {
 
-// Whether a method is that of an answer: it goes to the address that the invitation names. REPLY, COUNTER, REFRESH and
-// DECLINECOUNTER, in any case.
+// Whether a method is that of an answer, which goes to the address that the invitation names: REPLY, COUNTER, REFRESH
+// and DECLINECOUNTER, in any case.
 bool is_answering_method(std::string_view method) noexcept;
 
 // Whether the body of a calendar part has a line `METHOD:` of an answer (RFC 5545 section 3.7.2), in any case, also

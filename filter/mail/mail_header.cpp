@@ -60,7 +60,7 @@ std::vector<HeaderField> read_message_header(std::istream& stream, std::string* 
     if (line.empty()) break;
     if (is_folded_line(line) && !fields.empty()) {
       std::string& value = fields.back().value;
-      // A CR that ended no line must not look as if it did.
+      // A CR that did not end a line must not look as if it did.
       if (value.ends_with('\r')) value += '\r';
       value.append("\n").append(line);
       continue;

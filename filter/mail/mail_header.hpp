@@ -1,5 +1,5 @@
-// The header of a message as text: where a field ends, and what its name and its value are. Its values are unfolded by
-// filter/address/structured_text.hpp where that matters. Safe from any thread.
+// The header of a message as text: where a field ends, and what its name and its value are. If a value must be
+// unfolded, filter/address/structured_text.hpp does that. Safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 namespace bloomgate {
 
 struct FieldParts {
-  std::string_view name;   // without white space behind it; all of a field that has no colon
-  std::string_view value;  // all behind the colon, with its line ends
+  std::string_view name;   // without white space at its end; the whole field if it has no colon
+  std::string_view value;  // everything after the colon, with its line ends
 };
 FieldParts split_field(std::string_view field) noexcept;
 
@@ -25,24 +25,26 @@ constexpr bool is_folded_line(std::string_view line) noexcept {
   return line.starts_with(' ') || line.starts_with('\t');
 }
 
-// Takes the first line off the text, and gives it without its end: LF or CR LF. A CR alone does not end a line.
+// Removes the first line from the text, and returns it without its end: LF or CR LF. A CR alone does not end a line.
 std::string_view take_text_line(std::string_view& text) noexcept;
 
-// Takes the first field off the text, with its folded lines, and gives it without its last line end (LF or CR LF).
+// Removes the first field, with its folded lines, from the header, and returns it without its last line end (LF or CR
+// LF).
 std::string_view take_field(std::string_view& header) noexcept;
 
-// A line of a header: the start of a field, or more of the field before. Neither has blanks around it.
+// A line of a header: the start of a field, or a continuation of the field before. Name and value have no blanks around
+// them.
 struct HeaderLine {
-  std::string_view name;  // empty if the line starts no field
+  std::string_view name;  // empty if the line does not start a field
   std::string_view value;
   bool goes_on = false;
 };
 HeaderLine split_header_line(std::string_view line) noexcept;
 
-// A field as a mail server gives it to a milter.
+// A field as a mail server passes it to a milter.
 struct HeaderField {
-  std::string name;   // as it is before the colon, with space at its end
-  std::string value;  // with the space behind the colon; "\n" separates folded lines
+  std::string name;   // as before the colon, with any space at its end
+  std::string value;  // with the space after the colon; "\n" separates folded lines
 
   friend bool operator==(const HeaderField&, const HeaderField&) = default;
 };
@@ -50,8 +52,8 @@ struct HeaderField {
 inline constexpr std::size_t kMaxMessageHeaderBytes = std::size_t{4} << 20;
 
 // The fields up to the blank line at the header's end, or up to a line that is not a field; lines may end in CR LF. A
-// first line of mailbox files ("From joe@example.org Sat Nov 21 …") is left out. Reads no more than
-// kMaxMessageHeaderBytes of the stream; `body`, if given, gets what follows the header in these. Throws std::bad_alloc.
+// first line of a mailbox file ("From joe@example.org Sat Nov 21 …") is skipped. Reads at most kMaxMessageHeaderBytes
+// of the stream; `body`, if given, gets the part of these bytes that follows the header. Throws std::bad_alloc.
 std::vector<HeaderField> read_message_header(std::istream& stream, std::string* body = nullptr);
 
 }  // namespace bloomgate

@@ -1,6 +1,6 @@
-// The bytes behind quoted-printable and base64 (RFC 2045 sections 6.7 and 6.8), in parts of a body, in encoded words
-// (RFC 2047) and in vCards. It forgives errors: used to recognise, never to prove. Pure; nothing here allocates. Safe
-// from any thread.
+// Decodes quoted-printable and base64 (RFC 2045 sections 6.7 and 6.8), for parts of a body, encoded words (RFC 2047)
+// and vCards. It tolerates errors: use it to recognise text, never to prove anything. Pure; nothing here allocates.
+// Safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ void decode_quoted_printable(std::string_view text, Use use) {
   }
 }
 
-// The value of a letter of base64; -1: it is another byte.
+// The value of a letter of base64; -1 for any other byte.
 constexpr int base64_value(char byte) noexcept {
   if (byte >= 'A' && byte <= 'Z') return byte - 'A';
   if (byte >= 'a' && byte <= 'z') return byte - 'a' + 26;
@@ -38,7 +38,7 @@ constexpr int base64_value(char byte) noexcept {
   return byte == '/' ? 63 : -1;
 }
 
-// Calls `use(char)` for each byte. Skips what is not of the alphabet; padding ends a group of letters.
+// Calls `use(char)` for each byte. Skips bytes that are not in the alphabet; padding ends a group of letters.
 template <typename Use>
 void decode_base64(std::string_view text, Use use) {
   std::uint32_t bits = 0;

@@ -21,8 +21,8 @@
 namespace bloomgate::mpi {
 namespace {
 
-// Counts the addresses of lists, where no one knows how many these are before they are read: what the filter is sized
-// for. It takes entries as FilterBuilder does, and keeps none.
+// Counts the addresses of lists if their number, for which the filter is sized, is not known before they are read. Its
+// interface is that of FilterBuilder, and it keeps no entries.
 class CountingLanes {
  public:
   struct alignas(64) Lane {
@@ -89,12 +89,12 @@ void BuildJob::require_same_lists() const {
   reading_.require_same(seen, choice_names().strangers + " or " + choice_names().exceptions);
 }
 
-// As `bloomgate build` does, so that the same file comes of it: by the option, an estimate, or the number of addresses.
-// An estimate is one of all lists, which no rank has where each has its own.
+// Follows `bloomgate build`, so that the result is the same file: uses the option, an estimate, or the number of
+// addresses. An estimate needs all lists, which no rank has if each rank has its own.
 void BuildJob::choose_size() {
   if (!options_.expected_entries && !rank_options_.local_lists) {
     if (is_first()) estimate_ = estimate_of_inputs(*lists_, *plan_.stores, options_.profile);
-    // An estimate of no address is as good as none: the lists are counted.
+    // An estimate of 0 addresses is useless: the lists are counted.
     const std::uint64_t estimate = communicator_.of_first(estimate_.value_or(0));
     estimate_.reset();
     if (estimate != 0) options_.expected_entries = estimate_ = estimate;
@@ -124,7 +124,7 @@ OwnPart BuildJob::read_lists() {
     exchange.finish();
     part.bits->finish();
   } catch (...) {
-    communicator_.fail();  // a round may be under way, which others wait in
+    communicator_.fail();  // other ranks may wait in a round
   }
   reading_.end();
   part.addresses = communicator_.sum(exchange.addresses());
@@ -142,15 +142,15 @@ void BuildJob::check_lists(const OwnPart& part) {
                           .rejected = communicator_.sum(rejects_->count()),
                           .advice = lists_->format->advice()};
   const std::uint64_t entries = part.addresses + communicator_.sum(part.own_domains.size());
-  // The first rank decides for all: only there the old filter may be.
+  // The first rank decides for all: the old filter may be there only.
   const auto refusal = refusal_of_lists(plan_, read, entries);
   if (communicator_.of_first(refusal ? 1 : 0) == 0) return;
   rejects_->keep();
-  communicator_.sum(0);  // All have kept theirs, before one of them ends the job.
+  communicator_.sum(0);  // all have kept theirs before one of them ends the job
   throw refusal.value_or(BloomgateError(ErrorCode::bad_input, "the first rank refuses the lists"));
 }
 
-// No other rank looks at these, so none would end by itself.
+// No other rank checks these, so no other rank would end by itself.
 void BuildJob::require_outputs() {
   try {
     refuse_to_overwrite_inputs(plan_);
@@ -178,7 +178,8 @@ std::optional<MadeByRanks<BuildResult>> BuildJob::run() {
   }
   OwnPart part = read_lists();
   if (estimate_ && is_estimate_off(*estimate_, part.addresses)) {
-    // The samples were not like the rest. Now the number is known, and only a second run can size the filter as asked.
+    // The samples were not like the rest. Now the number is known, but only a second run can size the filter as
+    // requested.
     options_.expected_entries = part.addresses;
     part = {};
     rejects_->restart();

@@ -1,5 +1,5 @@
-// build_from_lists() by the ranks of an MPI job: the very file that one process makes of
-// the same request and seed. Each rank reads a share of the lists, and makes a range of the filter, and of its store.
+// build_from_lists() by the ranks of an MPI job. The result is exactly the file that one process makes from the same
+// request and seed. Each rank reads a share of the lists, and makes a range of the filter, and of its store.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace bloomgate::mpi {
 
-// Throws UsageError for what one process can and several ranks cannot, in all ranks alike.
+// Throws UsageError for a request that one process can fulfil and several ranks cannot; in all ranks alike.
 void require_supported(const BuildPlan& plan);
 
 class BuildJob {
@@ -22,8 +22,8 @@ class BuildJob {
   // Collective. The plan must outlive it.
   BuildJob(const Ranks& ranks, const BuildPlan& plan, RankOptions rank_options);
 
-  // Collective, once. Something at rank 0. Throws what concerns all ranks alike; any other failure ends the job, by
-  // Communicator::fail().
+  // Collective, once. Returns a result at rank 0 only. Throws errors that concern all ranks alike; any other failure
+  // ends the job, by Communicator::fail().
   std::optional<MadeByRanks<BuildResult>> run();
 
  private:
@@ -43,7 +43,7 @@ class BuildJob {
   BuildOptions options_;
   ExceptList exceptions_;
   ListReading reading_;
-  OpenLists* lists_ = nullptr;  // that were opened last
+  OpenLists* lists_ = nullptr;  // the lists that were opened last
   std::optional<RejectLog> rejects_;
   std::optional<BroadDomains> broad_domains_;
   std::optional<std::uint64_t> estimate_;

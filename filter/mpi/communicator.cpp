@@ -19,7 +19,7 @@ int checked_count(std::uint64_t count) {
                        "more than 2^31 hashes would go to one rank at once; run with fewer threads for each rank");
 }
 
-// Where the pieces of `counts` begin, one behind the other, and where the last one ends.
+// Where each of the consecutive pieces of `counts` begins, and where the last one ends.
 std::vector<int> places_of(std::span<const int> counts) {
   std::vector<int> places = {0};
   std::uint64_t end = 0;
@@ -27,7 +27,7 @@ std::vector<int> places_of(std::span<const int> counts) {
   return places;
 }
 
-// MPI's own waiting takes a whole processor, which the threads that read could use.
+// MPI's own waiting would use a whole processor, which the reading threads could use.
 void wait_for(MPI_Request request, const std::atomic<bool>* stop) {
   constexpr std::chrono::microseconds kPause(20);
   while (true) {
@@ -92,7 +92,8 @@ std::uint64_t Communicator::sum(std::uint64_t value) const {
 Communicator::Received Communicator::exchange(std::span<const std::uint64_t> words,
                                               std::span<const std::uint64_t> counts, bool done,
                                               std::uint64_t read) const {
-  // A rank tells each other one how many words it will get, whether this is its last round with any, and what it read.
+  // A rank sends three numbers to each other rank: how many words it will get, whether this is its last round with any,
+  // and how much it has read.
   constexpr int kTold = 3;
   std::vector<std::uint64_t> told;
   for (const std::uint64_t count : counts) told.insert(told.end(), {count, done ? 1U : 0U, read});

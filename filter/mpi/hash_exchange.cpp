@@ -10,7 +10,7 @@ namespace bloomgate::mpi {
 namespace {
 
 constexpr std::uint64_t kHashesOfLane = std::uint64_t{1} << 19;
-constexpr std::uint64_t kRoomMade = kHashesOfLane / 2;  // more than a block of a list can have
+constexpr std::uint64_t kRoomMade = kHashesOfLane / 2;  // more than the hashes of any block of a list
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void HashExchange::Lane::gather_sender_domain(KeyHash hash) {
   if (sender_domains_.size() < unite_at_) return;
   unite(sender_domains_);
   unite_at_ = std::max(kLeastUnited, 2 * sender_domains_.size());
-  sender_domains_.reserve(unite_at_);  // no more than that, where a vector by itself would take twice as much
+  sender_domains_.reserve(unite_at_);  // exactly so many; by itself a vector would take twice as much
 }
 
 HashExchange::HashExchange(const Communicator& communicator, const FilterShape& shape, const SharedArray& array,
@@ -45,7 +45,7 @@ bool HashExchange::has_room_for(std::uint64_t entries) const noexcept {
 }
 
 HashExchange::Outgoing HashExchange::collect() {
-  // What all ranks may send to one of them comes to twice what one of them sends in all.
+  // All ranks together may send twice as much to one rank as one of them sends in all.
   const std::size_t most_for_rank = 2 * lanes_.size() * kHashesOfLane / communicator_.ranks();
   Outgoing outgoing;
   for (unsigned rank = 0; rank < communicator_.ranks(); ++rank) {

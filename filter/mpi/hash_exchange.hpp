@@ -1,12 +1,11 @@
-// Brings the hashes of entries, as a store keeps them, from the rank that has read them to the rank that has their
-// blocks, and to the one that puts them into the store, which is the same but for a few. It takes entries as
-// FilterBuilder does: lanes are for worker threads, a thread at a time for each; everything else is for one thread
+// Brings the hashes of entries, in the form of a store, from the rank that has read them to the rank that has their
+// blocks, and to the rank that puts them into the store, which is a different one for few hashes. Its interface is that
+// of FilterBuilder: lanes are for worker threads, one thread at a time for each; everything else is for one thread
 // while no lane is in use.
 //
-// The ranks exchange in rounds, which all of them take part in until the last one has read all. A round goes on in a
-// thread of its own while the workers read on for the next one. For each thread a rank keeps up to 4 MiB of hashes, as
-// much again where a round is under way, and receives twice as much at most: if all entries were the same, they would
-// take more rounds.
+// The ranks exchange in rounds, in which all of them take part until the last one has read all. A round runs in its own
+// thread while the workers read for the next one. For each thread a rank keeps up to 4 MiB of hashes, as much again
+// during a round, and receives twice as much at most: if all entries were the same, they would take more rounds.
 #pragma once
 
 #include <atomic>
@@ -31,10 +30,10 @@
 
 namespace bloomgate::mpi {
 
-// How far the reading is, for the progress that rank 0 shows. Each round tells it.
+// The progress of the reading, which rank 0 shows. Each round updates it.
 struct ReadBytes {
   std::function<std::uint64_t()> own;    // safe from any thread
-  std::atomic<std::uint64_t> others{0};  // of all other ranks, at the last round
+  std::atomic<std::uint64_t> others{0};  // of all other ranks, as of the last round
 };
 
 class HashExchange {
@@ -69,7 +68,7 @@ class HashExchange {
       if (recent_domains_) add_sender_domain(domain);
       add_stored(stored_hash(shape_, key));
     }
-    // An address that a store has kept.
+    // An address from a store.
     void add_stored(KeyHash stored) {
       const unsigned owner = array_->owner_of(shape_.store_seed ? mix_hash(stored, shape_.seed) : stored);
       send(owner, stored);
@@ -104,17 +103,17 @@ class HashExchange {
     const SharedArray* array_;
     std::vector<std::vector<KeyHash>> for_ranks_;
     std::vector<KeyHash> domains_;
-    std::unique_ptr<Recent> recent_domains_;  // null where sender domains are not gathered
+    std::unique_ptr<Recent> recent_domains_;  // null if sender domains are not gathered
     std::vector<KeyHash> sender_domains_;
-    std::size_t unite_at_ = kLeastUnited;    // when so many are there
+    std::size_t unite_at_ = kLeastUnited;    // remove duplicates when there are so many
     std::atomic<std::uint64_t> waiting_{0};  // of for_ranks_; read by other workers
     std::uint64_t addresses_ = 0;
     KindsHeld kinds_ = {};
   };
 
-  // `take` gets what other ranks and this one have read of this rank's range, a round at a time, in one thread at a
-  // time. What it throws comes out of flush() or finish(). With `sender_domains` the domains of what its lanes read are
-  // gathered, too. All but the function must outlive the object.
+  // `take` is called with the hashes of this rank's range that all ranks have read, one round at a time, in one thread
+  // at a time. If it throws, flush() or finish() passes that on. With `sender_domains`, the domains of what its lanes
+  // read are gathered, too. All arguments except the function must outlive the object.
   HashExchange(const Communicator& communicator, const FilterShape& shape, const SharedArray& array, unsigned threads,
                ReadBytes& read, std::function<void(std::span<const KeyHash>)> take, bool sender_domains = false);
   // No round may be under way: after a failure the whole job must end (Communicator::abort).
@@ -128,17 +127,17 @@ class HashExchange {
 
   // Makes room: begins a round with what the lanes have, once the round before it is over.
   void flush();
-  // Gives the rest out, and takes part in rounds until all ranks have called it.
+  // Sends the rest, and takes part in rounds until all ranks have called it.
   void finish();
 
-  // Of this rank: what its lists hold, and the domain entries among it.
+  // For this rank: what its lists hold, and the domain entries among it.
   std::uint64_t addresses() const noexcept;
   KindsHeld kinds() const noexcept;
   std::vector<KeyHash> domains() const;
-  // The hashes of the domains of its addresses, each once; once finished, and once.
+  // The hashes of the domains of its addresses, each once. Call it once, after finish().
   std::vector<KeyHash> take_sender_domains();
 
-  // Once finished: what went to other ranks, and for how long this rank waited for rounds.
+  // After finish(): the bytes sent to other ranks, and the time that this rank waited for rounds.
   std::uint64_t sent_bytes() const noexcept { return sent_bytes_; }
   std::chrono::duration<double> waited() const noexcept { return waited_; }
 

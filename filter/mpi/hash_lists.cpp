@@ -36,7 +36,7 @@ std::vector<KeyHash> receive_hashes(const Communicator& communicator, unsigned f
 }
 
 std::vector<KeyHash> united(std::vector<KeyHash> a, std::vector<KeyHash> b) {
-  // Counted first, so that no memory is left over.
+  // Counts first, so that no memory is wasted.
   std::size_t count = 0;
   const auto for_each = [&](auto use) {
     auto at_a = a.cbegin();

@@ -9,15 +9,16 @@
 
 namespace bloomgate::mpi {
 
-// What one sends, the other must receive.
+// The other rank must receive what one sends.
 void send_hashes(const Communicator& communicator, unsigned to, std::span<const KeyHash> hashes);
 std::vector<KeyHash> receive_hashes(const Communicator& communicator, unsigned from);
 
-// Of two lists in ascending order one, in which each hash is once. Its memory is what it has; the lists are freed.
+// Merges two lists in ascending order into one that has each hash once. Uses memory only for the result; frees the
+// lists.
 std::vector<KeyHash> united(std::vector<KeyHash> a, std::vector<KeyHash> b);
 
-// Collective. At rank 0 those of all ranks, in order, each once; nothing at the others. Rank 0 needs up
-// to 24 bytes for each different one.
+// Collective. Returns the hashes of all ranks at rank 0, in order, each once; nothing at the others. Rank 0 needs up to
+// 24 bytes for each different hash.
 std::vector<KeyHash> hashes_of_all(const Communicator& communicator, std::vector<KeyHash> own);
 
 }  // namespace bloomgate::mpi

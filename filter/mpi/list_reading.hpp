@@ -1,5 +1,5 @@
-// The lists that one rank reads: all of its own, or a share of those that all ranks see; and what a Progress shows of
-// that. Used by one thread, but for look().
+// The lists that one rank reads: its own lists, or its share of lists that all ranks see; and the progress of that.
+// Used by one thread, except look().
 #pragma once
 
 #include <atomic>
@@ -19,45 +19,45 @@ namespace bloomgate::mpi {
 
 class ListReading {
  public:
-  // With `local_lists` each rank has lists of its own. `stop` ends the reading; it and the communicator must outlive
-  // this.
+  // With `local_lists` each rank has its own lists. `stop` ends the reading; it and the communicator must outlive the
+  // object.
   ListReading(const Communicator& communicator, bool local_lists, const std::atomic<bool>& stop)
       : communicator_(communicator), local_lists_(local_lists), stop_(stop) {}
 
-  // Lists of which `rejects`, which has to outlive this, is to tell the rejected lines. They stay open as long as this.
-  // Throws what OpenLists throws.
+  // Opens lists; `rejects`, which must outlive this object, gets their rejected lines. They stay open as long as this
+  // object lives. Throws what OpenLists throws.
   OpenLists& open(const std::vector<std::string>& files, const std::string& format, RejectLog& rejects);
 
-  // Names and sizes of what this rank sees of lists; empty where each rank has lists of its own.
+  // Names and sizes of the lists as this rank sees them; empty if each rank has its own lists.
   std::string seen(const OpenLists& lists) const;
   // Collective. Throws BloomgateError{bad_input} unless `seen` is the same for all ranks: each reads a share of what it
-  // sees, so a line would be lost where they see different files. Of lists that each rank has to itself nothing can be
-  // said; but those of the options `for_all` concern all entries.
+  // sees, so lines would be lost if they saw different files. This cannot be checked for each rank's own lists; but the
+  // lists of the options `for_all` concern all entries.
   void require_same(const std::string& seen, const std::string& for_all) const;
 
-  // Before any of it is read. Collective.
+  // Call it before any of the lists is read. Collective.
   void take_share(OpenLists& lists);
-  // No list is being read.
+  // From now on no list is being read.
   void end() noexcept { read_now_ = nullptr; }
-  // What is read now is only counted, by each rank for itself.
+  // From now on the lists are only counted, by each rank for itself.
   void set_counting(bool counting) noexcept { counting_ = counting; }
 
-  // How far the reading is, for the rounds that tell it.
+  // The progress of the reading, for the rounds that update it.
   ReadBytes& read_bytes() noexcept { return read_bytes_; }
-  // What all ranks have read, as far as the last round has told it. Without rounds there is this rank's share alone.
-  // Safe from any thread.
+  // The progress of all ranks, as of the last round. Without rounds it is that of this rank's share alone. Safe from
+  // any thread.
   WorkState look() const;
-  // A line about lists, with the rank before it where the same path may be another file for each.
+  // A message about lists; if the same path may be another file for each rank, the rank comes before it.
   std::string named(std::string_view line) const;
 
  private:
   const Communicator& communicator_;
   bool local_lists_;
   const std::atomic<bool>& stop_;
-  std::list<OpenLists> opened_;  // all of them: the progress may still look at one before the last
+  std::list<OpenLists> opened_;  // all of them: the progress may still read one before the last
   std::atomic<const OpenLists*> read_now_{nullptr};
   std::atomic<bool> counting_{false};
-  std::atomic<std::uint64_t> bytes_of_all_{0};  // to be read by all ranks; 0: not known
+  std::atomic<std::uint64_t> bytes_of_all_{0};  // that all ranks will read; 0: not known
   ReadBytes read_bytes_;
 };
 

@@ -11,10 +11,11 @@
 namespace bloomgate::mpi {
 namespace {
 
-// What a lane has room for again after each round (HashExchange::flush()).
+// The room that a lane has again after each round (HashExchange::flush()).
 constexpr std::size_t kHandedOnAtOnce = std::size_t{1} << 17;
 
-// A chunk for each rank, so that the ranges are even. As if the stored hash were that of the bits: each has one owner.
+// A chunk for each rank, so that the ranges are even. Stored hashes are treated as hashes of bits, so that each has one
+// owner.
 FilterShape shape_of_ranges(const StoreShape& store, unsigned ranks) {
   constexpr std::uint32_t kBlockBytes = 4096;
   return {.hash_family = store.hash_family,
@@ -34,7 +35,7 @@ void gather_in_pieces(GatheredEntries& entries, std::span<const KeyHash> hashes,
   }
 }
 
-// What a thread has merged, and how much of it is handed on.
+// What a thread has merged, and how much of it was passed on.
 struct Merged {
   StoreMerge::Scratch scratch = {};
   std::vector<KeyHash> hashes = {};
@@ -87,7 +88,7 @@ std::uint64_t OldStore::merge_into(HashExchange& exchange, const std::atomic<boo
   std::vector<Merged> merged(threads_);
   std::mutex mutex;
   bool has_more = true;                 // under the mutex, like next_piece()
-  std::atomic<std::uint64_t> found{0};  // of the old store, in it
+  std::atomic<std::uint64_t> found{0};  // addresses of the old store that were read
   const auto merge_next = [&](Merged& own) {
     std::optional<StoreMerge::Piece> piece;
     {

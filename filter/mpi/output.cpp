@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::uint64_t kPagesInChunk = kChecksumChunkBytes / kStorePageBytes;
 
-// By which ranks see that they have read the same strangers.
+// Shows whether ranks have read the same excluded senders.
 using StrangersSeen = std::array<std::uint64_t, 2>;
 
 StrangersSeen seen_of(std::span<const KeyHash> values) {
@@ -78,11 +78,11 @@ class Output {
   OwnPart& part_;
   FilterHeader header_;
   unsigned senders_ = 0;
-  std::optional<FilterWriter> filter_;  // rank 0's, like the store
+  std::optional<FilterWriter> filter_;  // at rank 0, like the store
   std::optional<StoreWriter> store_;
 };
 
-// Both files before anything is written, so that a full disk shows now.
+// Creates both files before anything is written, so that a full disk shows now.
 void Output::open(std::uint64_t domains, std::uint64_t sender_domains) {
   filter_.emplace(request_.output, header_);
   if (!part_.shape.store_seed) return;

@@ -31,7 +31,7 @@ OwnBits::OwnBits(const FilterShape& shape, const SharedArray& array, unsigned ra
 OwnBits::~OwnBits() = default;
 
 void OwnBits::take(std::span<const KeyHash> hashes) {
-  // A bit of another hash would be set outside of the memory.
+  // The bit of a hash of another rank would be outside of the memory.
   const bool all_own = std::ranges::all_of(hashes, [this](KeyHash stored) {
     return shape_.store_seed ? stored_hashes_.has(stored) || hashes_.has(mix_hash(stored, shape_.seed))
                              : hashes_.has(stored);
@@ -62,14 +62,14 @@ void OwnBits::make_room() {
   partitions_.clear();
 }
 
-// As they were taken.
+// In the form in which they were added.
 template <typename Visit>
 void OwnBits::for_each_run(std::size_t partition, Visit visit) const {
   if (spill_) spill_->for_each_run(partition, visit);
   partitions_.for_each_run(partition, visit);
 }
 
-// Those of this rank's bits, as these want them.
+// The hashes of this rank's bits, in the form that the bits need.
 template <typename Visit>
 void OwnBits::for_each_own_run(std::size_t partition, Visit visit) const {
   const auto visit_and_note = [&](std::span<const KeyHash> run) {
@@ -98,7 +98,7 @@ void OwnBits::make_bits(std::size_t first, std::size_t end) {
   }
 }
 
-// Each partition is read for the bits and for the store while it is at hand.
+// Reads each partition once, for the bits and for the store.
 void OwnBits::finish() {
   const std::size_t count = partitions_.partition_count();
   if (store_ == nullptr) {

@@ -1,9 +1,9 @@
 // The bits that one rank makes: those of its range of the array (shared_array.hpp), set as FilterBuilder sets them,
 // many hashes at a time and in several threads, each in a part of the range that stays in its cache. In the layout
-// ribbon, where a block is made of all its entries at once, and where there is a store, the hashes are kept until
-// finish(), in a temporary file where memory is full. For one thread.
+// ribbon, whose blocks are made of all their entries at once, and with a store, the hashes are kept until finish(), in
+// a temporary file when memory is full. For one thread.
 //
-// Known strangers, if there are any, note of what they have in this range what FilterBuilder lets them note.
+// If there are excluded senders, they note their hits in this range, as FilterBuilder lets them do.
 #pragma once
 
 #include <cstddef>
@@ -25,23 +25,23 @@ namespace bloomgate::mpi {
 
 class OwnBits {
  public:
-  // Takes memory for the bits of the range, which may be none, and `memory_bytes` for hashes. A temporary file is in
-  // `scratch_folder`. Throws BloomgateError{out_of_memory}.
+  // Allocates memory for the bits of the range, which may be empty, and `memory_bytes` for hashes. A temporary file is
+  // made in `scratch_folder`. Throws BloomgateError{out_of_memory}.
   OwnBits(const FilterShape& shape, const SharedArray& array, unsigned rank, unsigned threads,
           std::uint64_t memory_bytes, std::string scratch_folder);
   ~OwnBits();
 
-  // Before any hashes. `strangers` have to outlive this, and to be settled.
+  // Call it before any hashes come. `strangers` must outlive this object, and be settled.
   void set_strangers(KnownStrangers& strangers) noexcept { strangers_ = &strangers; }
 
-  // Before any hashes. finish() gives `store` those of the rank's part of it.
+  // Call it before any hashes come. finish() passes the hashes of the rank's part of the store to `store`.
   void set_store(OwnStore& store) noexcept { store_ = &store; }
 
-  // Hashes of this rank, as a store keeps them. Throws BloomgateError{bad_argument} for others, {out_of_memory} and
-  // {cannot_write}.
+  // Adds hashes of this rank, in the form of a store. Throws BloomgateError{bad_argument} for other hashes,
+  // {out_of_memory} and {cannot_write}.
   void take(std::span<const KeyHash> hashes);
-  // Sets the bits of all that it has taken. Then bytes() are those of the filter's file. Throws
-  // BloomgateError{cannot_read} for the temporary file, and {cannot_write} for the store's.
+  // Sets the bits of all added hashes. Then bytes() are those of the filter's file. Throws BloomgateError{cannot_read}
+  // for the temporary file, and {cannot_write} for the store's.
   void finish();
 
   std::span<const std::byte> bytes() const noexcept { return memory_.bytes().first(bytes_); }
@@ -65,7 +65,7 @@ class OwnBits {
   HashPartitions partitions_;
   std::string scratch_folder_;
   std::unique_ptr<BlockMaker> block_maker_;  // in layouts that need whole blocks
-  std::unique_ptr<HashSpill> spill_;         // there, once memory was full
+  std::unique_ptr<HashSpill> spill_;         // if memory was ever full
   KnownStrangers* strangers_ = nullptr;
   OwnStore* store_ = nullptr;
 };

@@ -11,7 +11,7 @@ FilterShape shape_with_size(const BuildOptions& options) {
   return shape;
 }
 
-// Rank 0 looks through all of them at the end, and speaks for all ranks.
+// At the end rank 0 reads all of them again, and reports for all ranks.
 std::unique_ptr<StrangerCheck> read_strangers(const Ranks& ranks, const SharedArray& array,
                                               const FilterRequest& request, BuildOptions options) {
   const unsigned rank = ranks.communicator.rank();

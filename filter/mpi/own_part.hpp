@@ -1,4 +1,4 @@
-// What a rank has of the filter, and of its store, once all lists are read.
+// The part of the filter, and of its store, that a rank has when all lists are read.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ namespace bloomgate::mpi {
 struct OwnPart {
   FilterShape shape = {};
   std::optional<SharedArray> array;
-  std::unique_ptr<StrangerCheck> strangers;  // rank 0 has all of them, another one those of its bits
+  std::unique_ptr<StrangerCheck> strangers;  // at rank 0 all of them, at another rank those of its bits
   std::unique_ptr<OwnBits> bits;
-  std::unique_ptr<OwnStore> store;  // if there is to be one
-  std::uint64_t addresses = 0;      // of all ranks, like the rest
+  std::unique_ptr<OwnStore> store;  // if a store is written
+  std::uint64_t addresses = 0;      // of all ranks, and so is `kinds`
   KindsHeld kinds = {};
   std::vector<KeyHash> own_domains;
   std::vector<KeyHash> own_sender_domains;  // if the filter gets them
@@ -34,19 +34,19 @@ struct OwnPart {
   double waited = 0;  // of this rank, in s
 };
 
-// A part that is ready for hashes. The options, which are those of all ranks but for the scratch folder, say how many
-// entries are expected. Throws what the members throw.
+// A part that is ready for hashes. The options, which are the same for all ranks except the scratch folder, say how
+// many entries are expected. Throws what the members throw.
 OwnPart begin_part(const Ranks& ranks, const FilterRequest& request, const BuildOptions& options);
 
-// For the hashes of a rank that wait for their bits to be set, and as much for the changes of an update. Strangers have
-// the other half of what was asked for.
+// The memory for a rank's hashes until their bits are set; an update has as much again for its changes. Excluded
+// senders get the other half of the requested memory.
 std::uint64_t memory_for_hashes(const FilterRequest& request) noexcept;
 
-// Where this rank puts what does not fit into memory: only rank 0 is sure to have the filter's folder, which is that of
-// the request's options unless another one was given.
+// Where this rank puts what does not fit into memory. Only rank 0 is sure to have the filter's folder, which is the
+// default of the request's options.
 std::string scratch_folder_of(const Communicator& communicator, const FilterRequest& request);
 
-// What all ranks hold. Each of them must call it.
+// The kinds of entries that all ranks hold together. Collective.
 inline KindsHeld kinds_of_all(const Communicator& communicator, const KindsHeld& own) {
   return {.pairs_in_bits = communicator.sum(own.pairs_in_bits),
           .domain_pairs = communicator.any(own.domain_pairs),

@@ -15,7 +15,7 @@
 namespace bloomgate::mpi {
 namespace {
 
-// Read at once for each thread: of a chunk or two.
+// How much each thread reads at once: a chunk or two.
 constexpr std::uint64_t kHashesAtOnce = std::uint64_t{1} << 19;
 
 }  // namespace
@@ -37,7 +37,7 @@ void OwnStore::add(std::span<const KeyHash> hashes) {
   kept_hashes_ += hashes.size();
 }
 
-// Gives what is left.
+// Returns the hashes that are left.
 std::vector<KeyHash> OwnStore::cut_all(StoreCut& cut, const TakeChunks& take) const {
   std::vector<KeyHash> waiting = begin_.left;
   for (std::uint64_t done = 0, is_end = 0; is_end == 0;) {

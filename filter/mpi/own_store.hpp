@@ -1,7 +1,7 @@
-// The part of a store that one rank makes: of the hashes in its range, sorted, the whole MiB that begin there. Where
-// the pages begin follows from all hashes before, so the ranks cut in turn: each goes on where the one before it has
-// stopped, with the hashes that this one could not fill a MiB with. That is quick. Then all of them make their pages at
-// once.
+// The part of a store that one rank makes: the whole MiB that begin in its range of sorted hashes. Where the pages
+// begin depends on all hashes before, so the ranks cut one after the other: each continues where the one before it has
+// stopped, with the hashes that were left there because they did not fill a MiB. That is quick. Then all ranks make
+// their pages at once.
 //
 // Sorted hashes wait in a temporary file without a name, 8 bytes each. For one thread, in the order of the functions.
 #pragma once
@@ -19,10 +19,10 @@
 
 namespace bloomgate::mpi {
 
-// Where a rank goes on to cut.
+// Where a rank continues the cutting.
 struct CutRest {
   std::uint64_t first_page = 0;
-  std::vector<KeyHash> left = {};  // of the ranks before, in no chunk yet
+  std::vector<KeyHash> left = {};  // from the ranks before, in no chunk yet
 };
 
 class OwnStore {
@@ -34,18 +34,18 @@ class OwnStore {
   // BloomgateError{cannot_write}.
   void add(std::span<const KeyHash> hashes);
 
-  // All are there. Cuts on from `before`, and gives what the next rank begins with; with `is_last` nothing is left for
-  // one. Throws BloomgateError{cannot_read}.
+  // Call it when all hashes are there. Continues the cutting from `before`, and returns where the next rank continues;
+  // with `is_last` nothing is left. Throws BloomgateError{cannot_read}.
   CutRest cut(CutRest before, unsigned low_bits, bool is_last);
 
-  // The first hash of each page of this rank, and the hashes in them.
+  // The first hash of each page of this rank, and the number of hashes in these pages.
   const std::vector<KeyHash>& index() const noexcept { return cut_.index(); }
   std::uint64_t hashes() const noexcept { return cut_.hashes(); }
   std::uint64_t first_page() const noexcept { return begin_.first_page; }
 
-  // Gets the bytes of chunks, by the number of the first page, from several threads at once.
+  // Called with the bytes of chunks and the number of their first page, from several threads at once.
   using Write = std::function<void(std::uint64_t first_page, std::span<const std::byte> made)>;
-  // Makes them all. Throws what `write` throws, and BloomgateError{cannot_read, out_of_memory}.
+  // Makes all chunks. Throws what `write` throws, and BloomgateError{cannot_read, out_of_memory}.
   void make(const Write& write);
 
  private:

@@ -29,7 +29,7 @@ SharedArray::SharedArray(const FilterShape& shape, unsigned ranks) {
   for (unsigned rank = 0; rank < owners; ++rank) {
     const std::uint64_t block = begin_of_share(chunks, rank, owners) * blocks_of_chunk;
     first_blocks_.push_back(block);
-    // The least hash of which the product with the number of blocks has this number in its upper half.
+    // The least hash whose product with the number of blocks has this number in its upper half.
     first_hashes_.push_back(
         static_cast<KeyHash>(((static_cast<Wide>(block) << 64) + shape.block_count - 1) / shape.block_count));
   }

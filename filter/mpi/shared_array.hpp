@@ -1,7 +1,9 @@
-// Who of several ranks has which part of a filter's bit array. Each has a range of its blocks, so that a hash concerns
-// one rank alone. The ranges end where a checksum's chunk of the file ends, so that each chunk comes from one rank.
+// Which of several ranks has which part of a filter's bit array. Each has a range of its blocks, so that each hash
+// belongs to one rank alone. The ranges end where a checksum's chunk of the file ends, so that each chunk comes from
+// one rank.
 //
-// For layouts in which a hash concerns one block: page, line and ribbon. Immutable; any number of threads may use it.
+// For layouts in which each hash belongs to one block: page, line and ribbon. Immutable; any number of threads may use
+// it.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +27,8 @@ class SharedArray {
  public:
   static bool suits(Layout layout) noexcept;
 
-  // At least one rank. Where the array has fewer chunks than there are ranks, the last ranks have nothing. Throws
-  // BloomgateError{unsupported_layout}, and {bad_argument} for blocks that are no part of a chunk.
+  // `ranks` must be at least 1. If the array has fewer chunks than there are ranks, the last ranks have no blocks.
+  // Throws BloomgateError{unsupported_layout}, and {bad_argument} if a chunk is not a whole number of blocks.
   SharedArray(const FilterShape& shape, unsigned ranks);
 
   unsigned ranks() const noexcept { return static_cast<unsigned>(first_blocks_.size() - 1); }
@@ -34,18 +36,18 @@ class SharedArray {
     return {first_blocks_[rank], first_blocks_[rank + 1] - first_blocks_[rank]};
   }
 
-  // A rank after the last one with blocks has none either.
+  // If a rank has no blocks, no later rank has any.
   bool has_blocks(unsigned rank) const noexcept { return rank < owners(); }
 
-  // The hashes of these blocks; of no use for a rank without any.
+  // The hashes of these blocks; meaningless for a rank without blocks.
   HashRange hashes_of(unsigned rank) const noexcept {
     if (!has_blocks(rank)) return {};
     return {first_hashes_[rank],
             rank + 1 == owners() ? std::numeric_limits<KeyHash>::max() : first_hashes_[rank + 1] - 1};
   }
 
-  // Where the filter is made from a store: the stored hashes that the rank puts into it. Mixing (mix_hash) changes the
-  // low half of a hash alone, so these are those of its bits, but for few at the ends of its range.
+  // If the filter is made from a store: the stored hashes that the rank puts into the store. Mixing (mix_hash) changes
+  // only the low half of a hash, so these are the hashes of its bits, except few at the ends of its range.
   HashRange stored_hashes_of(unsigned rank) const noexcept {
     const HashRange range = hashes_of(rank);
     const bool has_end = has_blocks(rank) && rank + 1 != owners();
@@ -53,7 +55,7 @@ class SharedArray {
   }
   unsigned keeper_of(KeyHash stored) const noexcept { return owner_of(stored | kMixedBits); }
 
-  // Who has the bits of that hash.
+  // The rank that has the bits of that hash.
   unsigned owner_of(KeyHash hash) const noexcept {
     // The ranges are nearly even, so this is the owner or its neighbour.
     auto rank = static_cast<unsigned>(static_cast<Wide>(hash) * owners() >> 64);
@@ -68,7 +70,7 @@ class SharedArray {
 
   unsigned owners() const noexcept { return static_cast<unsigned>(first_hashes_.size()); }
 
-  std::vector<std::uint64_t> first_blocks_;  // of each rank, and the number of blocks
+  std::vector<std::uint64_t> first_blocks_;  // of each rank; and last, the number of blocks
   std::vector<KeyHash> first_hashes_;        // of each rank that has blocks
 };
 

@@ -6,7 +6,7 @@
 namespace bloomgate::mpi {
 namespace {
 
-// What a rank tells rank 0.
+// What a rank sends to rank 0.
 enum class Word : std::uint64_t {
   chunk,   // its number and its bytes, which follow
   done,    // the number of the first chunk that the rank has written itself, and how many: their checksums follow
@@ -79,7 +79,7 @@ void SharedSection::take_from(unsigned rank) {
 void SharedSection::fail(int status) const {
   send(communicator_, {Word::failed, 0, static_cast<std::uint64_t>(status)});
   try {
-    // Rank 0 ends the job once it has removed its files, and sends nothing.
+    // Rank 0 ends the job when it has removed its files, and never sends anything.
     std::array<std::byte, 1> never;
     communicator_.receive(0, never);
   } catch (...) {

@@ -1,8 +1,8 @@
-// A section of a new file, of which each rank makes some chunks. A rank that sees rank 0's temporary file, on a file
-// system that their machines share, writes its chunks there and reads them back (file_part.hpp). Any other rank sends
-// them to rank 0, which writes them. Rank 0 puts the file in place.
+// A section of a new file, of which each rank makes some chunks. If a rank sees rank 0's temporary file, on a file
+// system that their machines share, it writes its chunks there and reads them back (file_part.hpp). Any other rank
+// sends its chunks to rank 0, which writes them. Rank 0 publishes the file.
 //
-// A rank that fails meanwhile tells rank 0, which removes its temporary files before it ends the job.
+// A rank that fails meanwhile notifies rank 0, which removes its temporary files before it ends the job.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace bloomgate::mpi {
 
-// Thrown by rank 0 where another rank has failed, and has said why. Its exit status is that of the job.
+// Thrown by rank 0 if another rank has failed, and has reported its error. Its exit status is that of the job.
 struct RankFailure {
   int status;
 };
@@ -30,20 +30,21 @@ struct ChunkRange {
 
 class SharedSection {
  public:
-  // Collective. `file` is rank 0's, and null elsewhere. The section begins at `offset` of it; this rank makes `own`.
-  // With `only_first_writes` all send theirs to rank 0. Throws what NewFile::mark() throws.
+  // Collective. `file` is rank 0's, and null at the others. The section begins at its `offset`; this rank makes `own`.
+  // With `only_first_writes` all ranks send their chunks to rank 0. Throws what NewFile::mark() throws.
   SharedSection(const Communicator& communicator, NewFile* file, SectionKind kind, std::uint64_t offset, ChunkRange own,
                 bool only_first_writes);
 
-  // A chunk of this rank; each once. Several threads may call it at once. Throws BloomgateError{cannot_write}.
+  // Writes a chunk of this rank; call it once for each. Several threads may call it at once. Throws
+  // BloomgateError{cannot_write}.
   void write(std::uint64_t chunk, std::span<const std::byte> bytes);
-  // This rank has written its own. In rank 0 it ends when all have. Throws as FilePart::finish() and NewFile::write(),
-  // and RankFailure.
+  // Call it when this rank has written its own chunks. At rank 0 it returns when all ranks have. Throws as
+  // FilePart::finish() and NewFile::write(), and RankFailure.
   void finish(unsigned threads);
-  // Instead of finish(), in a rank that failed and has said why; not in rank 0. The job ends.
+  // Instead of finish(), in a rank that failed and has reported its error; not in rank 0. Ends the job.
   [[noreturn]] void fail(int status) const;
 
-  // How many ranks had chunks that rank 0 wrote for them. In rank 0, once finished.
+  // The number of ranks whose chunks rank 0 has written. At rank 0, after finish().
   unsigned senders() const noexcept { return senders_; }
 
  private:

@@ -18,7 +18,7 @@ namespace bloomgate::mpi {
 namespace {
 
 UsageError only_on_one_machine(const std::string& what) {
-  return UsageError(what + " does not go with several ranks; 'bloomgate update' takes it");
+  return UsageError(what + " does not go with several ranks; 'bloomgate update-store' takes it");
 }
 
 }  // namespace
@@ -42,13 +42,13 @@ void UpdateJob::open_old_as_first() {
   lack_ = plan_.choose_sender_domains(*store_);
 }
 
-// Only rank 0 is sure to see the filter, and puts the pair in place. The store is read by all of them.
+// Only rank 0 is sure to see the filter, and publishes the pair. All ranks read the store.
 void UpdateJob::open_old() {
   if (is_first()) {
     try {
       open_old_as_first();
     } catch (...) {
-      communicator_.fail();  // the others wait for what they are told
+      communicator_.fail();  // the other ranks wait for what this rank sends
     }
   }
   tell_options();
@@ -78,7 +78,7 @@ void UpdateJob::tell_options() {
   options.sender_domains = communicator_.of_first(options.sender_domains ? 1 : 0) != 0;
 }
 
-// What one rank alone refused would leave the others waiting.
+// If only one rank refused a request, the others would wait forever.
 void UpdateJob::require_lists() const {
   bool has_input = false;
   bool has_store = false;
@@ -103,7 +103,7 @@ KindsHeld UpdateJob::read_changes(OpenLists& lists, GatheredEntries& entries, co
     add_entries(lists.blocks, *lists.format, exchange, options_, {}, broad_domains, rejects);
     exchange.finish();
   } catch (...) {
-    communicator_.fail();  // a round may be under way, which others wait in
+    communicator_.fail();  // other ranks may wait in a round
   }
   gather_domains(entries, hashes_of_all(communicator_, exchange.domains()));
   const std::vector<KeyHash> of_senders = exchange.take_sender_domains();

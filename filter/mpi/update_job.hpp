@@ -1,5 +1,5 @@
-// update_store() by the ranks of an MPI job: the very pair that one process makes of the
-// same request and seed. Each rank reads a share of the lists, and a range of the store.
+// update_store() by the ranks of an MPI job. The result is exactly the pair that one process makes from the same
+// request and seed. Each rank reads a share of the lists, and a range of the store.
 #pragma once
 
 #include <memory>
@@ -23,8 +23,9 @@ class UpdateJob {
   // Throws what UpdatePlan throws.
   UpdateJob(const Ranks& ranks, UpdateRequest request, RankOptions rank_options);
 
-  // Collective, once. Something at rank 0. Throws what concerns all ranks alike, UsageError for what one process can
-  // and several ranks cannot; any other failure ends the job, by Communicator::fail().
+  // Collective, once. Returns a result at rank 0 only. Throws errors that concern all ranks alike, and UsageError for a
+  // request that one process can fulfil and several ranks cannot; any other failure ends the job, by
+  // Communicator::fail().
   std::optional<MadeByRanks<UpdateResult>> run();
 
  private:
@@ -45,13 +46,13 @@ class UpdateJob {
   ListReading reading_;
   std::optional<ChangeLock> lock_;  // rank 0's
   std::unique_ptr<StoreFile> store_;
-  std::string lack_;      // what rank 0 says of a store without the domains of its senders
-  BuildOptions options_;  // those of all ranks, but for the scratch folder
+  std::string lack_;      // rank 0's message about a store without the domains of its senders
+  BuildOptions options_;  // those of all ranks, except the scratch folder
   std::optional<OldStore> old_;
   KindsHeld added_kinds_;
-  std::vector<KeyHash> own_sender_domains_;  // of what this rank has read of --add
+  std::vector<KeyHash> own_sender_domains_;  // of the lists of --add that this rank has read
   UpdateCounts counts_;                      // at rank 0 with the domain entries
-  // Of all ranks.
+  // Of all ranks:
   std::uint64_t rejected_ = 0;  // of --add
   std::uint64_t sent_bytes_ = 0;
   std::uint64_t spilled_bytes_ = 0;

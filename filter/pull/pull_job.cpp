@@ -32,14 +32,15 @@ constexpr mode_t kFileMode = 0644;
 constexpr std::string_view kPartSuffix = ".pull";
 constexpr std::size_t kDigestDigits = 16;  // in the name of a part
 static_assert(std::string_view("..").size() + kMostPublishedNameBytes + kDigestDigits + kPartSuffix.size() <= 255);
-// What is published may change while it is fetched.
+// The published state may change while it is fetched.
 constexpr int kMostTries = 3;
 
 [[noreturn]] void refuse(ErrorCode code, const std::string& url, const std::string& why) {
   throw BloomgateError(code, url + " " + why, {.path = url});
 }
 
-// Hidden, so that it is no layer, and of this content alone: what was cut off never goes on with another one.
+// Hidden, so that it is not a layer, and named after its content: so an interrupted transfer is never continued with
+// another content.
 std::string part_name(const PublishedFile& file) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string name = "." + file.name + ".";
@@ -54,12 +55,12 @@ bool is_part_name(std::string_view name) noexcept {
   return name.starts_with('.') && name.ends_with(kPartSuffix);
 }
 
-// What a whitelist consists of.
+// Whether a file of that name can be part of a whitelist.
 bool is_file_of_list(std::string_view name) noexcept {
   return is_layer_name(name) || name == kRevokedName || number_of_shared_file(name) != 0;
 }
 
-// Whether the error says of a file that it is another one or damaged. Of anything else, another copy is no remedy.
+// Whether the error says that a file is another one or damaged. For all other errors, another copy would not help.
 bool is_fault_of_copy(ErrorCode code) noexcept {
   switch (code) {
     case ErrorCode::cannot_read:
@@ -77,7 +78,7 @@ bool is_fault_of_copy(ErrorCode code) noexcept {
   }
 }
 
-// Why the file is not what `check` wants of it; empty: it is. Throws what says nothing of the file.
+// Why the file does not pass `check`; empty if it does. Errors that are not about the file are thrown.
 template <typename Check>
 std::string fault_by(Check check) {
   try {
@@ -93,7 +94,7 @@ bool has_bytes_of(const std::string& path, const PublishedFile& file) {
   return fault_by([&] { require_published(file, path); }).empty();
 }
 
-// Why no trusted key has signed the header; empty: one has.
+// Why the header has no trusted signature; empty if it has one.
 std::string signer_fault(const MappedFilter& filter, const TrustedKeys& keys) {
   if (!filter.signature()) return "is not signed";
   const std::string signer = filter.signature()->signer.text();
@@ -104,7 +105,7 @@ std::string signer_fault(const MappedFilter& filter, const TrustedKeys& keys) {
                                                                 : "has a signature that " + signer + " has not made";
 }
 
-// Others than the user of this process read what is in the folder, whatever its umask.
+// Makes the folder readable for other users, whatever the umask is.
 void make_folder(const std::string& folder) {
   if (mkdir(folder.c_str(), kFolderMode) != 0) {
     if (errno == EEXIST) return;
@@ -127,7 +128,7 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-// Of a part: it is on the disk before it has its name, also where a run has left it that was killed before.
+// Syncs a part to disk before it gets its name, also a part that a killed run has left.
 void complete_part(const std::string& part) {
   const FileDescriptor file(open(part.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!file.is_open()) throw replacement_error("open", part, errno);
@@ -235,8 +236,8 @@ void PullJob::verify(const MappedFilter& filter, const PublishedFile& file, cons
   checked_[file.name] = {file.digest, filter.stamp()};
 }
 
-// Empty: the file at `path` is the one that is named, every byte of it. Throws BloomgateError{bad_signature} where
-// another copy is no remedy.
+// Why the file at `path` is not exactly the one that is named; empty if it is, byte for byte. Throws
+// BloomgateError{bad_signature} if another copy would not help.
 std::string PullJob::fault_of(const PublishedFile& file, const std::string& path, const TrustedKeys& keys) {
   const bool is_layer = is_layer_name(file.name);
   std::optional<MappedFilter> filter;
@@ -245,7 +246,7 @@ std::string PullJob::fault_of(const PublishedFile& file, const std::string& path
     if (is_layer) filter.emplace(path);
   });
   if (!fault.empty() || !is_layer) return fault;
-  // Its header is the one that the manifest names, so its publisher has signed no other.
+  // The header is the one that the manifest names, so other copies have the same signature.
   if (const std::string why = signer_fault(*filter, keys); !why.empty()) {
     refuse(
         ErrorCode::bad_signature, url_of(file.name),
@@ -260,7 +261,7 @@ std::string PullJob::fault_of(const PublishedFile& file, const std::string& path
   return fault_by([&] { verify(*filter, file, keys); });
 }
 
-// What is there of it stays, and the rest is fetched.
+// Keeps the bytes that are already there, and fetches the rest.
 void PullJob::fetch_rest(const PublishedFile& file, const std::string& part) {
   const FileDescriptor out(open(part.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kFileMode));
   if (!out.is_open()) throw replacement_error("open", part, errno);
@@ -281,7 +282,7 @@ void PullJob::fetch_rest(const PublishedFile& file, const std::string& part) {
              });
 }
 
-// Into its hidden file, whole and checked.
+// Fetches a file into its hidden file, as a whole, and checks it.
 void PullJob::fetch(const PublishedFile& file, const TrustedKeys& keys) {
   const std::string part = path_of(part_name(file));
   const bool was_begun = size_of(part) != 0;
@@ -290,7 +291,7 @@ void PullJob::fetch(const PublishedFile& file, const TrustedKeys& keys) {
       try {
         fetch_rest(file, part);
       } catch (const BloomgateError& error) {
-        // Cut off in the middle: goes on from there, once.
+        // If the transfer was interrupted in the middle, continue it once.
         if (error.code() != ErrorCode::no_answer || !once_more || size_of(part) == 0) throw;
         fetch_rest(file, part);
       }
@@ -298,13 +299,13 @@ void PullJob::fetch(const PublishedFile& file, const TrustedKeys& keys) {
     const std::string fault = fault_of(file, part, keys);
     if (fault.empty()) return complete_part(part);
     unlink(part.c_str());
-    // What an earlier run has left may be damaged.
+    // A part from an earlier run may be damaged.
     if (was_begun && once_more) continue;
     refuse(ErrorCode::bad_input, url_of(file.name), "is not the file that the manifest names: " + fault);
   }
 }
 
-// In the order in which a reader always knows what it has.
+// In an order in which a reader always knows what it has.
 void PullJob::put_in_place(const std::vector<PublishedFile>& fetched) const {
   for (const bool is_revoked : {false, true}) {
     for (const PublishedFile& file : fetched) {
@@ -316,7 +317,7 @@ void PullJob::put_in_place(const std::vector<PublishedFile>& fetched) const {
   sync_folder_or_throw(request_.folder);
 }
 
-// Layers of the list that are not published any longer, and what was cut off of others.
+// Removes layers of the list that are no longer published, and unfinished parts of other files.
 void PullJob::remove_others(const Manifest& manifest, const Known& known) const {
   const auto is_named = [&](const std::string& name) {
     return std::ranges::find(manifest.files, name, &PublishedFile::name) != manifest.files.end();
@@ -333,7 +334,7 @@ void PullJob::remove_others(const Manifest& manifest, const Known& known) const 
   sync_folder_or_throw(request_.folder);
 }
 
-// Whoever has signed the manifest has named these files.
+// The signer of the manifest has named these files.
 TrustedKeys PullJob::keys_of_files(const SignedManifest& manifest, const Known& known) const {
   TrustedKeys keys = keys_with_next(request_.trusted_keys, known.names_key);
   if (manifest.manifest.next_key) keys.push_back(*manifest.manifest.next_key);
@@ -350,7 +351,7 @@ PullResult PullJob::pull() {
     require_may_take(found.manifest, known);
     const Manifest& manifest = found.manifest.manifest;
     const bool is_same = known.current && known.current->text == found.manifest.text;
-    // In seconds: a date after 2262 is none in nanoseconds.
+    // In seconds, since a date after 2262 is out of range in nanoseconds.
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     const bool is_overdue = now > manifest.holds_until;
     if (is_overdue && !is_same) {
@@ -366,7 +367,7 @@ PullResult PullJob::pull() {
       for (const PublishedFile& file : files) fetch(file, keys);
     } catch (const BloomgateError& error) {
       if (error.code() == ErrorCode::interrupted) throw;
-      // Another state may have been published meanwhile.
+      // Meanwhile, another state may have been published.
       Fetched newer = fetch_manifest(known);
       if (tries == kMostTries || newer.manifest.text == found.manifest.text) throw;
       found = std::move(newer);

@@ -1,14 +1,14 @@
-// Brings a folder of layers up to what is published at a URL: a folder of the same on any web server, which a manifest
-// (filter/keep/manifest.hpp) names and signs. The server, and whoever is between, is trusted in nothing.
+// Updates a folder of layers to the state that is published at a URL: a folder of layers on any web server, which a
+// manifest (filter/keep/manifest.hpp) names and signs. Neither the server nor the network is trusted.
 //
-// The manifest is fetched first, then the files that the folder does not have: into hidden files, each checked whole
-// before any is put in place. What was cut off is gone on with, also by a later process. Then the layers get their
-// names, the list of what is revoked, the manifest, and last the layers go that it does not name. If anything fails
-// before, the folder is as it was, but for hidden files; if it ends between two names, the next run does the rest, and
-// a daemon with trusted-key keeps what it has, since folder and manifest do not fit. A daemon that starts before the
-// next run refuses the folder.
+// The manifest is fetched first. Then come the files that the folder does not have: they go into hidden files, and each
+// is checked as a whole before any is published. An interrupted transfer is continued, also by a later process. Then
+// the layers get their names, then the list of revoked senders, then the manifest; last, layers that it does not name
+// are removed. If anything fails before that, the folder is unchanged, except for hidden files. If the process ends
+// between two names, the next run does the rest. Meanwhile a running daemon with trusted-key keeps its whitelist, since
+// folder and manifest do not fit; a daemon that starts before the next run refuses the folder.
 //
-// What others have put into the folder stays: a file is replaced or removed only if a manifest of this list has named
+// Files from other sources stay in the folder: a file is replaced or removed only if a manifest of this list has named
 // it, see pull_state.hpp. A folder with the layers of another whitelist is refused.
 //
 // For one thread.
@@ -37,7 +37,7 @@ struct PullRequest {
   std::string url;  // of the folder; require_web_url()
   std::string folder;
   TrustedKeys trusted_keys;    // at least one
-  std::string list_name = {};  // that is meant, of several under one key; empty: of the first manifest that is taken
+  std::string list_name = {};  // selects one of several lists under one key; empty: that of the first accepted manifest
   WebOptions web = {};
   std::uint64_t most_bytes = std::uint64_t{16} << 30;  // of all files together
 };
@@ -45,21 +45,21 @@ struct PullRequest {
 struct PullResult {
   SignedManifest manifest;
   bool is_new = false;              // it was not there before, or a file was missing
-  bool is_overdue = false;          // the date until which it holds has passed, and nothing newer is published
+  bool is_overdue = false;          // it is past its date, and nothing newer is published
   std::uint64_t files = 0;          // that were fetched
-  std::uint64_t bytes_fetched = 0;  // with the manifest's
+  std::uint64_t bytes_fetched = 0;  // including the manifest
 };
 
 class PullJob {
  public:
-  // The observer and `stop` have to outlive it. Throws BloomgateError{bad_argument} as require_web_url() does.
+  // The observer and `stop` must outlive the object. Throws BloomgateError{bad_argument} as require_web_url() does.
   PullJob(PullRequest request, JobObserver& observer, const std::atomic<bool>& stop);
 
-  // May be called again and again: an unchanged manifest costs a request and no bytes, if the server knows ETags.
-  // Throws BloomgateError: {no_answer} where it may be tried again later; {bad_signature, bad_input} for what is
-  // published and may not be taken, and for a folder that another whitelist is in; {cannot_open, cannot_read,
-  // cannot_write, not_permitted, interrupted}. The first call reads every byte of the layers in the folder, and later
-  // ones those of the layers that were written to since.
+  // May be called any number of times: an unchanged manifest costs one request and no bytes, if the server supports
+  // ETags. Throws BloomgateError: {no_answer} if a later try may succeed; {bad_signature, bad_input} for published
+  // files that must not be accepted, and for a folder with another whitelist; {cannot_open, cannot_read, cannot_write,
+  // not_permitted, interrupted}. The first call reads every byte of the layers in the folder; later calls read the
+  // layers that were written to since.
   PullResult pull();
 
  private:
@@ -67,8 +67,8 @@ class PullJob {
     SignedManifest manifest;
     std::string etag;
   };
-  using Known = PullState;  // of what was pulled before
-  // A layer in the folder, or fetched, of which every byte was checked.
+  using Known = PullState;  // about what was pulled before
+  // A layer, in the folder or fetched, of which every byte was checked.
   struct Checked {
     Digest digest;
     FileStamp stamp;

@@ -15,9 +15,9 @@ namespace bloomgate {
 namespace {
 
 constexpr mode_t kStateMode = 0644;
-// {"url": URL, "manifest": TEXT, "etag": ETAG} says which copy the server has sent last, and "names-key" is the text of
-// the manifest that has named the next key. While files get their names, "placing": {"list": NAME, "names": [NAME...]}
-// has these names.
+// {"url": URL, "manifest": TEXT, "etag": ETAG} has the copy that the server has sent last, and "names-key" is the text
+// of the manifest that has named the next key. While files get their names, "placing": {"list": NAME, "names":
+// [NAME...]} has these names.
 constexpr std::string_view kStateName = ".pull.json";
 constexpr std::string_view kRemedy = "remove this file and pull again";
 

@@ -16,13 +16,13 @@ namespace bloomgate {
 namespace {
 
 constexpr long kConnectSeconds = 10;
-// A transfer that brings less than that for so long has stalled.
+// A transfer with fewer bytes than that for so long has stalled.
 constexpr long kLeastBytesOfSecond = 1000;
 constexpr long kStalledSeconds = 30;
 constexpr long kMostRedirections = 3;
 constexpr std::size_t kMostEtagBytes = 256;
 
-// libcurl's parser of URLs: the one that will connect.
+// Uses libcurl's own parser of URLs, since libcurl will connect.
 class Url {
  public:
   explicit Url(const std::string& text) : url_(curl_url()) {
@@ -44,7 +44,7 @@ class Url {
   bool is_valid_ = false;
 };
 
-// Names other than localhost may lead anywhere, also those that begin as an address does.
+// Names other than localhost may be any machine, also those that begin like an address.
 bool is_this_machine(const std::string& host) {
   constexpr std::uint32_t kLoopback = 127;
   if (host == "localhost" || host == "[::1]") return true;
@@ -52,7 +52,7 @@ bool is_this_machine(const std::string& host) {
   return inet_pton(AF_INET, host.c_str(), &address) == 1 && ntohl(address.s_addr) >> 24 == kLoopback;
 }
 
-// "bytes 100-" of "bytes 100-199/200". Nothing of anything else.
+// 100 for "bytes 100-" of "bytes 100-199/200". Nothing for anything else.
 std::optional<std::uint64_t> begin_of_range(std::string_view text) {
   constexpr std::string_view kUnit = "bytes ";
   if (!text.starts_with(kUnit)) return std::nullopt;
@@ -84,7 +84,7 @@ void require_web_url(const std::string& url) {
   refuse("'" + printable(url) + "' is neither https, nor http on this machine itself (localhost)");
 }
 
-// Of one transfer, and what libcurl's callbacks share. These are C, so an exception is kept and thrown afterwards.
+// The state of one transfer, which libcurl's callbacks share. These are C, so an exception is kept and thrown later.
 struct WebFiles::Curl {
   struct Cleanup {
     void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
@@ -115,7 +115,7 @@ struct WebFiles::Curl {
     return curl_easy_header(handle.get(), name, 0, CURLH_HEADER, -1, &found) == CURLHE_OK ? found->value : "";
   }
 
-  // Where the first bytes belong. A server that cannot send a part sends the whole.
+  // Finds where the first bytes belong. A server that cannot send a part sends the whole file.
   void start() {
     constexpr long kWhole = 200;
     constexpr long kPart = 206;
@@ -216,7 +216,7 @@ WebFiles::Answer WebFiles::fetch(const Request& request, const Begin& begin, con
   }
   constexpr long kNotModified = 304;
   Answer answer = {.is_unchanged = !request.etag.empty() && curl.status() == kNotModified};
-  if (!answer.is_unchanged && !curl.has_begun) curl.start();  // it has no byte
+  if (!answer.is_unchanged && !curl.has_begun) curl.start();  // the file has no bytes
   const std::string_view etag = curl.header("ETag");
   if (etag.size() <= kMostEtagBytes && printable(etag) == etag) answer.etag = etag;
   return answer;

@@ -11,9 +11,9 @@
 namespace bloomgate {
 namespace {
 
-constexpr std::size_t kMostTextBytes = 80;  // of a queue ID and a reason that are kept
+constexpr std::size_t kMostTextBytes = 80;  // of each queue ID and reason that is kept
 
-// Domains have no case.
+// Domains are counted in lower case.
 void add_domain(SpaceSaving& domains, std::string_view domain, std::uint64_t times = 1) {
   domains.add(ascii::lower_case(domain.substr(0, SpaceSaving::kMostWordBytes)), times);
 }
@@ -22,7 +22,7 @@ void add_name(SpaceSaving& names, std::string_view name) {
   if (!name.empty()) names.add(name);
 }
 
-// Whom the daemon's line is about, of a message and of a sample.
+// The sender in a line of the daemon, of a message or of a sample.
 std::string_view sender_of(const auto& line) noexcept {
   std::string_view sender = line.identity == "header-from" ? line.header_from : line.sender;
   if (sender.starts_with('<')) sender.remove_prefix(1);
@@ -30,7 +30,7 @@ std::string_view sender_of(const auto& line) noexcept {
   return sender;
 }
 
-// All that has signed the message, as far as its line says so.
+// All signers of the message that its line names.
 std::string signers_of(const DecisionLine& line) {
   if (!line.child_signer.empty()) return std::string(line.child_signer);
   std::string signers(line.domain);
@@ -186,7 +186,7 @@ void Figures::add_unauthenticated(const DecisionLine& line) {
   if (domain.empty()) return;
   std::string word(line.reason);
   word.append(" ").append(line.dkim.substr(0, kMostTextBytes)).append(" ");
-  // The end of a long domain says whose it is.
+  // If a long domain is cut, its end still shows whose it is.
   const std::size_t left = SpaceSaving::kMostWordBytes - word.size();
   word += ascii::lower_case(domain.substr(domain.size() - std::min(domain.size(), left)));
   (is_listed ? unauthenticated_senders : vetoed_senders).add(word, 1, signers_of(line));

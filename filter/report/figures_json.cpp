@@ -14,7 +14,7 @@
 namespace bloomgate {
 namespace {
 
-// Not by way of std::chrono::system_clock, whose nanoseconds hold the years from 1678 to 2262 only.
+// Does not use std::chrono::system_clock, whose nanoseconds only cover the years from 1678 to 2262.
 Json utc(LogTime time) {
   const std::time_t seconds = time.time_since_epoch().count();
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));

@@ -12,7 +12,7 @@
 namespace bloomgate {
 namespace {
 
-// What a block of a log says. The events' texts are in the block.
+// The events of a block of a log. Their texts are parts of the block.
 struct EventBlock {
   Block block;
   std::vector<ReportEvent> events;
@@ -82,7 +82,7 @@ std::optional<std::chrono::seconds> age_of(std::string_view text) noexcept {
   return age;
 }
 
-// A date of a log, with `T` between day and time, and the parts of it that are not given.
+// Reads a date of a log, with `T` between day and time; adds the parts that are missing.
 std::optional<LogTime> moment_of(std::string text, LogTime now) {
   constexpr std::size_t kDay = 10, kMinute = 16, kSecond = 19;
   if (text.size() == kDay) text += "T00:00:00";

@@ -1,4 +1,4 @@
-// Reads logs, one after the other, and counts what the daemon says in them. For one thread, which uses others.
+// Reads logs, one after the other, and counts the daemon's lines in them. For one thread, which uses others.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace bloomgate {
 
-// What was read, so that a report of nothing can say what it has looked at.
+// What was read, so that an empty report can say what it is based on.
 struct ReadCounts {
   std::uint64_t logs = 0;
   std::uint64_t lines = 0;
@@ -21,7 +21,7 @@ struct ReadCounts {
 
 class LogReading {
  public:
-  // `stop` is the caller's, who keeps it.
+  // `stop` must outlive the object.
   LogReading(LogTime since, LogTime now, unsigned threads, const std::atomic<bool>& stop)
       : since_(since), now_(now), threads_(threads), stop_(stop) {}
 
@@ -44,8 +44,8 @@ class LogReading {
   std::atomic<std::uint64_t> done_bytes_{0};
 };
 
-// From when on lines of a log count, as `--since` says it. "30m", "24h", "7d", "2w": so long before `now`.
-// "2026-11-20", "2026-11-20 06:00", "2026-11-20 06:00:30": this machine's own time. Throws UsageError.
+// The time from which lines of a log count, in the form of `--since`. "30m", "24h", "7d", "2w": so long before `now`.
+// "2026-11-20", "2026-11-20 06:00", "2026-11-20 06:00:30": this machine's local time. Throws UsageError.
 LogTime parse_since(const std::string& text, LogTime now);
 
 }  // namespace bloomgate

@@ -28,8 +28,8 @@ OutcomeCounts counts_of(const Figures& figures, std::int64_t hour) {
 
 }  // namespace
 
-// Days of 23 and of 25 hours are days, too. A log may have a date of any year, so the days before the latest are not
-// even looked at: the first one that is may lack its first hours, and is one too many.
+// Handles days of 23 and of 25 hours. A log may have a date of any year, so it does not read the days before the latest
+// ones: the first day that it reads may lack its first hours, and is dropped.
 std::vector<ReportDay> days_of(const Figures& figures) {
   std::vector<ReportDay> days;
   if (figures.hours.empty()) return days;

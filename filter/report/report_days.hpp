@@ -1,4 +1,4 @@
-// The messages of a report over time: by day, and by hour for the picture. Days are those of this machine's own time.
+// The messages of a report over time: by day, and by hour for the picture. Days are those of this machine's local time.
 // Pure. All throw std::bad_alloc.
 #pragma once
 
@@ -16,7 +16,7 @@ struct ReportDay {
   OutcomeCounts outcomes = {};
 };
 
-// The latest days, at most kMostDays. A day without a message is among them.
+// The latest days, at most kMostDays, including days without a message.
 constexpr std::size_t kMostDays = 60;
 std::vector<ReportDay> days_of(const Figures& figures);
 

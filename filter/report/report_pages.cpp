@@ -29,7 +29,7 @@ std::string left_out_text(const ReportBars& bars) {
   return format_count(bars.left_out) + " older messages are not in the picture.";
 }
 
-// Cuts each part off where it would go, so that the parts together are as long as the whole.
+// Cuts each part at its end position, so that the parts together are as long as the whole.
 std::string bar_text(const DecisionBar& bar, std::uint64_t most) {
   std::string text;
   std::uint64_t so_far = 0;
@@ -93,12 +93,12 @@ std::string section_text(const ReportSection& section) {
   return text + '\n';
 }
 
-// The names of outcomes, and those that their colours have.
+// The outcomes, whose names have colours, and the words for these colours.
 bool has_colour(std::string_view word) noexcept {
   return word == "deliver" || word == "check" || word == "refuse";
 }
 
-// A word that would not fit on a telephone beside others.
+// Whether the text has a word that does not fit on a telephone beside others.
 bool has_long_word(std::string_view text) noexcept {
   constexpr std::size_t kLong = 10;  // a date has 10
   while (!text.empty()) {
@@ -163,7 +163,7 @@ std::string bars_html(const ReportBars& bars) {
   return html + "</section>\n";
 }
 
-// A log's text: printable() leaves no line break in it.
+// A text of the log: printable() leaves no line break in it.
 std::string label_of(std::string_view milter) {
   std::string label;
   for (const char c : printable(milter)) {
@@ -175,7 +175,7 @@ std::string label_of(std::string_view milter) {
 
 }  // namespace
 
-// The first section is of all messages; the picture follows it.
+// The first section is about all messages; the picture follows it.
 std::string report_text(const ReportContent& content) {
   std::string text = "Bloomgate report\n";
   for (const std::string& line : content.scope) text += "  " + line + '\n';

@@ -21,9 +21,9 @@ std::string report_text(const ReportContent& content);
 std::string report_html(const ReportContent& content);
 
 // The mail that bypassed a milter, in Prometheus' text format
-// (https://prometheus.io/docs/instrumenting/exposition_formats/): the daemon cannot count the sessions in which nothing
-// asked it, so these figures are made of the mail server's log.
-// `now` shows how old the figures are: a collector reads them from a file, which stays if nothing writes it any longer.
+// (https://prometheus.io/docs/instrumenting/exposition_formats/). The daemon cannot count sessions in which it was not
+// asked, so these figures come from the mail server's log.
+// `now` shows how old the figures are: a collector reads them from a file, which stays if it is no longer written.
 // The number of lines shows that the log was not empty.
 std::string bypassed_metrics(const Figures& figures, const ReadCounts& counts, LogTime now);
 

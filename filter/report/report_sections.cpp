@@ -14,12 +14,12 @@
 namespace bloomgate {
 namespace {
 
-// What a word of the log is shown as; a dash of the line, or nothing, is said in words.
+// The text that is shown for a word of the log; for a dash or an empty word, a phrase.
 std::string shown(std::string_view word) {
   return word.empty() || word == "-" ? "(none)" : printable(word);
 }
 
-// Says how far the counts of the table can be wrong, or how many words there were if it does not show all.
+// Adds a note how far the counts of the table can be wrong, or how many words there were if it does not show all.
 // `items` are those that it shows.
 void note_all(ReportSection& section, std::size_t size, bool has_dropped, const auto& items,
               std::string_view what = "") {
@@ -47,7 +47,7 @@ ReportSection table_of(std::string title, std::string word_name, const SpaceSavi
   return section;
 }
 
-// No figure or column shows that nothing was exempt, or refused.
+// A figure or column is not shown if no message was exempt, or refused.
 bool is_shown(const Figures& figures, Outcome outcome) noexcept {
   return figures.count(outcome) != 0 || outcome == Outcome::deliver || outcome == Outcome::check;
 }

@@ -1,4 +1,4 @@
-// What a report says, in sections: one content for the text and for the page in HTML. Pure; texts of the log are
+// The content of a report, in sections: the same for the text and for the page in HTML. Pure; texts of the log are
 // printable ASCII in it. All throw std::bad_alloc.
 #pragma once
 
@@ -15,7 +15,7 @@ struct ReportColumn {
   bool is_number = false;
 };
 
-// A figure that stands out. `kind` is the name of an outcome, or empty.
+// A prominent figure. `kind` is the name of an outcome, or empty.
 struct ReportFact {
   std::string value;
   std::string caption;
@@ -25,9 +25,9 @@ struct ReportFact {
 struct ReportSection {
   std::string title;
   std::vector<ReportFact> facts = {};
-  std::string caption = {};  // of the table; if empty, "Messages by" what the first column has
+  std::string caption = {};  // of the table; if empty, "Messages by" and the name of the first column
   std::vector<ReportColumn> columns = {};
-  std::size_t name_column = 0;                      // says what a row is about
+  std::size_t name_column = 0;                      // the column with the subject of a row
   std::vector<std::vector<std::string>> rows = {};  // a cell for each column
   std::vector<std::string> notes = {};              // sentences below the table
   bool needs_action = false;
@@ -36,7 +36,7 @@ struct ReportSection {
 // "2026-11-20 00:00 to 2026-11-20 23:59", and what was read.
 std::vector<std::string> scope_of(const Figures& figures, const ReadCounts& counts);
 
-// Those that have something to say. `most` is how many rows a table of domains or warnings has.
+// The sections that are not empty. `most` is the largest number of rows in a table of domains or warnings.
 std::vector<ReportSection> sections_of(const Figures& figures, std::size_t most);
 
 }  // namespace bloomgate

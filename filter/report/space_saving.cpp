@@ -31,7 +31,7 @@ void SpaceSaving::move_down(std::size_t place) noexcept {
   put(place, moved);
 }
 
-// The new word has the old one's place and count, all of which may be an error.
+// The new word gets the slot and the count of the old one; the whole count may be an error.
 SpaceSaving::Counters::iterator SpaceSaving::replace_smallest(std::string_view word) {
   has_dropped_ = true;
   std::string key(word);  // throws before anything has changed

@@ -1,11 +1,11 @@
-// Counts how often words come, in memory that does not grow with the number of different words: whoever sends a million
-// messages may have a domain for each. It keeps the words that came most often.
+// Counts how often words occur, in memory that does not grow with the number of different words: a sender of a million
+// messages may have a domain for each. It keeps the most frequent words.
 //
 // Space-Saving (Metwally, Agrawal, El Abbadi, "Efficient computation of frequent and top-k elements in data streams",
-// ICDT 2005): a new word takes the place, and the count, of the one with the smallest count. A count is never too low,
-// and is too high by `error` at most. Each word that came more often than total() / capacity times is among them.
+// ICDT 2005): a new word replaces the one with the smallest count, and inherits that count. A count is never too low,
+// and is too high by `error` at most. Each word that occurred more often than total() / capacity times is kept.
 //
-// An ordered map finds the words, since nobody can choose words that make it slow. For one thread.
+// An ordered map finds the words, since senders cannot choose words that make it slow. For one thread.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ class SpaceSaving {
   struct Item {
     std::string word;
     std::uint64_t count = 0;
-    std::uint64_t error = 0;  // so many of them may be other words'
-    std::string note = {};    // what the last add() said
+    std::uint64_t error = 0;  // so many of `count` may belong to other words
+    std::string note = {};    // the note of the last add()
   };
 
   // How many words it keeps, at least 1.
@@ -35,14 +35,14 @@ class SpaceSaving {
   void add(std::string_view word, std::uint64_t times = 1, std::string_view note = {});
 
   std::uint64_t total() const noexcept { return total_; }
-  // How many words it has now: all different ones that came, unless has_dropped().
+  // How many words it has now: all different words, unless has_dropped().
   std::size_t size() const noexcept { return heap_.size(); }
-  // How often that word came, as top() counts it: 0 if the word is not among those that it keeps.
+  // How often that word occurred, as top() counts it; 0 if the word is not kept.
   std::uint64_t count_of(std::string_view word) const noexcept;
   // Whether there were more words than it keeps. If not, every count is exact.
   bool has_dropped() const noexcept { return has_dropped_; }
 
-  // The words that came most often, the most frequent first; among equals in the order of their bytes. Throws
+  // The most frequent words, in descending order; among equals in the order of their bytes. Throws
   // std::bad_alloc.
   std::vector<Item> top(std::size_t most) const;
 

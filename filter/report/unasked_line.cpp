@@ -5,7 +5,7 @@
 namespace bloomgate {
 namespace {
 
-// `warning: connect to Milter service unix:/run/bloomgate/milter.sock: Connection refused`, and where a milter ended in
+// `warning: connect to Milter service unix:/run/bloomgate/milter.sock: Connection refused`; or, if a milter ended in
 // the middle of a session, `warning: milter unix:/run/bloomgate/milter.sock: can't read SMFIC_MAIL reply packet header:
 // …`
 std::optional<UnaskedLine> read_postfix(std::string_view text) noexcept {

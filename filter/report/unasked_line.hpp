@@ -1,4 +1,4 @@
-// What a mail server logs if it cannot ask a milter. Pure; safe from any thread.
+// The line that a mail server logs if it cannot ask a milter. Pure; safe from any thread.
 #pragma once
 
 #include <optional>

@@ -1,11 +1,12 @@
-// The key by which the hosts of one site hash what they have learned, before it leaves a host: SipHash-2-4 (Aumasson
-// and Bernstein, 2012) with a key of 128 bits. Who reads the hashes and does not have the key can neither find out whom
-// they mean nor whether a person whom he guesses is among them. He sees how many there are, and which come again.
+// The key with which the hosts of one site hash what they have learned, before it leaves a host: SipHash-2-4 (Aumasson
+// and Bernstein, 2012) with a key of 128 bits. A reader of the hashes who does not have the key cannot find out which
+// people they mean, nor whether a guessed person is among them. Such a reader sees how many hashes there are, and which
+// of them repeat.
 //
-// One look-up among 10^7 hashes finds a stranger by chance once in 1.8 * 10^12; nobody without the key can look for two
-// texts with one hash.
+// A look-up among 10^7 hashes finds an unknown pair by chance once in 1.8 * 10^12 times. Without the key, an attacker
+// cannot search for two texts with one hash.
 //
-// A value; safe from any thread. It leaves this object only into a file, and its memory is wiped.
+// A value; safe from any thread. The key leaves this object only into a file, and its memory is wiped.
 #pragma once
 
 #include <array>
@@ -20,7 +21,7 @@ class LearnKey {
  public:
   static constexpr std::size_t kBytes = 16;
 
-  // A new one, from the system's random numbers. Throws BloomgateError{library_failed}.
+  // A new key, from the system's random numbers. Throws BloomgateError{library_failed}.
   static LearnKey make();
   // For tests.
   explicit LearnKey(std::span<const std::uint8_t, kBytes> bytes) noexcept;
@@ -31,16 +32,16 @@ class LearnKey {
   LearnKey& operator=(const LearnKey&) noexcept = default;
   ~LearnKey();
 
-  // Into a new file that its owner alone may read, durably. Throws as SecretKey::write_to().
+  // Writes a new file durably, readable for its owner alone. Throws as SecretKey::write_to().
   void write_to(const std::string& path) const;
 
-  // Both addresses are canonical.
+  // Both addresses must be canonical.
   std::uint64_t hash_of_pair(std::string_view user, std::string_view correspondent) const noexcept;
-  // Of a canonical domain.
+  // `domain` must be canonical.
   std::uint64_t hash_of_domain(std::string_view domain) const noexcept;
-  // Of somebody who was forgotten: `person` is Forgets::hash_of().
+  // The hash of a person who was forgotten: `person` is Forgets::hash_of().
   std::uint64_t hash_of_person(std::uint64_t person) const noexcept;
-  // Tells one key from another.
+  // A number that distinguishes one key from another.
   std::uint64_t check() const noexcept;
 
  private:

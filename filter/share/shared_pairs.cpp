@@ -13,12 +13,12 @@ constexpr std::string_view kMagic(
     "\x89"
     "BLP\r\n\x1a\n");
 constexpr std::uint32_t kVersion = 1;
-// Of changes and forgets, as LearnedFile counts them.
+// The largest number of a change or forget that LearnedFile counts.
 constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 62;
 constexpr std::size_t kNumberDigits = 16;
 constexpr std::string_view kSuffix = ".pairs";
 
-// Where things are.
+// The offsets of the fields.
 constexpr std::size_t kVersionAt = 8;
 constexpr std::size_t kWholeAt = 12;  // 2 bytes
 constexpr std::size_t kDayAt = 14;    // 2 bytes
@@ -27,7 +27,7 @@ constexpr std::size_t kCheckAt = 24;
 constexpr std::size_t kChangeAt = 32;
 constexpr std::size_t kForgetAt = 40;
 constexpr std::size_t kCountAt = 48;
-// In a record.
+// In a record:
 constexpr std::size_t kHashAt = 0;
 constexpr std::size_t kSecondAt = 8;
 constexpr std::size_t kRecordDayAt = 16;  // 2 bytes
@@ -56,7 +56,7 @@ std::int64_t number_at(std::string_view bytes, std::size_t at, const std::string
   return static_cast<std::int64_t>(number);
 }
 
-// Whether the fields that a kind does not use are zero, and those that it uses can be so.
+// Whether the fields that a kind does not use are zero, and those that it uses have possible values.
 bool is_record(std::string_view bytes) noexcept {
   const auto second = load<std::uint64_t>(bytes, kSecondAt);
   const auto day = load<std::uint16_t>(bytes, kRecordDayAt);

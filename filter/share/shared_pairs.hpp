@@ -1,8 +1,8 @@
 // A file of what one host has learned and forgotten, for others: FORMAT.md, "What is learned". Pairs are hashes by a
-// key that the hosts have in common (learn_key.hpp); there is no address in it.
+// key that the hosts share (learn_key.hpp); the file has no addresses.
 //
-// A folder of such files, named by a manifest, is read in the order of their names. What comes later holds. The first
-// one has everything that was known then, each of the others what is new since.
+// A folder of such files, named by a manifest, is read in the order of their names. Later records override earlier
+// ones. The first file has everything that was known then, each other file has what was new.
 //
 // Pure; safe from any thread.
 #pragma once
@@ -16,11 +16,11 @@
 namespace bloomgate {
 
 enum class SharedKind : std::uint8_t {
-  pair = 1,     // is learned: `hash` of the pair, `day` of its last use
-  gone = 2,     // is learned no longer: `hash` of the pair
-  person = 3,   // was forgotten: `hash` of the person, `second` the number of the forget, `day` when it was
-  applied = 4,  // the forgets of another host are applied: `hash` is forgets_id(), `second` up to which number
-  domain = 5,   // a correspondent of some pair is in it: `hash` of the domain, `day` of the last use
+  pair = 1,     // learned: `hash` of the pair, `day` of its last use
+  gone = 2,     // no longer learned: `hash` of the pair
+  person = 3,   // forgotten: `hash` of the person, `second` the number of the forget, `day` of the forget
+  applied = 4,  // the forgets of another host were applied: `hash` is forgets_id(), `second` the last number
+  domain = 5,   // the domain of a correspondent in some pair: `hash` of the domain, `day` of the last use
 };
 
 struct SharedRecord {
@@ -34,10 +34,10 @@ struct SharedRecord {
 struct SharedHeader {
   std::uint64_t source = 0;      // LearnedFile::source()
   std::uint64_t key_check = 0;   // LearnKey::check()
-  std::int64_t last_change = 0;  // of the source's file, with which this one ends
+  std::int64_t last_change = 0;  // the last change of the source's file that is in this one
   std::int64_t last_forget = 0;
-  std::uint16_t day = 0;  // when it was made, since 1970
-  bool is_whole = false;  // it needs none before it
+  std::uint16_t day = 0;  // on which it was made, since 1970
+  bool is_whole = false;  // a reader needs no earlier file
   friend bool operator==(const SharedHeader&, const SharedHeader&) = default;
 };
 
@@ -54,8 +54,8 @@ std::string shared_text(const SharedHeader& header, std::span<const SharedRecord
 // The bytes must outlive it.
 class SharedPairs {
  public:
-  // Throws BloomgateError{bad_magic, unsupported_version, bad_input} with the place for anything that shared_text()
-  // does not make. `path` is for messages.
+  // Throws BloomgateError{bad_magic, unsupported_version, bad_input}, with the position, for bytes that shared_text()
+  // would not make. `path` is for messages.
   SharedPairs(std::string_view bytes, const std::string& path);
 
   const SharedHeader& header() const noexcept { return header_; }

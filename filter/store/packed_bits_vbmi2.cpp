@@ -9,7 +9,7 @@
 #include "filter/base/little_endian.hpp"
 #include "filter/store/packed_bits.hpp"
 
-// Some intrinsics have a mask that leaves nothing out: GCC 12 takes what those without one start from for a mistake.
+// Some intrinsics have a mask with all bits set: GCC 12 warns of the undefined start value of those without a mask.
 namespace bloomgate {
 namespace {
 
@@ -19,8 +19,8 @@ constexpr __mmask32 kAllWords = ~__mmask32{0};
 constexpr std::uint64_t kPackedWordBits = 64;
 constexpr std::size_t kMostHashes = 8 * 4096 / PackedBits::kLeastLowBits;  // of a page
 
-// Where the low bits of eight hashes lie, counted from the byte that the first ones begin in. It is the same for all
-// eights of a page, since eight times the low bits are whole bytes.
+// Where the low bits of eight hashes are, counted from the byte in which the first ones begin. It is the same for each
+// group of eight hashes of a page, since eight times the low bits are whole bytes.
 struct Places {
   alignas(64) std::array<std::uint8_t, 64> bytes_of_lane = {};  // the eight bytes of each
   alignas(64) std::array<std::uint64_t, kLanes> shifts = {};    // in these
@@ -49,7 +49,7 @@ __m512i fill(std::uint64_t word) noexcept {
   return _mm512_set1_epi64(static_cast<long long>(word));
 }
 
-// The positions of the ones of the unary part. There is room for kPackedWordBits more than there are.
+// The positions of the ones of the unary part. `out` must have room for kPackedWordBits more than there are.
 void find_ones(std::span<const std::byte> bits, std::uint64_t high_bits, std::uint16_t* out) noexcept {
   alignas(64) std::array<std::uint8_t, 64> numbers;
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint8_t>(i);
@@ -73,7 +73,7 @@ void put_ones(std::span<const KeyHash> hashes, unsigned low_bits, std::byte* bit
     std::byte* const word = bits + one / kPackedWordBits * 8;
     store_little_endian(word, load_little_endian<std::uint64_t>(word) | std::uint64_t{1} << (one % kPackedWordBits));
   };
-  // In four places by turns, since a word that was just written takes some time to be read.
+  // In four places alternately, since a word that was just written takes some time to be read.
   const std::size_t quarter = hashes.size() / 4;
   for (std::size_t i = 0; i < quarter; ++i) {
     for (std::size_t part = 0; part < 4; ++part) put(part * quarter + i);
@@ -82,7 +82,7 @@ void put_ones(std::span<const KeyHash> hashes, unsigned low_bits, std::byte* bit
 }
 
 std::uint64_t low_bits_at(std::span<const std::byte> bits, std::uint64_t at, unsigned low_bits) noexcept {
-  // The last bytes, which no load of a word may start at.
+  // The last bytes, where no load of a word may start.
   const std::uint64_t begin = std::min<std::uint64_t>(at / 8, bits.size() - 8);
   const auto word = load_little_endian<std::uint64_t>(bits.data() + begin);
   return word >> (at - 8 * begin) & ((std::uint64_t{1} << low_bits) - 1);
@@ -100,7 +100,7 @@ void PackedBits::pack(std::span<const KeyHash> hashes, unsigned low_bits, std::u
   const __m512i first = fill(hashes.front());
   const __m512i low = fill((std::uint64_t{1} << low_bits) - 1);
   std::byte* to = bits + high_bits / 8;
-  // The byte that the unary part, or the eight before, has begun.
+  // The byte in which the unary part, or the previous eight hashes, ended.
   __m512i begun = _mm512_maskz_loadu_epi8(1, to);
   const __m512i last_byte = _mm512_set1_epi8(static_cast<char>(low_bits));
   for (std::size_t i = 0; i < hashes.size(); i += kLanes, to += low_bits) {

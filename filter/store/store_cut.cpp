@@ -13,7 +13,7 @@ std::vector<StoreChunk> StoreCut::cut(std::span<const KeyHash>& hashes, bool is_
   std::span<const KeyHash> rest = hashes;
   for (StoreChunk chunk; !rest.empty();) {
     const std::size_t count = hashes_in_page(rest, low_bits_);
-    if (count == rest.size() && !is_last) break;  // others may go into the same page
+    if (count == rest.size() && !is_last) break;  // later hashes may go into the same page
     chunk.pages.push_back(rest.first(count));
     rest = rest.subspan(count);
     if (chunk.pages.size() < kStorePagesInChunk && !(is_last && rest.empty())) continue;
@@ -35,13 +35,13 @@ void StoreCut::add_page(const HashRun& page, std::vector<StoreChunk>& chunks) {
   if (next_chunk_.pages.size() == kStorePagesInChunk) chunks.push_back(std::exchange(next_chunk_, {}));
 }
 
-// Puts hashes of the run behind those that do not fill a page. Gives the hashes that are left.
+// Adds hashes of the run to those that do not fill a page yet. Returns the rest of the run.
 std::span<const KeyHash> StoreCut::complete_page(const HashRun& run, std::vector<StoreChunk>& chunks) {
   const std::size_t before = next_page_.size();
   const auto more = run.hashes.first(std::min(run.hashes.size(), most_hashes_in_page(low_bits_)));
   next_page_.insert(next_page_.end(), more.begin(), more.end());
   const std::size_t count = hashes_in_page(next_page_, low_bits_);
-  if (count == next_page_.size()) return {};  // all of the run, and others may go into the same page
+  if (count == next_page_.size()) return {};  // the whole run, and later hashes may go into the same page
   next_page_.resize(count);
   add_page(HashRun(std::make_shared<const std::vector<KeyHash>>(next_page_)), chunks);
   next_page_.clear();
@@ -53,7 +53,7 @@ std::vector<StoreChunk> StoreCut::cut(const HashRun& run) {
   std::span<const KeyHash> rest = next_page_.empty() ? run.hashes : complete_page(run, chunks);
   while (!rest.empty()) {
     const std::size_t count = hashes_in_page(rest, low_bits_);
-    if (count == rest.size()) break;  // others may go into the same page
+    if (count == rest.size()) break;  // later hashes may go into the same page
     add_page(run.part(rest.first(count)), chunks);
     rest = rest.subspan(count);
   }

@@ -58,7 +58,7 @@ void StoreFile::read(std::span<std::byte> out, std::uint64_t offset) const {
   }
 }
 
-// The size, what lies between sections, and the tables.
+// Checks the size, the bytes between sections, and the tables.
 void StoreFile::check_layout() const {
   const std::uint64_t expected = sections_.empty() ? kHeaderBytes : sections_.back().end();
   if (stamp_.size_bytes() != expected) {
@@ -103,7 +103,7 @@ void StoreFile::throw_damaged(const Section& section, std::uint64_t chunk, const
                        {.path = path_, .offset = offset});
 }
 
-// A MiB of a section, as it was written.
+// A MiB of a section, checked against its checksum.
 std::vector<std::byte> StoreFile::read_chunk(const Section& section, std::uint64_t chunk) const {
   const std::uint64_t begin = chunk * kChecksumChunkBytes;
   std::vector<std::byte> bytes(std::min(kChecksumChunkBytes, section.bytes - begin));
@@ -132,7 +132,7 @@ void StoreFile::load_index() {
   }
 }
 
-// The only page that may have the hash; the number of pages if none may.
+// The only page that may have the hash; the number of pages if no page may.
 std::uint64_t StoreFile::page_of(KeyHash hash) const noexcept {
   const auto after = std::ranges::upper_bound(index_, hash);
   return after == index_.begin() ? index_.size() : static_cast<std::uint64_t>(after - index_.begin()) - 1;
@@ -168,7 +168,8 @@ void StoreFile::decode_pages(std::span<const std::byte> bytes, std::uint64_t fir
     const std::uint64_t page = first_page + at / kStorePageBytes;
     const auto of_page = bytes.subspan(at).first<kStorePageBytes>();
     const std::size_t before = out.size();
-    // From the first hash that the index has to below that of the next page: so all pages together ascend.
+    // A page's hashes start with the hash in the index, and stay below that of the next page: so all pages together
+    // ascend.
     const bool is_good = store_page_is_sound(of_page, page) && decode_store_page(of_page, header_.low_bits, out) &&
                          out[before] == index_[page] && (page + 1 == index_.size() || out.back() < index_[page + 1]);
     if (!is_good) {
@@ -199,7 +200,7 @@ void StoreFile::require_addresses(std::uint64_t found) const {
                        {path_, std::nullopt, std::to_string(header_.addresses), std::to_string(found)});
 }
 
-// Gives the number of hashes.
+// Returns the number of hashes.
 std::uint64_t StoreFile::check_pages(std::uint64_t chunk) const {
   std::vector<KeyHash> hashes;
   decode_pages(read_chunk(section(SectionKind::pages), chunk), chunk * kStorePagesInChunk, hashes);
@@ -266,7 +267,7 @@ void StoreFile::require_unchanged() const {
 }
 
 bool is_store(const std::string& path) noexcept {
-  // A pipe's writer would take the end of this look for the end of its reader.
+  // If a pipe were opened and closed here, its writer would see that as the end of its reader.
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -288,7 +289,7 @@ std::unique_ptr<StoreFile> open_store(const std::string& path, std::uint64_t ide
       auto store = std::make_unique<StoreFile>(staged);
       return store->identity() == identity ? std::move(store) : nullptr;
     } catch (const BloomgateError&) {
-      return nullptr;  // what is at `path` has the last word
+      return nullptr;  // the file at `path` decides
     }
   };
   std::unique_ptr<StoreFile> store;

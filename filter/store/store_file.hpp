@@ -1,11 +1,12 @@
-// A store, open for reading: tells whether a hash is in the exact set of a filter's entries, and gives out all of them.
+// A store, open for reading: reports whether a hash is in the exact set of a filter's entries, and reads all of them
+// out.
 //
 // Used by the daemon, which confirms what a filter has found, and by `bloomgate`. A look-up reads exactly one page,
-// with pread(2) and not through a mapping: so a disk that cannot read is an answer and not a signal, and a caller can
-// have the read done by another thread while it waits for a limited time. The index, 8 bytes for each page of 4 KiB, is
-// kept in memory (9 MB for 10^9 addresses).
+// with pread(2) and not through a mapping: so a disk error is an answer and not a signal, and the caller can let
+// another thread read while it waits for a limited time. The index, 8 bytes for each page of 4 KiB, is kept in memory
+// (9 MB for 10^9 addresses).
 //
-// Once made, an object is immutable, and any number of threads may use it.
+// After its constructor an object is immutable, and any number of threads may use it.
 #pragma once
 
 #include <array>
@@ -26,13 +27,13 @@
 
 namespace bloomgate {
 
-// What a store says of a hash.
+// The answer of a store about a hash.
 enum class StoreAnswer : std::uint8_t {
   absent,
   present,
   damaged,     // the page is not as it was written
   unreadable,  // the page cannot be read
-  not_cached,  // the page is not in memory, and the caller did not want to wait for the disk
+  not_cached,  // the page is not in memory, and the caller does not wait for the disk
 };
 
 class StoreFile {
@@ -49,7 +50,7 @@ class StoreFile {
   const Sections& sections() const noexcept { return sections_; }
   std::uint64_t identity() const noexcept { return identity_; }
   std::uint64_t file_bytes() const noexcept { return stamp_.size_bytes(); }
-  const FileStamp& stamp() const noexcept { return stamp_; }  // as of the opening
+  const FileStamp& stamp() const noexcept { return stamp_; }  // as it was on opening
   int descriptor() const noexcept { return file_.get(); }
 
   // The hash of a key as this store keeps it.
@@ -60,10 +61,10 @@ class StoreFile {
   // The first hash of each page, in ascending order.
   std::span<const KeyHash> first_hashes() const noexcept { return index_; }
 
-  // Whether the hash is among those of the addresses. Reads one page, which may take as long as the disk takes.
+  // Whether the hash is among those of the addresses. Reads one page, and may wait for the disk.
   StoreAnswer find(KeyHash hash) const noexcept;
 
-  // The same from the page cache; not_cached if that does not have the page, or if the file system cannot tell.
+  // The same from the page cache; not_cached if the page is not there, or if the file system cannot tell.
   StoreAnswer find_cached(KeyHash hash) const noexcept;
 
   // Reads everything and checks it with `threads` threads: each section against its checksums, each page, the order of
@@ -72,8 +73,7 @@ class StoreFile {
   void verify(unsigned threads, const std::function<void(std::uint64_t)>& progress = {}) const;
 
   // Calls `use` with runs of the hashes of the addresses, of the domain entries, or of the domains of all addresses, in
-  // ascending order. Throws what
-  // `use` throws, and BloomgateError{bad_body_checksum, bad_section, cannot_read}.
+  // ascending order. Throws what `use` throws, and BloomgateError{bad_body_checksum, bad_section, cannot_read}.
   void for_each_address(const std::function<void(std::span<const KeyHash>)>& use) const;
   void for_each_domain(const std::function<void(std::span<const KeyHash>)>& use) const {
     for_each_hash(SectionKind::stored_domains, use);
@@ -91,16 +91,16 @@ class StoreFile {
   // The same for many reads, one after the other, in `memory`.
   void read_pages(std::uint64_t first, std::uint64_t end, std::vector<KeyHash>& out,
                   std::vector<std::byte>& memory) const;
-  // Has the kernel read these pages ahead, if they are not in memory yet.
+  // Asks the kernel to read these pages ahead, if they are not in memory yet.
   void will_read_pages(std::uint64_t first, std::uint64_t end) const noexcept;
 
-  // Throws BloomgateError{bad_section} unless that many addresses, found in all pages, are as many as the header says.
+  // Throws BloomgateError{bad_section} unless `found`, the number of addresses in all pages, is that of the header.
   void require_addresses(std::uint64_t found) const;
 
-  // Whether nobody has written to the file since it was opened, as far as FileStamp can tell. Cost: some 0.2 µs.
+  // Whether the file has not been written to since it was opened, as far as FileStamp can tell. Cost: some 0.2 µs.
   bool is_unchanged() const noexcept { return FileStamp::of(file_.get()) == std::optional(stamp_); }
 
-  // Throws BloomgateError{changed_while_open} if somebody has.
+  // Throws BloomgateError{changed_while_open} if it has.
   void require_unchanged() const;
 
  private:
@@ -118,7 +118,7 @@ class StoreFile {
   [[noreturn]] void throw_damaged(const Section& section, std::uint64_t chunk, const char* fault, ErrorCode code) const;
 
   std::string path_;
-  FileStamp stamp_;  // set when the file is opened, so before it
+  FileStamp stamp_;  // declared before file_, since opening the file sets it
   FileDescriptor file_;
   StoreHeader header_;
   Sections sections_;
@@ -126,13 +126,13 @@ class StoreFile {
   std::vector<KeyHash> index_;
 };
 
-// Whether the file at `path` says that it is a store. False if it cannot be read: whoever opens it will say why. A pipe
-// is none, and is not opened.
+// Whether the file at `path` begins as a store does. False if it cannot be read: opening it later will report why. A
+// pipe is not a store, and is not opened.
 bool is_store(const std::string& path) noexcept;
 
-// Opens the store with that identity: at `path`, or, where the writer of a pair was stopped between its two files, the
-// one beside it that was to take its place (StoreWriter). Throws as StoreFile(), and BloomgateError{bad_input} if
-// the store there belongs to another filter. `filter_path` is for the message.
+// Opens the store with that identity. It is at `path`; or, if the writer of a pair was stopped between its two files,
+// it is the staged one beside `path` (StoreWriter). Throws as StoreFile(), and BloomgateError{bad_input} if the store
+// there belongs to another filter. `filter_path` is for the message.
 std::unique_ptr<StoreFile> open_store(const std::string& path, std::uint64_t identity, const std::string& filter_path);
 
 }  // namespace bloomgate

@@ -12,7 +12,7 @@
 namespace bloomgate {
 namespace {
 
-// The header table of FORMAT.md: what a store alone has.
+// The header table of FORMAT.md: the fields that only stores have.
 constexpr Field kPageBytesField = {"page_bytes", 16};
 constexpr Field kLowBitsField = {"low_bits", 24};
 constexpr std::size_t kFirstReserved = 28;  // up to the seed
@@ -27,7 +27,7 @@ constexpr std::size_t kThirdReserved = 104;  // up to the section table
 constexpr SectionKind kStoreKinds[] = {SectionKind::pages, SectionKind::index, SectionKind::stored_domains,
                                        SectionKind::stored_sender_domains};
 
-// Of a header whose field for it, and whose checksum, may hold anything.
+// The identity of a header; its own field and the checksum are ignored.
 std::uint64_t identity_of(ConstHeaderBytes bytes) noexcept {
   std::array<std::byte, kHeaderBytes> copy;
   std::ranges::copy(bytes, copy.begin());
@@ -60,7 +60,7 @@ void check_sections(const SectionReader& reader, const DecodedStoreHeader& decod
   const Section* const pages = find_section(decoded.sections, SectionKind::pages);
   const Section* const index = find_section(decoded.sections, SectionKind::index);
   if ((pages == nullptr) != (index == nullptr)) {
-    // Of the two, the one that stands first stands alone.
+    // One of the two is missing; the other one is the first section.
     const SectionKind there = decoded.sections.front().kind;
     reader.expect(0, kSectionKindField, there == SectionKind::pages ? SectionKind::index : SectionKind::pages, there);
   }

@@ -11,7 +11,7 @@
 namespace bloomgate {
 namespace {
 
-// Where things are in a page.
+// The offsets of the parts of a page.
 constexpr std::size_t kFirstOffset = 0;
 constexpr std::size_t kCountOffset = 8;
 constexpr std::size_t kHighBitsOffset = 12;
@@ -21,7 +21,7 @@ constexpr std::uint64_t kRoomBits = 8 * (kChecksumOffset - kBitsOffset);
 constexpr std::uint64_t kWordBits = 64;
 constexpr std::size_t kWords = kRoomBits / kWordBits;
 
-// The bits of a page, and room behind them.
+// The bits of a page, and spare room after them.
 using Words = std::array<std::uint64_t, kWords + PackedBits::kAtOnce / sizeof(std::uint64_t)>;
 
 constexpr std::uint64_t low_mask(unsigned low_bits) noexcept {
@@ -37,7 +37,7 @@ std::uint64_t word_at(StorePageBytes bytes, std::size_t index) noexcept {
   return load_little_endian<std::uint64_t>(bytes.data() + kBitsOffset + index * sizeof(std::uint64_t));
 }
 
-// What the first bytes of a page say, if it is possible.
+// The first fields of a page, and whether they are possible.
 struct Head {
   KeyHash first = 0;
   std::uint64_t count = 0;
@@ -63,12 +63,12 @@ std::uint64_t bits_at(StorePageBytes bytes, std::uint64_t at, unsigned count) no
   return bits & low_mask(count);
 }
 
-// The low bits of an entry, which head_of() has found to be in the page.
+// The low bits of an entry; head_of() has found that they are in the page.
 std::uint64_t low_of(StorePageBytes bytes, const Head& head, unsigned low_bits, std::uint64_t index) noexcept {
   return bits_at(bytes, head.high_bits + index * low_bits, low_bits);
 }
 
-// Puts numbers of one width one behind the other, a word at a time.
+// Writes numbers of the same width one after the other, a word at a time.
 class BitWriter {
  public:
   // They begin at the bit `at`; each has `bits` bits, at most 63.
@@ -108,8 +108,8 @@ void put_one_by_one(std::span<const KeyHash> hashes, unsigned low_bits, std::uin
   low.finish();
 }
 
-// The low bits of the entries, one after the other. Few enough of them are in one load of 64 bits wherever they begin;
-// such a load ends within the page, whose last bytes are the checksum.
+// The low bits of the entries, one after the other. With kInOneLoad they are few enough that one load of 64 bits has
+// them, wherever they begin. Such a load ends within the page, whose last bytes are the checksum.
 template <bool kInOneLoad>
 class LowBits {
  public:
@@ -135,7 +135,7 @@ class LowBits {
   std::uint64_t mask_;
 };
 
-// The unary part, without the bits behind it.
+// A word of the unary part, without the bits after it.
 std::uint64_t high_word(StorePageBytes bytes, const Head& head, std::uint64_t begin) noexcept {
   const std::uint64_t left = head.high_bits - begin;
   const std::uint64_t word = word_at(bytes, begin / kWordBits);
@@ -150,8 +150,8 @@ std::uint64_t count_ones(StorePageBytes bytes, const Head& head) noexcept {
   return ones;
 }
 
-// `out` has room for as many hashes as there are ones. Whether they ascend from the first one, which is at distance 0.
-// The greatest high part must not be too large.
+// `out` must have room for as many hashes as there are ones. Returns whether they ascend from the first one, which is
+// at distance 0. The greatest high part must not be too large.
 template <bool kInOneLoad>
 bool decode_hashes(StorePageBytes bytes, const Head& head, unsigned low_bits, KeyHash* out) noexcept {
   LowBits<kInOneLoad> low(bytes, head, low_bits);
@@ -179,7 +179,7 @@ unsigned low_bits_for(std::uint64_t hashes) noexcept {
 }
 
 std::size_t hashes_in_page(std::span<const KeyHash> hashes, unsigned low_bits) noexcept {
-  // A hash more never takes less room, so the last that fits is found by halves.
+  // One more hash never takes less room, so bisection finds the last one that fits.
   const auto fits = [&](std::size_t count) {
     const std::uint64_t high = (hashes[count - 1] - hashes.front()) >> low_bits;
     const std::uint64_t room = kRoomBits - count * (low_bits + 1);
@@ -227,7 +227,7 @@ bool store_page_contains(StorePageBytes bytes, unsigned low_bits, KeyHash hash) 
   const std::uint64_t high = (hash - head->first) >> low_bits;
   const std::uint64_t low = (hash - head->first) & low_mask(low_bits);
   if (high > head->high_bits - head->count) return false;
-  // The entries with these high bits stand between the zero number `high` and the next zero.
+  // The entries with these high bits are between the zero number `high` and the next zero.
   std::uint64_t zeros = 0;
   std::uint64_t at = 0;
   for (; zeros < high; at += kWordBits) {

@@ -19,10 +19,10 @@ namespace bloomgate {
 
 inline constexpr std::size_t kStorePageBytes = 4096;
 inline constexpr unsigned kMostLowBits = 63;
-// A hash takes a bit at least, of those between the first fields and the checksum.
+// Each hash takes at least one bit of those between the first fields and the checksum.
 inline constexpr std::size_t kMostHashesOfStorePage = 8 * (kStorePageBytes - 24);
 
-// The fastest way that the processor has, or the one that every processor has. They give the same.
+// The fastest implementation for the processor, or the one for every processor. Their results are the same.
 enum class PageCoding : std::uint8_t { fastest, one_by_one };
 
 using StorePageBytes = std::span<const std::byte, kStorePageBytes>;
@@ -31,15 +31,15 @@ using StorePageBytes = std::span<const std::byte, kStorePageBytes>;
 // kMostLowBits.
 unsigned low_bits_for(std::uint64_t hashes) noexcept;
 
-// More do not go into a page; at least 1.
+// The most hashes that can go into a page; at least 1.
 constexpr std::size_t most_hashes_in_page(unsigned low_bits) noexcept {
   return kMostHashesOfStorePage / (low_bits + 1);
 }
 
-// How many of the first of these hashes go into one page; at least 1. `hashes` ascend strictly and are not empty.
+// How many hashes from the front of `hashes` go into one page; at least 1. `hashes` ascend strictly and are not empty.
 std::size_t hashes_in_page(std::span<const KeyHash> hashes, unsigned low_bits) noexcept;
 
-// Makes the page with that number, out of as many hashes as hashes_in_page() allows.
+// Makes the page with that number from as many hashes as hashes_in_page() allows.
 void encode_store_page(std::span<const KeyHash> hashes, unsigned low_bits, std::uint64_t page,
                        std::span<std::byte, kStorePageBytes> out, PageCoding coding = PageCoding::fastest) noexcept;
 
@@ -49,7 +49,7 @@ bool store_page_is_sound(StorePageBytes bytes, std::uint64_t page) noexcept;
 // Whether the page has the hash. Safe for any bytes, whose answer then means nothing: ask store_page_is_sound() first.
 bool store_page_contains(StorePageBytes bytes, unsigned low_bits, KeyHash hash) noexcept;
 
-// Appends the hashes of a page. False if the bytes are no page as FORMAT.md has it; then nothing is appended.
+// Appends the hashes of a page. If the bytes violate the format of FORMAT.md, returns false and appends nothing.
 bool decode_store_page(StorePageBytes bytes, unsigned low_bits, std::vector<KeyHash>& out,
                        PageCoding coding = PageCoding::fastest);
 

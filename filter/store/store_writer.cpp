@@ -10,14 +10,14 @@
 namespace bloomgate {
 namespace {
 
-// An upper bound of the pages for that many hashes: how much room they take at most, and one for each MiB that is not
-// filled to the end.
+// An upper bound of the pages for that many hashes: the most room that they can take, and one page for each MiB that is
+// not completely filled.
 std::uint64_t most_pages_for(std::uint64_t hashes, unsigned low_bits) noexcept {
   if (hashes == 0) return 0;
   // The unary part has a bit for each hash, and one for each step of 2^low_bits from the first hash of all to the last.
   const std::uint64_t steps = low_bits == 0 ? ~std::uint64_t{0} : std::uint64_t{1} << (64 - low_bits);
   const double bits = static_cast<double>(hashes) * (low_bits + 1.0) + static_cast<double>(steps);
-  constexpr double kUsedBits = 8 * 4072 - 80;  // the last hash of a page may leave some free
+  constexpr double kUsedBits = 8 * 4072 - 80;  // some bits may stay free after the last hash of a page
   return static_cast<std::uint64_t>(bits / kUsedBits) + 1;
 }
 
@@ -49,7 +49,7 @@ void StoreWriter::write(std::uint64_t first_page, std::span<const std::byte> mad
 }
 
 void StoreWriter::write_chunks(const std::vector<StoreChunk>& chunks) {
-  // Direct writes need aligned memory. So the pages of each thread are made in some that is mapped.
+  // Direct writes need aligned memory. So each thread makes its pages in memory that is mapped.
   std::atomic<std::size_t> next{0};
   run_parallel(static_cast<unsigned>(std::clamp<std::size_t>(chunks.size(), 1, threads_)), [&](unsigned) {
     std::unique_ptr<AnonymousMemory> memory;

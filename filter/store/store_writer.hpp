@@ -1,8 +1,8 @@
 // Writes a store: the exact set of the entries of a filter, as sorted hashes in coded pages (store_page.hpp).
 //
-// Used by the builder and by `bloomgate update`, in one thread. Call order: constructor, add*, add_domains*,
-// add_sender_domains*, complete, stage, publish. Destroyed before stage, it leaves nothing behind. How the hashes are
-// cut into calls, and the number of threads, makes no difference to the bytes.
+// Used by the builder and by `bloomgate update-store`, in one thread. Call order: constructor, add*, add_domains*,
+// add_sender_domains*, complete, stage, publish. Destroyed before stage, it leaves nothing behind. The bytes do not
+// depend on how the hashes are divided between calls, nor on the number of threads.
 //
 // The filter that names a store and the store itself are two files, and only one can be renamed at a time. So the store
 // is first staged beside the old one, then the filter is published, and then the store. open_store() finds the store of
@@ -34,31 +34,31 @@ class StoreWriter {
   // Hashes of addresses in strictly ascending order, greater than those before. Throws BloomgateError{cannot_write}.
   void add(std::span<const KeyHash> hashes);
 
-  // The same in steps (store_cut.hpp), for those who have threads of their own; not together with add().
+  // The same in steps (store_cut.hpp), for callers with their own threads; do not mix it with add().
   std::vector<StoreChunk> cut(const HashRun& run) { return cut_.cut(run); }
   std::vector<StoreChunk> cut_rest() { return cut_.cut_rest(); }
   std::span<const std::byte> make(const StoreChunk& chunk,
                                   std::span<std::byte, kChecksumChunkBytes> memory) const noexcept {
     return cut_.make(chunk, memory);
   }
-  // Instead of cut() for what another process has cut; not together with add().
+  // Instead of cut(), for what another process has cut; do not mix it with add().
   void add_made(std::span<const KeyHash> index, std::uint64_t hashes) { cut_.add_made(index, hashes); }
-  // Several threads may call it at once, for different chunks. Throws BloomgateError{cannot_write}.
+  // Several threads may call write() at once, for different chunks. Throws BloomgateError{cannot_write}.
   void write(std::uint64_t first_page, std::span<const std::byte> made);
 
-  // For a FilePart elsewhere that writes pages (NewFile::mark() and note_made()).
+  // For a FilePart in another process that writes pages (NewFile::mark() and note_made()).
   NewFile& file() noexcept { return *file_; }
 
-  // Hashes of domain entries in ascending order; one that is equal to the one before it is left out. Once there are no
-  // more addresses. Throws BloomgateError{cannot_write}.
+  // Adds hashes of domain entries in ascending order. A hash that equals the one before it is dropped. Call it after
+  // the last address. Throws BloomgateError{cannot_write}.
   void add_domains(std::span<const KeyHash> hashes);
-  // The same for the domains of all addresses, once there are no more domain entries.
+  // The same for the domains of all addresses. Call it after the last domain entry.
   void add_sender_domains(std::span<const KeyHash> hashes);
 
-  // Of all that is added, what are pairs. Before complete().
+  // Sets which of all added entries are pairs. Call it before complete().
   void set_kinds(const KindsHeld& kinds) noexcept { header_.kinds = kinds; }
 
-  // If it is a part. Before complete().
+  // Call it before complete() if the store is a part.
   void set_part(const StorePart& part) noexcept { header_.part = part; }
 
   // Completes the file, reads it back and checks it. Returns its identity. Throws as NewFile::complete().
@@ -68,7 +68,7 @@ class StoreWriter {
   void stage() { file_->stage(); }
   void publish(const KeepOld& keep_old = {}) { file_->publish(keep_old); }
 
-  // As completed.
+  // As it was completed.
   const StoreHeader& header() const noexcept { return header_; }
   std::uint64_t file_bytes() const;
 

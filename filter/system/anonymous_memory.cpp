@@ -21,7 +21,7 @@ AnonymousMemory::AnonymousMemory(std::uint64_t bytes, const char* purpose) {
   }
   data_ = static_cast<std::byte*>(address);
   size_ = static_cast<std::size_t>(bytes);
-  // Only a wish: without huge pages everything works the same, but slower.
+  // Optional: without huge pages everything works the same, but slower.
   madvise(data_, size_, MADV_HUGEPAGE);
 }
 

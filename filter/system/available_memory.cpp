@@ -44,7 +44,8 @@ std::uint64_t left_of_address_space(const std::string& root) {
   return less(limit.rlim_cur, pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
 }
 
-// What the control group `folder` leaves of its limit. Cached files do not count: they go when memory is needed.
+// What the control group `folder` leaves of its limit. Cached files do not count, since they are dropped when memory is
+// needed.
 std::uint64_t left_of_group(const std::string& folder, const char* limit_file, const char* used_name) {
   const auto limit = number_in(folder + "/" + limit_file, "");
   if (!limit) return kUnlimited;

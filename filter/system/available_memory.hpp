@@ -1,5 +1,5 @@
-// How much memory this process can have: what is free, and what its limits leave (ulimit -v, the memory limits of
-// systemd and containers). Safe from any thread.
+// How much memory this process can get: what is free, within its limits (ulimit -v, the memory limits of systemd and
+// containers). Safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace bloomgate {
 
-// In bytes; the largest number if nothing says. An estimate, since other programs take and free memory all the time.
+// In bytes; the largest number if it is not known. An estimate, since other programs allocate and free memory all the
+// time.
 // `root` is where /proc and /sys are, for tests.
 std::uint64_t available_memory(const std::string& root = "");
 

@@ -14,8 +14,8 @@
 namespace bloomgate {
 namespace {
 
-// One guarded mapping. The handler may run in any thread at any moment, so all it reads is lock-free atomics.
-// A slot is taken by setting `taken`, and is live from `end` being set until it is cleared; `begin` is only
+// One guarded mapping. The handler may run in any thread at any moment, so all it reads is lock-free atomics. Setting
+// `taken` reserves a slot. The slot is live from the moment that `end` is set until `end` is cleared; `begin` is only
 // read while it is live.
 struct Slot {
   std::atomic<bool> taken{false};
@@ -27,7 +27,7 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free && std::atomic<bo
 
 std::array<Slot, kMaxGuardedMappings> slots;
 std::uintptr_t page_bytes = 4096;
-// What SIGBUS did before: the standard, but in a program that uses the library and has a handler of its own.
+// The earlier action for SIGBUS: the default, unless a program that uses the library has its own handler.
 struct sigaction earlier_action = {};
 
 // Replaces the page around `address` by zeros. Uses the bare system call, since mmap(2) is not on POSIX's list of
@@ -55,7 +55,7 @@ void on_bus_fault(int signal, siginfo_t* info, void* /*context*/) noexcept {
       return;
     }
   }
-  // Not ours: as without this handler, when the faulting instruction runs again.
+  // Not our fault: restores the earlier action, which then handles the faulting instruction when it runs again.
   sigaction(signal, &earlier_action, nullptr);
   errno = saved_errno;
 }

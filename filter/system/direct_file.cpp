@@ -13,7 +13,7 @@ bool is_aligned(const void* start, std::uint64_t offset) noexcept {
   return (reinterpret_cast<std::uintptr_t>(start) | offset) % DirectFile::kAlignment == 0;
 }
 
-// `call(done)` is a read or write of what comes after `done` bytes.
+// `call(done)` is a read or write of the rest after `done` bytes.
 template <typename Call>
 std::size_t repeat(std::size_t bytes, Call call) noexcept {
   std::size_t done = 0;
@@ -22,7 +22,7 @@ std::size_t repeat(std::size_t bytes, Call call) noexcept {
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
     done += static_cast<std::size_t>(count);
-    if (done % DirectFile::kAlignment != 0) break;  // the file's end
+    if (done % DirectFile::kAlignment != 0) break;  // the end of the file
   }
   return done;
 }

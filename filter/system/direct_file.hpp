@@ -1,6 +1,6 @@
-// Reads and writes of a file past the page cache (O_DIRECT), for large files that are used once. They copy nothing,
-// drive nothing out of that cache, and read from the disk itself. Another descriptor of the same file has to do what
-// cannot be done this way. Safe from any thread once open.
+// Reads and writes a file without the page cache (O_DIRECT), for large files that are used once. This copies nothing,
+// displaces nothing from that cache, and reads from the disk itself. For anything that cannot be done this way, use
+// another descriptor of the same file. Safe from any thread after opening.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace bloomgate {
 
 class DirectFile {
  public:
-  // Holds for addresses in memory, offsets and lengths. No disk in use needs more.
+  // The required alignment of addresses in memory, offsets and lengths. No disk in use needs more.
   static constexpr std::size_t kAlignment = 4096;
 
   // Not open.
@@ -24,9 +24,9 @@ class DirectFile {
 
   bool is_open() const noexcept { return file_.is_open(); }
 
-  // Return how many bytes were done, counted from the first: a multiple of kAlignment, or up to the file's end. They do
-  // none if the file is not open, if `bytes` or `offset` is not aligned, or on an error; whoever does the rest will
-  // meet that error.
+  // Return how many bytes were read or written, from the first one on: a multiple of kAlignment, or up to the file's
+  // end. The result is 0 if the file is not open, if `bytes` or `offset` is not aligned, or on an error; the caller,
+  // who does the rest in another way, will then meet that error.
   std::size_t read(std::span<std::byte> bytes, std::uint64_t offset) const noexcept;
   std::size_t write(std::span<const std::byte> bytes, std::uint64_t offset) const noexcept;
 

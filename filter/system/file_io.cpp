@@ -64,7 +64,7 @@ void sync_folder_or_throw(const std::string& folder) {
   if (const int error = sync_folder(folder)) throw system_error(ErrorCode::cannot_write, "sync", folder, error);
 }
 
-// Some file systems cannot make a file without a name. There it gets a name and loses it at once.
+// Some file systems cannot make a file without a name. There the file gets a name, which is removed at once.
 FileDescriptor unnamed_file(const std::string& folder) {
   FileDescriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600));
   if (file.is_open() || (errno != EOPNOTSUPP && errno != EISDIR)) return file;

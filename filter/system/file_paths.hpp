@@ -1,4 +1,4 @@
-// What paths lead to. Safe from any thread.
+// Functions for paths. Safe from any thread.
 #pragma once
 
 #include <sys/stat.h>
@@ -13,13 +13,13 @@
 
 namespace bloomgate {
 
-// The folder that a file is in, as its path says; links are not followed.
+// The folder in which a file is, by its path; links are not followed.
 inline std::string folder_of(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   return parent.empty() ? "." : parent.string();
 }
 
-// Whether both lead to one file, which is there.
+// Whether both are paths of one existing file.
 inline bool is_same_file(const std::string& a, const std::string& b) noexcept {
   struct stat status_a = {};
   struct stat status_b = {};
@@ -27,17 +27,17 @@ inline bool is_same_file(const std::string& a, const std::string& b) noexcept {
          FileStamp(status_a).is_same_file(FileStamp(status_b));
 }
 
-// Whether what is written to one is found at the other: also where there is no file yet, if the paths are the same.
+// Whether a file written to one path is found at the other: also if there is no file yet, but the paths are the same.
 inline bool are_same_place(const std::string& a, const std::string& b) noexcept {
   return a == b || is_same_file(a, b);
 }
 
-// What the names of temporary files begin with that are made beside `path`: ".FILE" and `kind`. A number follows.
+// The start of the names of temporary files beside `path`: ".FILE" and `kind`. A number follows.
 inline std::string hidden_prefix(const std::string& path, std::string_view kind) {
   return "." + std::filesystem::path(path).filename().string().append(kind);
 }
 
-// The paths of what has such a name in `folder`: `prefix`, and nothing but digits behind it. As many as can be read.
+// The paths of the files in `folder` whose name is `prefix` followed by digits only. As many as can be read.
 inline std::vector<std::string> numbered_files(const std::string& folder, const std::string& prefix) {
   std::vector<std::string> found;
   std::error_code error;

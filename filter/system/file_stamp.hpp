@@ -1,9 +1,9 @@
-// Which file a descriptor is of, and when it was last written to: tells whether somebody writes to a file in place
-// while it is read or mapped. Safe from any thread. Cost: one fstat(2), some 0.2 µs on a local file system.
+// The identity of a file, and when it was last written to: shows whether a process writes to a file in place while it
+// is read or mapped. Safe from any thread. Cost: one fstat(2), some 0.2 µs on a local file system.
 //
 // A file system may give two writes within one of its ticks (4 ms on Linux before 6.13) the same time: then only a
-// change of the size shows. The change time (ctime) is left out: it moves, too, when a file is renamed, or another is
-// renamed over it, as filters are to be replaced.
+// change of the size shows. The change time (ctime) is not used: it also changes when a file is renamed, or another is
+// renamed over it, which is the right way to replace filters.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ namespace bloomgate {
 
 class FileStamp {
  public:
-  FileStamp() = default;  // of no file
+  FileStamp() = default;  // that of no file
   explicit FileStamp(const struct stat& status) noexcept
       : device_(status.st_dev),
         inode_(status.st_ino),
@@ -25,13 +25,13 @@ class FileStamp {
         seconds_(status.st_mtim.tv_sec),
         nanoseconds_(status.st_mtim.tv_nsec) {}
 
-  // Nothing where fstat(2) fails: the file is on a server that no longer knows it, say.
+  // Nothing if fstat(2) fails, for example because the server of the file no longer knows it.
   static std::optional<FileStamp> of(int file) noexcept {
     struct stat status = {};
     return fstat(file, &status) == 0 ? std::optional(FileStamp(status)) : std::nullopt;
   }
 
-  // Of the path itself: a link is not followed. Nothing where lstat(2) fails.
+  // The stamp of the path itself: a link is not followed. Nothing if lstat(2) fails.
   static std::optional<FileStamp> of_path(const std::string& path) noexcept {
     struct stat status = {};
     return lstat(path.c_str(), &status) == 0 ? std::optional(FileStamp(status)) : std::nullopt;
@@ -39,12 +39,12 @@ class FileStamp {
 
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }
 
-  // Whatever was done to it.
+  // Whether both are of one file, even if it was written to in between.
   bool is_same_file(const FileStamp& other) const noexcept {
     return device_ == other.device_ && inode_ == other.inode_;
   }
 
-  // The same file, not written to between the two.
+  // The same file, and not written to in between.
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 
  private:

@@ -1,5 +1,5 @@
-// While it lives, the thread that made it takes no signal, and the threads that it starts never do. Signals are for the
-// main thread. SIGBUS and its like come from what a thread itself does, and still come through.
+// As long as the object lives, the thread that made it gets no signal; threads that it starts never get any. Signals
+// are for the main thread. SIGBUS and similar signals, which a thread itself causes, still come through.
 #pragma once
 
 #include <csignal>

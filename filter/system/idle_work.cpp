@@ -12,8 +12,8 @@
 namespace bloomgate {
 namespace {
 
-// Shared by the threads. One that gets no processor until all is done may outlive the call: it finds no item, and
-// does not touch `work`.
+// Shared by the threads. A thread that gets no processor until all is done may outlive the call: it finds no item, and
+// does not use `work`.
 class Items {
  public:
   Items(std::size_t count, const std::function<void(std::size_t)>& work) : count_(count), work_(work) {}
@@ -47,7 +47,8 @@ class Items {
   void wait_until_done() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return at_work_ == 0; });
-    // Moved, so that the last thread to end, which may be another one, does not release what the caller looks at.
+    // Moved, so that the last thread to end, which may be another one, does not release the exception that the caller
+    // uses.
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
@@ -79,7 +80,7 @@ void for_each_when_idle(unsigned threads, std::size_t count, std::chrono::millis
       }).detach();
     }
   } catch (const std::exception&) {
-    // No thread, or no memory for one. Those that were started use `work`, so this goes on to the end.
+    // No thread could be started. Threads that were started use `work`, so this call must continue to the end.
     patience = {};
   }
   items->wait_until_taken(patience);

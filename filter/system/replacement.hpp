@@ -1,6 +1,5 @@
-// A small file that takes the place of another in one step: at its path there always is the old one or the whole new
-// one, also if this process or the machine ends meanwhile. What a filter or store is written by: file/new_file.hpp. For
-// one thread.
+// A small file that replaces another in one step: at its path there always is the old one or the whole new one, also if
+// this process or the machine stops meanwhile. For filters and stores, see file/new_file.hpp. For one thread.
 #pragma once
 
 #include <sys/stat.h>
@@ -15,16 +14,16 @@
 
 namespace bloomgate {
 
-// Why a file cannot be written: not_permitted where another user may do it, else cannot_write.
+// Why a file cannot be written: not_permitted if another user may do it, otherwise cannot_write.
 BloomgateError replacement_error(const std::string& what, const std::string& path, int errno_value);
 
 class Replacement {
  public:
-  // Makes the file `temporary`, in the folder of `path`; what a process that was killed has left there goes. It gets
-  // the owner and permissions of the file at `path`, or `mode` if there is none. All of these throw
-  // BloomgateError{cannot_write}, and {not_permitted} where another user may do it.
+  // Makes the file `temporary`, in the folder of `path`; removes a file that a killed process has left there. It gets
+  // the owner and permissions of the file at `path`, or `mode` if there is none. All of these functions throw
+  // BloomgateError{cannot_write}, and {not_permitted} if another user may do it.
   Replacement(std::string path, std::string temporary, mode_t mode);
-  // Removes it, unless it was put in place or released.
+  // Removes the temporary file, unless it was put in place or released.
   ~Replacement();
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
@@ -32,14 +31,14 @@ class Replacement {
   int descriptor() const noexcept { return file_.get(); }
   const std::string& temporary() const noexcept { return temporary_; }
 
-  // From its beginning on.
+  // Writes from the beginning on.
   void write(std::string_view text);
-  // It is to have the time at which the old one was changed.
+  // Gives it the modification time of the old file.
   void keep_time();
-  // Has the disk know what is in it.
+  // Syncs its content to disk.
   void sync();
   void put_in_place();
-  // It stays where it is.
+  // The temporary file stays where it is.
   void release() noexcept { is_ours_ = false; }
 
  private:
@@ -53,7 +52,7 @@ class Replacement {
   bool is_ours_ = true;
 };
 
-// All of the above for a text. The file is made beside `path`, with a dot before its name and ".new" behind it.
+// All of the above for a text. The temporary file is beside `path`; its name has a dot in front and ".new" at its end.
 void replace_file(const std::string& path, std::string_view text, mode_t mode);
 
 }  // namespace bloomgate

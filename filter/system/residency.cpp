@@ -35,7 +35,7 @@ std::optional<std::uint64_t> resident_bytes(int file, std::uint64_t bytes, const
     const int failure = mincore(mapping, window, pages.data()) == 0 ? 0 : errno;
     munmap(mapping, window);
     if (failure != 0) throw system_error(ErrorCode::cannot_open, "mincore", path, failure);
-    // The lowest bit is the answer, and the last page of the file may be a part of one.
+    // The lowest bit is the answer. The last page of the file may be only partly used.
     for (std::size_t i = 0; i < pages.size(); ++i) {
       if ((pages[i] & 1) != 0) resident += std::min<std::uint64_t>(page_bytes, window - i * page_bytes);
     }

@@ -12,7 +12,8 @@ WriteBehind::WriteBehind(std::size_t piece_bytes, unsigned pieces, unsigned writ
   try {
     for (unsigned i = 0; i < writers; ++i) writers_.emplace_back(write_all);
   } catch (...) {
-    // Where no more threads can be had, one writes all. An exception would leave it waiting for work.
+    // If no more threads can be started, one writes everything. If the exception were passed on, that thread would wait
+    // forever.
     if (writers_.empty()) throw;
   }
 }
@@ -21,7 +22,7 @@ WriteBehind::~WriteBehind() {
   waiting_.drop();
 }
 
-// The one that was used last, which a cache may still have.
+// Takes the piece that was used last, which a cache may still have.
 std::span<std::byte> WriteBehind::take_piece() {
   free_pieces_.acquire();
   const std::lock_guard lock(mutex_);
@@ -72,7 +73,7 @@ void WriteBehind::write(const Work& work) noexcept {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = std::current_exception();
   }
-  // After the failure is known, so that an add() that waits for the piece finds it.
+  // Releases the piece only after the failure is set, so that an add() that waits for the piece finds the failure.
   if (!work.memory.empty()) give_back(work.memory);
 }
 

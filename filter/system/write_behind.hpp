@@ -1,8 +1,8 @@
-// Writes in threads of its own what others make, so that these need not wait for the disk, and the disk has several
+// Writes in its own threads what other threads make, so that these need not wait for the disk, and the disk has several
 // requests at a time. Used by BodyWriter and SortedBuild.
 //
 // It has some pieces of memory. The caller waits for a free piece, fills it, and continues; the piece is free again
-// once it is written. add() is safe from any thread, finish() from one thread while no thread adds.
+// when it has been written. add() is safe from any thread, finish() from one thread while no thread adds.
 #pragma once
 
 #include <algorithm>
@@ -23,28 +23,28 @@ namespace bloomgate {
 
 class WriteBehind {
  public:
-  // Fills the memory, whose bytes may be anything, and gives the part of it that is to be written.
+  // Fills the memory, whose bytes may be anything, and returns the part of it that is to be written.
   using Make = std::function<std::span<const std::byte>(std::span<std::byte>)>;
   using Write = std::function<void(std::span<const std::byte>)>;
 
-  // Writers for so many threads that make things: one for one, and else four at least, as disks need several requests
-  // at a time to be as fast as they can.
+  // How many writers suit so many threads that make things: one for one, and otherwise at least four, as disks need
+  // several requests at a time for their full speed.
   static constexpr unsigned writers_for(unsigned threads) noexcept { return threads == 1 ? 1 : std::max(threads, 4U); }
 
-  // There may be no pieces, where all is made already. Throws BloomgateError{out_of_memory}, and std::system_error
-  // where there is no thread at all; with fewer than it should have it is slower.
+  // `pieces` may be 0 if everything is already made. Throws BloomgateError{out_of_memory}, and std::system_error if no
+  // thread can be started; with fewer writers than requested it is slower.
   WriteBehind(std::size_t piece_bytes, unsigned pieces, unsigned writers);
-  // What is not yet begun to be written is not written.
+  // Drops what no writer has begun to write.
   ~WriteBehind();
   WriteBehind(const WriteBehind&) = delete;
   WriteBehind& operator=(const WriteBehind&) = delete;
 
-  // Calls `make` here, and `write` in another thread. Throws what `make` throws, and what an earlier `write` threw;
-  // then nothing more is made or written.
+  // Calls `make` in this thread, and `write` in another one. Throws what `make` throws, and what an earlier `write`
+  // threw; then nothing more is made or written.
   void add(const Make& make, Write write);
 
-  // The same for what is made already, and stays where it is until it is written, or until this throws: then nobody
-  // uses any of it any more.
+  // The same for bytes that are already made. They must stay unchanged until they are written, or until this throws:
+  // then no writer uses them any more.
   void add(std::span<const std::byte> made, Write write);
 
   // Waits until everything is written. Throws what a `write` threw.
@@ -52,7 +52,7 @@ class WriteBehind {
 
  private:
   struct Work {
-    std::span<std::byte> memory;  // empty: it has none of the pieces
+    std::span<std::byte> memory;  // empty: it uses none of the pieces
     std::span<const std::byte> made;
     Write write;
   };

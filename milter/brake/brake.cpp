@@ -22,7 +22,7 @@ constexpr std::size_t kMostWaiting = 1000;
 constexpr HalfHours kHalfHoursOfDay = 48;
 // As long as a habit lasts.
 constexpr HalfHours kKept = 6 * kHalfHoursOfWeek;
-// As many as are kept.
+// As many recipients as are kept.
 constexpr std::size_t kTooMany = 1000;
 
 HalfHours half_hours_of(std::chrono::system_clock::time_point time) noexcept {
@@ -30,8 +30,8 @@ HalfHours half_hours_of(std::chrono::system_clock::time_point time) noexcept {
   return static_cast<HalfHours>(std::clamp<std::int64_t>(minutes / 30, 0, UINT32_MAX));
 }
 
-// The recipients without their tags. What one user wants holds up no mail to others, so only those count that are
-// known, and a question without a recipient is about all.
+// The recipients without their tags. A suspension for one user must not delay mail to others. So only known recipients
+// count, and a question without a recipient is about all users.
 std::vector<std::string> users_of(const CountedMessage& message) {
   std::vector<std::string> users;
   for (const std::string_view path : message.recipients) {
@@ -64,7 +64,7 @@ void Brake::set_rules(BrakeRules rules) {
   most_messages_ = rules.floor.messages;
   most_recipients_ = rules.floor.recipients;
   observed_days_ = static_cast<std::uint32_t>(rules.observe.count());
-  // Nothing was counted meanwhile.
+  // Nothing was counted while the brake was off.
   if (rules.is_on() && !is_on_ && began_ != 0) began_ = now();
   is_on_ = rules.is_on();
   may_suspend_ = rules.suspends;
@@ -109,15 +109,15 @@ void Brake::note_fault(const std::string& what) {
   }
 }
 
-// A file that is damaged stays as it is: a person may want to look at it. Without habits each sender is held to the
-// floor, which is the safe side. One that another user has, or that another version has written, is no sign of damage:
-// habits are learned anew.
+// A damaged file stays unchanged, so that a person can examine it. Without habits each sender is held to the floor,
+// which is the safe side. A file that belongs to another user or was written by another version is no sign of damage:
+// then habits are learned again.
 void Brake::load() {
   try {
     const std::optional<CountsOrigin> origin = read_counts(path_, senders_, began_);
     if (!origin) return;
     seed_ = origin->seed;
-    // A clock that was ahead must not observe for years.
+    // If the clock was ahead once, the brake must not observe for years.
     began_ = std::min(origin->began, began_.load());
   } catch (const BloomgateError& error) {
     note_fault(error.what());
@@ -140,7 +140,7 @@ void Brake::save() {
   }
 }
 
-// The first time at once, so that a file that cannot be written shows.
+// The first time, it saves at once, so that an unwritable file is reported.
 void Brake::run() {
   auto save_at = std::chrono::steady_clock::now();
   for (bool is_stopping = false; !is_stopping;) {
@@ -204,7 +204,7 @@ SenderCounts::Rules Brake::rules_of(bool is_shared, HalfHours now) const {
   return {.floor = {most_messages_, most_recipients_}, .has_floor = !is_shared, .is_observing = is_observing(now)};
 }
 
-// Of recipients who are too many to be known, each counts as another one.
+// If there are too many recipients to be known, each unknown one counts as a new recipient.
 std::vector<std::uint64_t> Brake::hashes_of(const CountedMessage& message) {
   std::vector<std::uint64_t> hashes;
   for (const std::string_view path : message.recipients) hashes.push_back(hash_key(path, seed_));
@@ -237,9 +237,9 @@ Hold Brake::count(const CountedMessage& message) {
   }
   const std::vector<std::uint64_t> recipients = hashes_of(message);
   const Hold hold = senders_.visit(key, at, [&](SenderCounts& counts) {
-    // One copy is always allowed; so most messages need no more than the count.
+    // One copy is always allowed, so most messages need only the count.
     const bool is_replay = copies > 1 && copies > counts.most_copies(at, rules);
-    // What others send again is nothing that the sender does.
+    // Messages that others send again are not the sender's doing.
     if (is_replay && !rules.is_observing) return Hold::replay;
     const bool is_burst = counts.count(at, recipients, rules);
     return is_replay ? Hold::replay : is_burst ? Hold::burst : Hold::none;

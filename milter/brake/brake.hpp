@@ -1,15 +1,17 @@
-// Notices a listed sender who suddenly sends much more than until now: an account that was taken over, most likely. Its
-// messages are checked then, until it has been calm for an hour (or for a day, if it is the day that was too much).
+// Notices a listed sender that suddenly sends much more than before: most likely an account that was taken over.
+// Messages of that sender are then marked `check`, until the sender has been calm for an hour, or for a day if the
+// sender exceeded the limit of a day.
 //
-// It observes at first, and learns the habits of the senders that there are: for BrakeRules::observe since the file of
-// counts was begun. Where the file cannot be used, it observes for as long since the start of the daemon; where it is
-// there and damaged, it does not observe: no sender has a habit then, and each is held to the floor.
+// At first the brake only observes, and learns the usual volume (the habit) of each sender, for BrakeRules::observe
+// from the creation of the file of counts. If the file is unusable, the brake observes for as long from the start of
+// the daemon. If the file exists but is damaged, the brake does not observe: then no sender has a habit, and every
+// sender has to stay below the floor.
 //
 // A sender whose proven mail was spam is suspended (suspended_senders.hpp).
 //
-// Safe from any thread, but start(), stop() and set_rules(), which are the main thread's. No session waits for the
-// disk: a thread of its own writes the counts once an hour and at the end, writes suspensions, and looks for those of
-// others once a second. Counting a message takes about 1 µs.
+// Safe from any thread, except start(), stop() and set_rules(), which only the main thread calls. No session waits for
+// the disk: a separate thread writes the counts once an hour and at the end, writes suspensions, and looks once a
+// second for suspensions that others have made. Counting a message takes about 1 µs.
 #pragma once
 
 #include <spdlog/fwd.h>
@@ -38,7 +40,7 @@
 namespace bloomgate {
 
 struct BrakeRules {
-  Floor floor = {};  // without messages, nothing is counted, and nothing held
+  Floor floor = {};  // if its messages are 0, nothing is counted or held
   std::chrono::days observe{28};
   std::string path = {};  // of the file of counts
   bool suspends = false;
@@ -47,15 +49,15 @@ struct BrakeRules {
   bool is_on() const noexcept { return floor.messages != 0; }
 };
 
-// What is counted: a message that is delivered unless its sender is held.
+// What is counted: a message that is delivered unless the brake holds it.
 struct CountedMessage {
   std::string_view sender = {};  // the key that lists it
-  // The key is a domain's, a mailing list's or a signer's. Who can send by it is not known, so it has no floor.
+  // The key is that of a domain, a mailing list or a signer. Nobody knows who can send under it, so it has no floor.
   bool is_shared = false;
-  std::string_view address = {};                      // of the sender, where another key lists it; else empty
-  std::string_view message_id = {};                   // empty: it has none
-  std::span<const std::string_view> recipients = {};  // none: they are not known
-  bool has_too_many_recipients = false;               // to be known
+  std::string_view address = {};                      // the sender's address if another key lists it; else empty
+  std::string_view message_id = {};                   // empty: the message has none
+  std::span<const std::string_view> recipients = {};  // empty: they are not known
+  bool has_too_many_recipients = false;               // the message has too many recipients for all to be known
   TagSeparators recipient_delimiter = {};             // of the mail server
 };
 
@@ -63,20 +65,20 @@ class Brake {
  public:
   using Now = std::function<std::chrono::system_clock::time_point()>;
 
-  // `now` is for tests, and is called from any thread.
+  // `now` is for tests; any thread may call it.
   Brake(BrakeRules rules, std::shared_ptr<spdlog::logger> log, Now now = nullptr);
   ~Brake();
   Brake(const Brake&) = delete;
   Brake& operator=(const Brake&) = delete;
 
-  // Reads the files. Until then nothing is held.
+  // Reads the files. Until then no message is held.
   void begin();
-  // The same, and keeps them from then on.
+  // Calls begin(), and starts the thread that writes the files from then on.
   void start();
-  // Writes the file.
+  // Ends the thread, which writes the file of counts.
   void stop();
 
-  // From the next message on; the path is that of the start.
+  // Applies from the next message on. The path stays the one given at the start.
   void set_rules(BrakeRules rules);
 
   bool is_on() const noexcept { return is_on_.load(std::memory_order_relaxed); }
@@ -85,28 +87,28 @@ class Brake {
   bool may_hold() const noexcept { return is_on() || may_suspend(); }
   bool may_suspend() const noexcept { return may_suspend_.load(std::memory_order_relaxed); }
 
-  // Counts the message, and says whether it is held. Throws std::bad_alloc.
+  // Counts the message, and returns whether it is held. Throws std::bad_alloc.
   Hold count(const CountedMessage& message);
 
   // Whether such a message would be held now, without counting it.
   Hold state_of(const CountedMessage& message) const;
 
-  // A checker has looked at a message that its sender has proven. Who is to be suspended is so soon. Throws
-  // std::bad_alloc.
+  // Reports what a checker says about a message whose sender is proven. If the sender has to be suspended, this happens
+  // soon after the call. Throws std::bad_alloc.
   void tell(SuspendedSenders::Opinion opinion);
-  // Takes in what others have changed in the file of suspensions, and suspends by what was told until now. The thread
-  // does so by itself once a second.
+  // Loads what others have changed in the file of suspensions, and suspends senders according to the opinions reported
+  // so far. The thread also does this once a second.
   void work_off();
 
   struct Status {
     bool is_on = false;
-    // Until then it only observes; nothing: it holds.
+    // The brake only observes until this time; nothing: it holds messages.
     std::optional<std::chrono::system_clock::time_point> observes_until = {};
-    std::uint64_t senders = 0;  // that are counted
-    std::uint64_t bytes = 0;    // of memory that they take
+    std::uint64_t senders = 0;  // senders that are counted
+    std::uint64_t bytes = 0;    // memory that their counts occupy
     std::uint64_t held = 0;     // messages, since the start
-    std::uint64_t noticed = 0;  // messages that would have been held, while it observes
-    std::string fault = {};     // of the file, in words for a person; empty: nothing is wrong
+    std::uint64_t noticed = 0;  // messages that would have been held, if the brake did not just observe
+    std::string fault = {};     // of the file, in words for a person; empty: there is no fault
     SuspendedSenders::Status suspended = {};
   };
   Status status() const;
@@ -133,16 +135,16 @@ class Brake {
   std::atomic<std::uint32_t> most_messages_, most_recipients_, observed_days_;
   std::atomic<std::uint64_t> held_{0}, noticed_{0}, unknown_recipients_{0};
 
-  // These are set by begin().
-  std::uint64_t seed_ = 0;  // of hashes
+  // begin() sets these.
+  std::uint64_t seed_ = 0;  // of the hashes
   bool is_damaged_ = false;
   bool may_save_ = true;
-  std::atomic<HalfHours> began_{0};  // to count: 0 before that
+  std::atomic<HalfHours> began_{0};  // when counting began; 0: not yet
   BusiestSenders senders_;
   SuspendedSenders suspended_;
   std::mutex working_off_;
 
-  mutable std::mutex mutex_;  // for what follows
+  mutable std::mutex mutex_;  // protects the members below
   Replays replays_;
   std::string fault_;
   std::vector<SuspendedSenders::Opinion> told_;

@@ -14,7 +14,7 @@ auto group_of(Senders& senders, KeyHash key) noexcept {
   return std::span(senders).subspan(number * BusiestSenders::kGroup, BusiestSenders::kGroup);
 }
 
-// Of key 0: a free place. Null: there is none.
+// Finds key 0, too, which is a free slot. Null: not found.
 template <typename Senders>
 auto find_in(Senders& senders, KeyHash key, KeyHash wanted) noexcept -> decltype(senders.data()) {
   if (senders.empty()) return nullptr;
@@ -46,7 +46,7 @@ SenderCounts& BusiestSenders::find_or_add(Shard& shard, KeyHash key, HalfHours n
   }
 }
 
-// A group is split in two, so each finds room.
+// Each group is split into two, so each sender finds room.
 void BusiestSenders::grow(Shard& shard) {
   std::vector<SenderCounts> old(std::max(shard.senders.size() * 2, kGroup));
   shard.senders.swap(old);

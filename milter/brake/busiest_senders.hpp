@@ -1,8 +1,9 @@
-// The counts of the senders that send most, in bounded memory: of 10^6 senders at most 256 MiB, of fewer as much less.
-// Where there is no room for another sender, it takes the place of the lightest one of eight, with that one's counts:
-// they may be too high, and are never too low (the space-saving of Metwally, Agrawal and El Abbadi, 2005, in groups).
+// The counts of the senders that send most, in bounded memory: at most 256 MiB for 10^6 senders, proportionally less
+// for fewer. If there is no room for another sender, it replaces the lightest of eight senders, and inherits that
+// sender's counts. So counts may be too high, but never too low (the space-saving algorithm of Metwally, Agrawal and El
+// Abbadi, 2005, applied to groups).
 //
-// Safe from any thread: each sender is in one of many shards, each with its lock.
+// Safe from any thread: each sender is in one of many shards, and each shard has its own lock.
 #pragma once
 
 #include <array>
@@ -25,8 +26,8 @@ class BusiestSenders {
   // `most` is a power of two, and at least kShards * kGroup.
   explicit BusiestSenders(std::size_t most = kMostSenders) noexcept : most_groups_(most / kShards / kGroup) {}
 
-  // Calls `visit(SenderCounts&)` for that sender, which is there from then on, and returns what it does. No other
-  // thread visits the sender meanwhile. Throws std::bad_alloc.
+  // Calls `visit(SenderCounts&)` for that sender, adds the sender if it is new, and returns the result of `visit`.
+  // Meanwhile no other thread visits the sender. Throws std::bad_alloc.
   template <typename Visit>
   auto visit(KeyHash key, HalfHours now, Visit visit) {
     Shard& shard = shard_of(key);
@@ -34,7 +35,8 @@ class BusiestSenders {
     return visit(find_or_add(shard, key, now));
   }
 
-  // The same for a sender that is known already; a default-constructed result for another one.
+  // The same, but only for a sender that is already counted; for any other sender it returns a default-constructed
+  // result.
   template <typename Visit>
   auto visit_known(KeyHash key, Visit visit) const {
     const Shard& shard = shard_of(key);
@@ -43,8 +45,8 @@ class BusiestSenders {
     return found != nullptr ? visit(*found) : decltype(visit(*found)){};
   }
 
-  // Calls `visit(const SenderCounts&)` for each, and takes no lock meanwhile: it may wait for a disk. Throws
-  // std::bad_alloc.
+  // Calls `visit(const SenderCounts&)` for each sender. No lock is held during the calls, so `visit` may wait for a
+  // disk. Throws std::bad_alloc.
   template <typename Visit>
   void for_each(Visit visit) const {
     for (const Shard& shard : *shards_) {
@@ -60,11 +62,11 @@ class BusiestSenders {
  private:
   struct Shard {
     mutable std::mutex mutex;
-    std::vector<SenderCounts> senders;  // in groups; one without a key is free
+    std::vector<SenderCounts> senders;  // in groups; a slot without a key is free
     std::size_t size = 0;
   };
 
-  // The low bits have the shard, the high ones the group.
+  // The low bits select the shard, the high ones the group.
   Shard& shard_of(KeyHash key) const noexcept { return (*shards_)[key % kShards]; }
   static std::vector<SenderCounts> copy_of(const Shard& shard) {
     const std::lock_guard lock(shard.mutex);

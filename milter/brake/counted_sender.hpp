@@ -1,4 +1,4 @@
-// Whose messages the brake counts one with. Pure; safe from any thread.
+// Under which key the brake counts a message. Pure; safe from any thread.
 #pragma once
 
 #include "filter/address/limits.hpp"
@@ -12,13 +12,13 @@ namespace bloomgate {
 
 struct CountedSender {
   FixedText<kMaxKeyBytes> key = {};
-  FixedText<kMaxKeyBytes> address = {};  // of the sender, where another key lists it; empty of a mailing list
+  FixedText<kMaxKeyBytes> address = {};  // the sender's address if another key lists it; empty for a mailing list
   bool is_shared = false;                // see CountedMessage
 };
 
-// Of a message that is delivered by the lists: its address without a tag, in any form that a whitelist could take for
-// another spelling of it; or the entry of a domain or of a mailing list that lists it. If both senders count, it is the
-// From mailbox.
+// Returns the key for a message that the lists deliver: the sender's address without a tag, in a form that covers all
+// spellings that a whitelist could treat as the same; or the entry of the domain or mailing list that lists the sender.
+// If both senders count, the key is that of the From mailbox.
 CountedSender counted_sender(const Facts& facts, const Decision& decision, const Lists& lists,
                              const Policy& policy) noexcept;
 

@@ -20,7 +20,7 @@ namespace bloomgate {
 namespace {
 
 constexpr std::array<char, 8> kMagic = {'B', 'L', 'G', 'C', 'O', 'U', 'N', 'T'};
-constexpr std::uint32_t kVersion = 1;  // of another byte order it is another number
+constexpr std::uint32_t kVersion = 1;  // in another byte order, this is another number
 constexpr std::size_t kSendersAtOnce = 1024;
 
 // In the byte order of the machine.
@@ -47,7 +47,7 @@ std::uint64_t checksum_of(Header header, std::uint64_t of_senders) noexcept {
   return hash_key(text_of(std::span<const Header>(&header, 1)), of_senders);
 }
 
-// Puts senders behind the header.
+// Writes senders after the header.
 class Writer {
  public:
   Writer(int file, const std::string& path) : file_(file), path_(path) { waiting_.reserve(kSendersAtOnce); }
@@ -154,7 +154,7 @@ std::optional<CountsOrigin> read_counts(const std::string& path, BusiestSenders&
   if (header.checksum != checksum_of(header, checksum)) {
     refuse(ErrorCode::bad_body_checksum, "is damaged: its checksum is wrong", path);
   }
-  // Not before all of it is known to be right.
+  // The senders are used only after all of the file has been checked.
   for_each_piece(file.get(), header, path, [&](std::span<const SenderCounts> piece) {
     for (const SenderCounts& each : piece) {
       if (each.key() == 0 || each.last() > now) continue;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned kMostInRegister = 15;
 
-// Made for `registers` of them (Flajolet et al., figure 3).
+// The constant for that number of registers (Flajolet et al., figure 3).
 constexpr double bias_of(double registers) noexcept {
   return 0.7213 / (1 + 1.079 / registers);
 }
@@ -18,7 +18,7 @@ constexpr double bias_of(double registers) noexcept {
 
 void DistinctCount::add(std::uint64_t hash) noexcept {
   const std::uint64_t number = (hash >> 32) * kRegisters >> 32;
-  // The low bits have not chosen the register.
+  // The low bits did not take part in the choice of the register.
   const auto zeros = static_cast<unsigned>(std::countr_zero(static_cast<std::uint32_t>(hash)));
   const unsigned rank = std::min(zeros + 1, kMostInRegister);
   const unsigned shift = number % 2 == 0 ? 0 : 4;

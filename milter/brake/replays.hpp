@@ -1,6 +1,7 @@
-// How often each of the last messages has come within an hour, by a hash of its Message-ID and sender. In bounded
-// memory: a message that is forgotten too early begins again, and still counts as one of its sender's. Not shared
-// between threads without a lock.
+// Counts how often each of the last messages has come within an hour, or a little longer: within three half hours. It
+// knows a message by a hash of its Message-ID and sender. Memory is bounded: if a message is forgotten too early, its
+// count starts again, but the message still counts for its sender.
+// Not safe to share between threads without a lock.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +15,10 @@ namespace bloomgate {
 
 class Replays {
  public:
-  static constexpr std::size_t kMessages = std::size_t{1} << 16;  // that are kept; 1 MiB
+  static constexpr std::size_t kMessages = std::size_t{1} << 16;  // messages that are remembered; 1 MiB
 
-  // Counts a copy of the message. Returns how many there were, with this one, in the hour since the first.
+  // Counts a copy of the message. Returns the number of copies, including this one, in the three half hours that began
+  // with that of the first.
   std::uint32_t count(KeyHash message, HalfHours now) noexcept;
 
  private:

@@ -10,13 +10,13 @@ constexpr std::uint32_t kUnlimited = UINT32_MAX;
 constexpr std::uint32_t kCopiesOfFloor = 6;
 constexpr double kLevelsOfOctave = 12;
 
-// Of 0 it is 0, and of anything else it is not. 255 is some 2.5 million.
+// The level of 0 is 0, and that of any other amount is not. 255 is about 2.5 million.
 std::uint8_t level_of(std::uint32_t amount) noexcept {
   const double level = kLevelsOfOctave * std::log2(1.0 + amount);
   return static_cast<std::uint8_t>(std::min(level, 255.0));
 }
 
-// The smallest amount of that level: who sends exactly its habit is not held to less.
+// The smallest amount of that level, so a sender that sends exactly its habit is not held to less.
 std::uint32_t amount_of(std::uint8_t level) noexcept {
   return static_cast<std::uint32_t>(std::ceil(std::exp2(level / kLevelsOfOctave) - 1.0));
 }
@@ -42,7 +42,7 @@ void SenderCounts::Habit::raise(const Habit& other) noexcept {
   day_recipients = std::max(day_recipients, other.day_recipients);
 }
 
-// A clock that was put back stands still until it is as late again.
+// After the clock was set back, time stands still until it has caught up.
 void SenderCounts::advance(HalfHours now) noexcept {
   if (now <= last_) return;
   hour_.advance(last_, now);

@@ -1,11 +1,11 @@
-// How much a sender sends: messages and different recipients in the last hour and in the last day, and the habit that
-// it has shown in the weeks before. Says when it sends much more than that.
+// How much a sender sends: messages and different recipients in the last hour and in the last day, and the usual volume
+// (habit) of the weeks before. Reports when the sender sends much more than that.
 //
-// Time goes by in halves of an hour. "The last hour" is the half that runs and the two before it, so 60 to 90 minutes,
-// and "the last day" is the eight hours that run and the three times eight before: whatever the edges cut off would be
-// too little. Habits are of weeks, which begin where Unix time does, on a Thursday.
+// Time is counted in half hours. "The last hour" is the current half hour and the two before it, so 60 to 90 minutes.
+// "The last day" is the current period of eight hours and the three before it. With fewer periods, the sums could cover
+// less than an hour or a day. Habits are kept by week; weeks begin where Unix time does, on a Thursday.
 //
-// A plain value of bytes, which may be stored, and is on a machine of the same byte order; for one thread. Counting a
+// A plain value of bytes, which may be stored and read on a machine of the same byte order; for one thread. Counting a
 // message takes less than 1 µs.
 #pragma once
 
@@ -19,22 +19,23 @@
 
 namespace bloomgate {
 
-// Since the beginning of Unix time.
+// Half hours since the beginning of Unix time.
 using HalfHours = std::uint32_t;
 inline constexpr HalfHours kHalfHoursOfWeek = 7 * 48;
 
 struct Traffic {
   std::uint32_t messages = 0;
-  std::uint32_t recipients = 0;  // different ones, estimated
+  std::uint32_t recipients = 0;  // the estimated number of different ones
 
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-// The traffic of the last periods, each of which has a number.
+// The traffic of the last periods. Periods are numbered.
 template <std::size_t Periods>
 class Window {
  public:
-  // From then on the period is `now`; what is no longer in the window is forgotten.
+  // Makes `now` the current period, and forgets the periods that have left the window. `last` was the current period
+  // before.
   void advance(std::uint32_t last, std::uint32_t now) noexcept {
     const std::uint32_t passed = now - last;
     for (std::uint32_t i = 1; i <= passed && i <= Periods; ++i) {
@@ -65,7 +66,7 @@ class Window {
   std::array<DistinctCount, Periods> recipients_ = {};
 };
 
-// What a sender may send in an hour, however little it has sent before. In a day it is ten times as much.
+// What a sender may send in an hour, however little it has sent before. The limit for a day is ten times as much.
 struct Floor {
   std::uint32_t messages = 60;
   std::uint32_t recipients = 30;
@@ -73,10 +74,10 @@ struct Floor {
 
 class SenderCounts {
  public:
-  static constexpr std::uint32_t kHabits = 3;       // as much as its habit a sender may send at any time
-  static constexpr std::uint32_t kHoursOfDay = 10;  // as many floors of an hour are that of a day
+  static constexpr std::uint32_t kHabits = 3;       // how many times its habit a sender may always send
+  static constexpr std::uint32_t kHoursOfDay = 10;  // the floor of a day, in floors of an hour
 
-  SenderCounts() = default;  // none
+  SenderCounts() = default;  // no sender
   SenderCounts(KeyHash key, HalfHours now) noexcept : key_(key), last_(now) {}
 
   KeyHash key() const noexcept { return key_; }
@@ -84,35 +85,37 @@ class SenderCounts {
 
   struct Rules {
     Floor floor = {};
-    // Without it only the habit counts, and before there is one nothing does.
+    // If false, only the habit counts, and a sender without a habit has no limit.
     bool has_floor = true;
-    // All traffic becomes habit. Without it, only what is within the limits does: who sends too much once may not do it
-    // again for that.
+    // If true, all traffic becomes part of the habit. If false, only traffic within the limits does: a sender that once
+    // sent too much does not earn a higher limit by that.
     bool is_observing = false;
   };
 
-  // Counts a message to these recipients (hashes). Whether the sender sends too much with it: more than the larger one
-  // of the floor and kHabits times its habit.
+  // Counts a message to these recipients (hashes). Returns whether the sender now exceeds the larger one of the floor
+  // and kHabits times its habit.
   bool count(HalfHours now, std::span<const std::uint64_t> recipients, const Rules& rules) noexcept;
 
-  // Whether it has sent too much already.
+  // Whether the sender has already sent too much.
   bool is_over(HalfHours now, const Rules& rules) const noexcept;
 
-  // How often the same message may come within an hour: a sixth of the floor, or kHabits times the habit.
+  // How often the same message may come within an hour: a sixth of the floor, or kHabits times the habit, if that is
+  // more.
   std::uint32_t most_copies(HalfHours now, const Rules& rules) const noexcept;
 
-  // How much would be lost with what is known of it: the messages of the last day, or those of a
-  // day by its habit.
+  // How much would be lost if this sender were forgotten: the larger number of the messages of the last day and those
+  // of a day by its habit.
   std::uint64_t weight(HalfHours now) const noexcept;
 
-  // Becomes another sender, which has sent all that the former one had, since who knows; and has no habit.
+  // Turns this into the counts of another sender, with no habit. It keeps the former sender's recent traffic, since how
+  // much of it is the new sender's is unknown.
   void become(KeyHash key, HalfHours now) noexcept;
 
  private:
-  static constexpr std::size_t kWeeks = 6;  // this one, which is no habit yet, and those before
+  static constexpr std::size_t kWeeks = 6;  // the current week, which is no habit yet, and the weeks before
   static constexpr HalfHours kHalfHoursOfPart = 16;
 
-  // The most of a week, each as a logarithm, rounded down (level_of()).
+  // The maxima of a week, each as a logarithm, rounded down (level_of()).
   struct Habit {
     std::uint8_t hour_messages = 0;
     std::uint8_t hour_recipients = 0;
@@ -123,7 +126,7 @@ class SenderCounts {
     void raise(const Habit& other) noexcept;
   };
 
-  // What it may send.
+  // What the sender may send.
   struct Limits {
     Traffic hour;
     Traffic day;

@@ -26,12 +26,12 @@ bool is_suspended(const std::map<std::string, std::optional<SuspendedSenders::Ti
   return found != until.end() && holds(found->second, now);
 }
 
-// No entry has a line feed.
+// No entry contains a line feed.
 std::string key_of(std::string_view entry, std::string_view user) {
   return std::string(entry).append("\n").append(user);
 }
 
-// Whether that is so of the name, or of an entry that has its whole domain.
+// Whether `is_held` is true for the name, or for an entry that covers its whole domain.
 template <typename IsHeld>
 bool is_covered(std::string_view name, IsHeld is_held) {
   if (name.empty()) return false;
@@ -92,7 +92,7 @@ void SuspendedSenders::look() {
         for_user.emplace(key_of(each.entry, each.user), each.until);
       }
     }
-    // What could not be written holds all the same.
+    // Suspensions that could not be written are valid all the same.
     for (const auto& [entry, time] : unsaved_) until.emplace(entry, time);
     {
       const std::lock_guard lock(mutex_);
@@ -124,7 +124,7 @@ bool SuspendedSenders::is_stopped(std::uint64_t counted, Time now) {
   const auto spam = std::ranges::count_if(last_, &Opinion::is_spam);
   if (static_cast<std::size_t>(spam) >= kSuspect) {
     stop(fmt::format("the checker calls {} of the last {} samples spam", spam, kLast), now);
-    last_ = {};  // the next hour is judged by itself
+    last_ = {};  // the next hour is judged separately
     return true;
   }
   if (now >= hour_began_ + 1h || now < hour_began_) {
@@ -136,7 +136,7 @@ bool SuspendedSenders::is_stopped(std::uint64_t counted, Time now) {
   return true;
 }
 
-// Of who sends much, what was called spam before is remembered for a day.
+// For a sender that sends much, earlier spam is remembered for a day.
 bool SuspendedSenders::is_enough(const std::string& sender, std::uint64_t a_day, Time now) {
   if (a_day < kMuch) return true;
   const auto is_old = [now](Time time) { return time + 24h <= now || time > now; };
@@ -150,7 +150,7 @@ bool SuspendedSenders::is_enough(const std::string& sender, std::uint64_t a_day,
   return times.size() >= (a_day < kVeryMuch ? 2 : 3);
 }
 
-// A sender of whom much is drawn is one of the last ones once.
+// A sender with many samples counts only once among the last ones.
 void SuspendedSenders::remember(const Opinion& sample) {
   const auto of_sender =
       std::ranges::find_if(last_, [&](const Opinion& each) { return each.names.sender == sample.names.sender; });
@@ -172,7 +172,7 @@ void SuspendedSenders::take(const Opinion& opinion, std::uint64_t a_day, std::ui
   suspend(opinion, now);
 }
 
-// The address is suspended, and not at once all that the entry lists with it.
+// Suspends the address, and not at once everything that its entry lists.
 void SuspendedSenders::suspend(const Opinion& opinion, Time now) {
   const std::string& who = opinion.names.who();
   std::vector<std::string> suspended;

@@ -1,15 +1,15 @@
-// The senders who are suspended now, as the daemon knows them: from the file (suspensions.hpp), which others edit, too,
-// and from what the checker says of samples of delivered mail and of mail that was held.
+// The senders that are suspended now. The daemon knows them from the file (suspensions.hpp), which others edit, too,
+// and from what the checker says about samples of delivered mail and about mail that was held.
 //
-// What suspends whom: one message that is spam suspends who sends less than 1,000 messages a day. Of who sends more,
-// two within a day do, and from 10,000 on three: a checker calls one message in some thousands spam by mistake, and for
-// who sends much that must not be enough.
+// How many spam messages suspend a sender depends on how much it sends. Below 1,000 messages a day, one is enough. From
+// 1,000 on, two within a day are needed, and from 10,000 on three: a checker wrongly calls one message in some
+// thousands spam, and this must not suspend a large sender.
 //
-// A checker that is wrong must not turn the whitelist off. No sender is suspended for an hour once the checker has
-// called kSuspect of the last kLast samples spam, each of another sender; or once kMostAnHour were suspended within an
-// hour, or one in a thousand of those that are counted.
+// A wrong checker must not turn the whitelist off. So no sender is suspended for an hour after the checker has called
+// kSuspect of the last kLast samples spam, each from a different sender. The same holds once too many were suspended
+// within an hour: kMostAnHour, or one in a thousand of the counted senders if that is more.
 //
-// Safe from any thread; suspend() and look(), which use the disk, by one at a time.
+// Safe from any thread. suspend() and look() use the disk; only one thread at a time may call them.
 #pragma once
 
 #include <spdlog/fwd.h>
@@ -32,12 +32,12 @@
 
 namespace bloomgate {
 
-// Whose a message is, by the names of lists.
+// The names under which lists know the sender of a message.
 struct CountedNames {
   std::string sender = {};   // the key that lists it
-  std::string address = {};  // of the sender, where another key lists it; else empty
+  std::string address = {};  // the sender's address if another key lists it; else empty
 
-  // What is suspended first.
+  // The name that is suspended first.
   const std::string& who() const noexcept { return address.empty() ? sender : address; }
 };
 
@@ -51,34 +51,34 @@ class SuspendedSenders {
   SuspendedSenders(std::string path, std::shared_ptr<spdlog::logger> log)
       : path_(std::move(path)), log_(std::move(log)) {}
 
-  // Whether either is suspended, by itself or by its domain; both may be empty.
+  // Whether `sender` or `address` is suspended, by itself or by its domain. Both may be empty.
   bool has(std::string_view sender, std::string_view address, Time now) const;
 
-  // The same for one of the users, which are canonical addresses.
+  // The same for at least one of the users, which are canonical addresses.
   bool has_for_user(std::string_view sender, std::string_view address, std::span<const std::string> users,
                     Time now) const;
-  // Whether anything is suspended for a user, so that the function above is to be asked.
+  // Whether anything is suspended for a single user, so that has_for_user() needs to be called.
   bool is_any_for_user() const;
 
-  // Takes in what others have changed in the file. What is in memory holds as long as the file cannot be read.
+  // Loads what others have changed in the file. As long as the file cannot be read, the state in memory remains valid.
   void look();
 
-  // What a checker says of a message that its sender has proven.
+  // What a checker says about a message whose sender is proven.
   struct Opinion {
     CountedNames names = {};
     bool is_spam = false;
-    bool is_sample = true;     // of what is delivered; false: it was held
-    std::string message = {};  // which one, in words of the log
+    bool is_sample = true;     // true: a sample of delivered mail; false: the message was held
+    std::string message = {};  // the message, in the words of the log
   };
-  // `a_day` is how many messages that sender sends in a day, and `counted` how many senders there are.
+  // `a_day` is how many messages that sender sends in a day; `counted` is the number of counted senders.
   void take(const Opinion& opinion, std::uint64_t a_day, std::uint64_t counted, Time now);
 
   struct Status {
-    std::uint64_t suspended = 0;    // entries that are suspended now, for all users
-    std::uint64_t for_user = 0;     // and for one
-    std::uint64_t suspensions = 0;  // made here
+    std::uint64_t suspended = 0;    // entries that are suspended now for all users
+    std::uint64_t for_user = 0;     // entries that are suspended now for one user
+    std::uint64_t suspensions = 0;  // made by this daemon
     bool is_stopped = false;        // no sender is suspended now
-    std::string fault = {};         // of the file, in words for a person
+    std::string fault = {};         // of the file, in words for a person; empty: there is no fault
   };
   Status status(Time now) const;
 
@@ -95,18 +95,18 @@ class SuspendedSenders {
   const std::string path_;
   const std::shared_ptr<spdlog::logger> log_;
 
-  mutable std::mutex mutex_;  // for what follows
+  mutable std::mutex mutex_;  // protects the members below
   Until until_;               // of entries
   Until until_for_user_;      // of entries, each with a user
   std::uint64_t suspensions_ = 0;
   std::optional<Time> stopped_until_;
   std::string fault_;
 
-  // Of who calls take() and look().
+  // Used only by the caller of take() and look().
   std::optional<FileStamp> seen_;
-  std::map<std::string, Time> unsaved_;               // until when
-  std::map<std::string, std::vector<Time>> spam_of_;  // within a day, of those who need more than one
-  std::array<Opinion, kLast> last_ = {};              // each of another sender; the oldest is at next_
+  std::map<std::string, Time> unsaved_;               // until when each holds
+  std::map<std::string, std::vector<Time>> spam_of_;  // within a day, of senders for which one is not enough
+  std::array<Opinion, kLast> last_ = {};              // each from a different sender; the oldest is at next_
   std::size_t next_ = 0;
   Time hour_began_{};
   std::uint64_t in_hour_ = 0;

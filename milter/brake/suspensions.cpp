@@ -31,7 +31,7 @@ constexpr std::chrono::milliseconds kBetweenTries{20};
 constexpr std::string_view kHeading =
     "# Senders whose mail is checked for a while. Edit it by bloomgate-milter suspended list|add|clear.\n";
 
-// The text up to the separator, which goes, too.
+// Removes and returns the text up to the separator; the separator is removed, too.
 std::string_view take_field(std::string_view& text, char separator) noexcept {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view field = text.substr(0, end);
@@ -42,7 +42,7 @@ std::string_view take_field(std::string_view& text, char separator) noexcept {
 std::optional<sys_seconds> time_of(std::string_view text) noexcept {
   std::int64_t seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  // Until the year 9999, so that no sum of times wraps.
+  // Limited to the year 9999, so that no sum of times overflows.
   if (error != std::errc() || end != text.data() + text.size() || seconds < 0 || seconds > 253'402'300'799) return {};
   return sys_seconds(std::chrono::seconds(seconds));
 }
@@ -65,13 +65,13 @@ std::optional<Suspension> suspension_of(std::string_view line) {
   return made;
 }
 
-// Returns whether it was not suspended before.
+// Returns whether the entry was not suspended before.
 bool suspend_one(Suspensions& all, const std::string& entry, sys_seconds now, const std::string& user = {}) {
   auto found = std::ranges::find_if(all, [&](const Suspension& each) { return each.is_of(entry, user); });
   const bool is_new = found == all.end() || !found->holds(now);
   if (found == all.end()) found = all.insert(found, {.entry = entry, .until = now, .times = {}, .user = user});
   std::erase_if(found->times, [now](sys_seconds time) { return time + kRemembered <= now; });
-  // One that holds already is not the second one.
+  // A suspension that is still valid does not count as a second one.
   if (!is_new) return false;
   found->times.push_back(now);
   found->until = now + kSuspendedFor;
@@ -79,13 +79,13 @@ bool suspend_one(Suspensions& all, const std::string& entry, sys_seconds now, co
   return true;
 }
 
-// How much is suspended for one user, or for all those for whom something is.
+// How many suspensions there are for one user, or for all single users if `user` is empty.
 std::size_t count_of(const Suspensions& all, std::string_view user) {
   return static_cast<std::size_t>(std::ranges::count_if(
       all, [user](const Suspension& each) { return !each.user.empty() && (user.empty() || each.user == user); }));
 }
 
-// The oldest of a user that ends by itself goes, or if there is none the oldest.
+// Erases the user's oldest suspension that ends by itself, or if there is none the oldest.
 void erase_oldest_of(Suspensions& all, std::string_view user) {
   const auto age = [&](const Suspension& each) {
     return std::tuple(each.user != user, !each.until, each.times.empty() ? sys_seconds() : each.times.back());
@@ -94,15 +94,15 @@ void erase_oldest_of(Suspensions& all, std::string_view user) {
   if (oldest != all.end() && oldest->user == user) all.erase(oldest);
 }
 
-// Root's files in the folder belong to the daemon, as the folder does.
+// Files that root creates in the folder get the folder's owner, which is the daemon's user.
 void give_to_owner_of_folder(int file, const std::string& path) {
   struct stat status = {};
   if (geteuid() != 0 || stat(folder_of(path).c_str(), &status) != 0) return;
   if (fchown(file, status.st_uid, status.st_gid) != 0) throw replacement_error("give away", path, errno);
 }
 
-// Held as long as the object lives. A file of its own, which no other user can open: a lock of the folder, anybody
-// could hold who may look into it.
+// The lock is held as long as the object lives. It is a separate file, which no other user can open: any user who may
+// read the folder could hold a lock on the folder.
 FileDescriptor lock_of(const std::string& path) {
   const std::string name = folder_of(path) + "/" + hidden_prefix(path, ".lock");
   FileDescriptor file(open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));

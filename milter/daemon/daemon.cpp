@@ -31,16 +31,16 @@
 namespace bloomgate {
 namespace {
 
-// How long a stop waits for messages that are under way, and then for libmilter to send its last answers: it does so
-// after our callback has returned, and there is no way to know when.
+// How long a stop waits for messages in progress, and then for libmilter to send its last answers: it does so after our
+// callback has returned, and does not report when.
 constexpr std::chrono::seconds kLongestFarewell{3};
 constexpr std::chrono::milliseconds kLastAnswers{50};
 
-// Until a message that takes longer than it may wait counts as hung: a busy machine is slow.
+// How much longer than its waits a message may take before it counts as hung: a busy machine is slow.
 constexpr std::chrono::minutes kSlackOfMessage{2};
 
 ConnectionWatch::Limits connection_limits(const DaemonOptions& options) {
-  // A message waits for stores, for keys and for a checker, and for each at most so long.
+  // A message waits for stores, for keys and for a checker, each for at most this time.
   const auto waits = options.confirm_timeout + options.dns_timeout + options.deep_check.timeout;
   return {.connections = options.max_connections,
           .timeout = options.connection_timeout,
@@ -77,13 +77,13 @@ class Daemon {
   MessagesInProgress in_progress_;
   Learner learner_;
   Brake brake_;
-  const std::unique_ptr<Monitor> monitor_;  // null: nobody watches
+  const std::unique_ptr<Monitor> monitor_;  // null: there is no monitoring
   ConnectionWatch watch_;
   const PoolWaker waker_{watch_.connections()};
   const Record record_;
   Judge judge_;
   LearnedLookUps learned_look_ups_;
-  ConnectionParts common_;  // what no option changes
+  ConnectionParts common_;  // the parts that no option changes
   std::shared_ptr<const ServedOptions> served_;
   PartsSlot parts_;
   Supervisor supervisor_;
@@ -122,7 +122,7 @@ std::unique_ptr<Monitor> Daemon::make_monitor(const DaemonCommand& command) {
   return made;
 }
 
-// Its addresses are those that it listens on, whatever the file says since.
+// Shows the addresses on which it listens, whatever the file says by now.
 DaemonCommand Daemon::monitored(DaemonCommand command) const {
   command.options.socket = started_with_.socket;
   command.options.metrics = started_with_.metrics;
@@ -165,7 +165,7 @@ int Daemon::serve() {
   const bool told_to_stop = supervisor_.run();
 
   log_->info("stopping");
-  // While mail is still served: a message that was posted is decided before.
+  // While mail is still served: posted messages are decided first.
   answered.reset();
   if (told_to_stop) say_farewell();
   if (served_->sampler) served_->sampler->stop();
@@ -196,7 +196,7 @@ void Daemon::begin_to_serve() {
   show_sample_share();
 }
 
-// Mail goes on without it, so that it keeps no mail server waiting.
+// If this fails, the daemon serves mail without it, so that no mail server has to wait.
 std::unique_ptr<MonitoringServer> Daemon::begin_to_show() {
   if (!started_with_.metrics) return nullptr;
   try {
@@ -207,7 +207,7 @@ std::unique_ptr<MonitoringServer> Daemon::begin_to_show() {
   }
 }
 
-// Without it, the daemon still serves mail.
+// If this fails, the daemon serves mail without it.
 std::unique_ptr<SenderLookups> Daemon::begin_to_answer() {
   if (!started_with_.lookup_socket) return nullptr;
   learned_look_ups_.set_options(started_with_);
@@ -219,7 +219,7 @@ std::unique_ptr<SenderLookups> Daemon::begin_to_answer() {
   }
 }
 
-// As this process was told to at its start, from the file as it is now.
+// Reads the file as it is now, with the command line of this process.
 NewSettings Daemon::read_settings() {
   const DaemonCommand command = read_daemon_command(arguments_);
   auto rules = std::make_shared<const JudgeRules>(judge_rules(command));
@@ -235,7 +235,7 @@ NewSettings Daemon::read_settings() {
     learner_.set_rules(learn_rules(next->options));
     brake_.set_rules(brake_rules(next->options));
     watch_.set_limits(connection_limits(next->options));
-    results_.begin_again();  // what was missing may be asked for no more
+    results_.begin_again();  // results that were missing may no longer be required
     served_ = next;
     show_sample_share();
     if (monitor_) monitor_->set_settings(std::move(in_force));
@@ -249,7 +249,7 @@ void Daemon::show_sample_share() const noexcept {
   if (monitor_) monitor_->tally().set_sample_share(served_->sampler ? served_->sampler->share() : 0);
 }
 
-// Lets the messages that are under way come to their end. Mail is served as before meanwhile.
+// Lets the messages in progress finish. Mail is served as before meanwhile.
 void Daemon::say_farewell() {
   const std::size_t cut_off = in_progress_.wait_for_none(kLongestFarewell);
   if (cut_off != 0) log_->warn("{} messages were being handled and are cut off", cut_off);
@@ -280,7 +280,7 @@ void run_daemon(const DaemonCommand& command, const std::vector<std::string>& ar
     // Without static destructors: session threads are still running.
     std::_Exit(status);
   } catch (const std::exception& error) {
-    // For those who read the log only; main() tells standard error.
+    // Only for readers of the log; main() writes to standard error.
     if (target != LogTarget::standard_error) log->critical("{}", printable(error.what()));
     log->flush();
     throw;

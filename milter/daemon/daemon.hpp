@@ -1,4 +1,4 @@
-// The daemon as a whole: its parts, put together, and its life from the start to the end.
+// The daemon as a whole: assembles its parts, and runs from the start to the end.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace bloomgate {
 
-// This machine's name for itself, used if neither the configuration nor the mail server gives one. "localhost" if it
-// has none that can be in a header field.
+// This machine's name for itself, used if neither the configuration nor the mail server has one. "localhost" if the
+// machine has no name that a header field can hold.
 std::string machine_name();
 
-// Serves until it is told to stop, and then ends the process with the exit status. `arguments` are those of the command
-// line, from which a reload reads the configuration again. Throws what keeps the daemon from starting, after it is in
-// the log.
+// Serves until the process is told to stop, and then ends the process with the exit status. `arguments` are those of
+// the command line; a reload uses them to read the configuration again. If the daemon cannot start, throws the error
+// after it has been logged.
 [[noreturn]] void run_daemon(const DaemonCommand& command, const std::vector<std::string>& arguments);
 
 }  // namespace bloomgate

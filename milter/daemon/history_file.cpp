@@ -47,10 +47,10 @@ HistoryFile::HistoryFile(std::string path, DecisionHistory& history, DecisionHis
     may_save_ = false;
     this->warn(error);
   }
-  save();  // so that what is wrong with its place shows at the start
+  save();  // so that an unusable path is reported at the start
 }
 
-// For as long as the daemon lives: the file is one daemon's.
+// Held as long as the daemon lives: only one daemon may use the file.
 void HistoryFile::lock() {
   const std::string name = folder_of(path_) + "/" + hidden_prefix(path_, ".lock");
   lock_ = FileDescriptor(open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -92,7 +92,7 @@ void HistoryFile::warn(const std::exception& error) noexcept {
   try {
     std::string what = error.what();
     const auto* const ours = dynamic_cast<const BloomgateError*>(&error);
-    // The advice of other commands, to try it as root, is none for a daemon.
+    // The advice for other commands, to try as root, does not fit a daemon.
     if (ours != nullptr && ours->code() == ErrorCode::not_permitted) {
       what = "'" + path_ + "' cannot be written: the daemon's user must be able to write to its folder";
     }

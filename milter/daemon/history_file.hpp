@@ -1,4 +1,4 @@
-// The file in which the history of decisions outlives the daemon. Used by one thread at a time.
+// The file that stores the history of decisions while the daemon is not running. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@ namespace bloomgate {
 
 class HistoryFile {
  public:
-  using Warn = std::function<void(const std::string& what)>;  // with one line, about what cannot be kept or read
+  using Warn = std::function<void(const std::string& what)>;  // gets one line about a failure to read or write
 
-  // Takes the file, if there is one, into `history`, which must outlive the object. What is no file of a history is
-  // left as it is, and never written to.
+  // Loads the file, if there is one, into `history`, which must outlive the object. A file that is not a history is
+  // left unchanged and never overwritten.
   HistoryFile(std::string path, DecisionHistory& history, DecisionHistory::Time now, Warn warn);
   // Writes the file.
   ~HistoryFile() { save(); }
   HistoryFile(const HistoryFile&) = delete;
   HistoryFile& operator=(const HistoryFile&) = delete;
 
-  // Writes the file once in a quarter of an hour. Waits for the disk.
+  // Writes the file every quarter of an hour. Waits for the disk.
   void tick(DecisionHistory::Time now) noexcept;
 
  private:
@@ -38,7 +38,7 @@ class HistoryFile {
   FileDescriptor lock_;
   bool may_save_ = true;
   std::string last_warning_;
-  std::int64_t saved_in_;  // the number of the quarter of an hour
+  std::int64_t saved_in_;  // the number of the quarter hour
 };
 
 }  // namespace bloomgate

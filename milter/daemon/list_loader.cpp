@@ -28,8 +28,7 @@ std::optional<FileStamp> stamp_of(const std::string& path) noexcept {
   return !path.empty() && stat(path.c_str(), &status) == 0 ? std::optional(FileStamp(status)) : std::nullopt;
 }
 
-// Where a manifest belongs, if keys are trusted. Empty where the whitelist is a link that leads nowhere: loading it
-// says so.
+// The path of the manifest, if keys are trusted. Empty if the whitelist is a dangling link: loading it reports that.
 std::string place_of_manifest(const WhitelistSource& source) {
   if (source.trusted_keys.empty()) return {};
   try {
@@ -43,7 +42,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Whether a file was refused for what is in it, rather than for what the daemon lacks, or for what is in another file.
+// Whether the file's own content was refused, rather than for lack of resources or because of another file.
 bool is_about_content(ErrorCode code) {
   return code != ErrorCode::cannot_open && code != ErrorCode::out_of_memory && code != ErrorCode::too_many_mappings &&
          code != ErrorCode::bad_input;
@@ -60,8 +59,8 @@ std::uint64_t entries_in(const NamedFilter& named) {
   return named.filter ? entries_of(named.filter->header()) : 0;
 }
 
-// A tenth is no change of a day. Of layers in use the largest one counts: several may hold the same entries. Throws
-// BloomgateError{bad_input}, which says nothing against the file in use.
+// A loss of nine tenths is not a normal daily change. For layers in use the largest one counts, since several may hold
+// the same entries. Throws BloomgateError{bad_input}, which does not mark the file in use as damaged.
 void require_not_shrunken(const WhitelistSource& source, const std::vector<NamedFilter>& in_use,
                           const std::vector<NamedFilter>& loaded) {
   constexpr std::uint64_t kMostTimesFewer = 10;
@@ -77,8 +76,8 @@ void require_not_shrunken(const WhitelistSource& source, const std::vector<Named
                        {.path = source.path});
 }
 
-// The wanted whitelist, where it is in use: the source that it came from. Another key makes it another list: that a
-// file is not signed by this one is no damage of the one in use.
+// The source from which the wanted whitelist was loaded, if it is in use. With other keys it is another list: that a
+// file is not signed by the new key does not damage the one in use.
 const WhitelistSource* known_source(const ListLoader::Request& request, const WhitelistSource& wanted) {
   if (request.known == nullptr) return nullptr;
   const auto found = std::ranges::find_if(request.known->whitelists, [&wanted](const WhitelistSource& each) {
@@ -87,7 +86,7 @@ const WhitelistSource* known_source(const ListLoader::Request& request, const Wh
   return found == request.known->whitelists.end() ? nullptr : &*found;
 }
 
-// Its filters, with the name that the whitelist has now.
+// The filters of that whitelist, under the whitelist's new name.
 std::vector<NamedFilter> filters_in_use(const ListParts& in_use, const std::string& name, const std::string& new_name) {
   std::vector<NamedFilter> filters;
   for (const NamedFilter& each : in_use.whitelists) {
@@ -98,7 +97,7 @@ std::vector<NamedFilter> filters_in_use(const ListParts& in_use, const std::stri
   return filters;
 }
 
-// Both files of a pair may be replaced between the opening of the one and of the other: then the next try has both.
+// Both files of a pair may be replaced between opening the one and the other; then the next try opens both new files.
 std::vector<NamedFilter> open_whitelist(const WhitelistSource& source, bool lock, FilterCheck check,
                                         const std::vector<NamedFilter>& reusable) {
   for (int tries = 1;; ++tries) {
@@ -138,7 +137,7 @@ std::optional<ExactListPart> read_exact(const ListLoader::Request& request, cons
   return part;
 }
 
-// After the whitelists, which may have published a part of it.
+// Called after the whitelists are loaded, since these may publish a part of the list.
 void load_exact(const ListLoader::Request& request, const NamedExactList& place, ListLoader::Loaded& loaded) {
   const std::string& path = request.wanted.*place.path;
   const bool is_first = request.known == nullptr;
@@ -236,14 +235,14 @@ ListLoader::Files ListLoader::files_of(const WhitelistSource& source) {
 
 bool ListLoader::is_replaced(const WhitelistSource& source, std::chrono::system_clock::time_point now) const {
   const Files files = files_of(source);
-  // A whitelist whose files are gone stays in use.
+  // A whitelist whose files no longer exist stays in use.
   if (!files.are_there()) return false;
   if (const auto tried = tried_.find(source.path); tried == tried_.end() || tried->second != files) return true;
   const auto overdue = overdue_.find(source.path);
   return overdue != overdue_.end() && std::chrono::floor<std::chrono::seconds>(now) <= overdue->second;
 }
 
-// The same files may be good again when the clock is.
+// The same files may become valid again when the clock is corrected.
 void ListLoader::note_if_overdue(const WhitelistSource& source) {
   if (source.trusted_keys.empty()) return;
   try {
@@ -269,7 +268,7 @@ std::optional<ListLoader::Loaded> ListLoader::with_remembered(const DaemonOption
     try {
       remember_taken(source, *manifest);
     } catch (const BloomgateError&) {
-      continue;  // its reason is known
+      continue;  // the reason is already known
     }
     for (NamedFilter* const each : filters) each->not_remembered.clear();
     loaded.lines.push_back({false, fmt::format("taken-manifests: number {} of whitelist {} is kept now",
@@ -310,7 +309,7 @@ void ListLoader::load_whitelist(const Request& request, const WhitelistSource& s
     note_damage(error, filters);
     note_if_overdue(source);
   } catch (const std::exception& error) {
-    // Neither a bad file nor a lack of memory for it may end a daemon that has a good whitelist.
+    // Neither a bad file nor a lack of memory may end a daemon that has a valid whitelist.
     if (is_first) throw;
     fault = printable(error.what());
   }

@@ -57,7 +57,7 @@ HttpAnswer json_answer(const Json& json) {
   return {.content_type = "application/json", .body = json.dump(-1) + '\n'};
 }
 
-// The message is refused before it is decided.
+// The answer for a message that is refused before it is decided.
 HttpAnswer refused(const Refusal& refusal) {
   return json_answer({{"decision", "refuse"},
                       {"reason", "forged-fields"},
@@ -71,7 +71,7 @@ HttpAnswer explained(const Hearing& hearing, const ConnectionParts& parts, const
   KnownDecision known = known_of_decision(made.decision, made.facts, steps);
   known.rule = made.rules->policy.identity;
   Json json = explanation(steps, made.decision, hearing.host(envelope.mta_name), parts.check_mark, why_sentence(known));
-  // What is only observed must not be acted on.
+  // In mode observe, the program must not act on the decision.
   if (parts.mode == Mode::observe) {
     json["observed"] = verdict_name(made.decision.verdict);
     json["why"] = "Checked, because the mode is observe. In the mode enforce: " + why_sentence(known);
@@ -144,7 +144,7 @@ std::shared_ptr<void> MessageAnswers::Places::take(std::size_t most) {
     if (taken_ == most) return nullptr;
     ++taken_;
   }
-  // Also where there is no memory for it, the place is given back.
+  // The deleter releases the place, even if there is no memory for the shared pointer.
   return {this, [](Places* places) {
             const std::lock_guard lock(places->mutex_);
             --places->taken_;
@@ -152,13 +152,13 @@ std::shared_ptr<void> MessageAnswers::Places::take(std::size_t most) {
           }};
 }
 
-// A client that is slow, or has not sent its message yet, is not waited for.
+// A slow client, or one that has not sent its message yet, is not waited for.
 void MessageAnswers::Places::wait_until_free() noexcept {
   std::unique_lock lock(mutex_);
   is_free_.wait_for(lock, kUntilTaken, [this] { return taken_ == 0; });
 }
 
-// What was pushed before the end is done.
+// Tasks that were pushed before the end are still done.
 void MessageAnswers::work() noexcept {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -181,7 +181,7 @@ void MessageAnswers::push(Task task) {
   has_task_.notify_one();
 }
 
-// Who asks is told, and now and then the log: a program that is always refused has all its mail checked.
+// The program gets the reason, and now and then the log does: if a program is always refused, all its mail is checked.
 HttpAdmission MessageAnswers::refuse(unsigned status, std::string why) {
   ++refusals_;
   const auto now = std::chrono::steady_clock::now();
@@ -217,7 +217,7 @@ HttpAdmission MessageAnswers::admit(const HttpRequest& request) {
           .place = std::move(place),
           .answer_later = [this, envelope = *std::move(envelope)](std::string body, HttpReply reply) {
             push([this, envelope, body = std::move(body), reply = std::move(reply)] {
-              // There may be no memory for more.
+              // There may be no memory for more than this.
               HttpAnswer answer = {.status = 500, .content_type = std::string(), .body = std::string()};
               try {
                 answer = decide_posted(*parts_.get(), envelope, body);

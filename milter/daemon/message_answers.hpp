@@ -1,11 +1,11 @@
-// Decides whole messages for programs that have no milter, and ask at `lookup-socket`
-// (milter/lookup/posted_message.hpp). A message goes the way of every other one, Hearing, with the lists, the policy
-// and the verifier in use, and is in the log and the figures. It teaches nothing, renews nothing that was learned, and
-// no deeper checker is asked: the program does what follows.
+// Decides whole messages for programs that have no milter, and that send them to `lookup-socket`
+// (milter/lookup/posted_message.hpp). Hearing decides such a message like every other one, with the lists, the policy
+// and the verifier in use, and it appears in the log and the figures. But it teaches nothing and renews nothing that
+// was learned, and no deeper checker is asked: what happens next is up to the program.
 //
-// The asker is trusted as a mail server is: what it says of the client, of a login and of recipients counts, and
-// results of authentication in the message count by the same names, so it must have removed those of strangers. What is
-// proven by signatures it cannot make up.
+// The client program is trusted as a mail server is: what it says of the SMTP client, of a login and of recipients
+// counts. Authentication results in the message count by the same authserv-ids, so the program must have removed those
+// that came from outside. It cannot invent what signatures prove.
 #pragma once
 
 #include <spdlog/fwd.h>
@@ -29,14 +29,14 @@
 
 namespace bloomgate {
 
-// The decision with its explanation as JSON, as --explain has it; status 400 where the text is no message that
-// everybody reads alike. Takes as long as the decision. Throws std::bad_alloc.
+// Returns the decision with its explanation as JSON, as --explain prints it; status 400 if the text is not a message
+// that all programs read alike. Takes as long as the decision. Throws std::bad_alloc.
 HttpAnswer decide_posted(const ConnectionParts& parts, const PostedEnvelope& envelope, std::string_view text);
 
 class MessageAnswers {
  public:
-  // At most so many at once, each by a thread of its own. `parts` must outlive it. Without a token everybody who
-  // reaches the socket may ask. Throws BloomgateError{no_system_resource}.
+  // Decides at most `at_once` messages at the same time, each in its own thread. `parts` must outlive the object.
+  // Without a token, every program that reaches the socket may ask. Throws BloomgateError{no_system_resource}.
   MessageAnswers(const PartsSlot& parts, std::size_t at_once, std::optional<BearerToken> token,
                  std::shared_ptr<spdlog::logger> log);
   ~MessageAnswers();
@@ -46,17 +46,17 @@ class MessageAnswers {
   // For LookupServer. One thread at a time.
   HttpAdmission admit(const HttpRequest& request);
 
-  // Takes no others, and waits for those that are being decided, and a while for their answers to be taken. Before the
-  // end of the server that takes them.
+  // Accepts no further messages, waits for those that are being decided, and waits a limited time until their answers
+  // have been fetched. To be called before the server that fetches them ends.
   void stop() noexcept;
 
  private:
   using Task = std::function<void()>;
 
-  // Of messages, from their header to their answer.
+  // Slots for messages, each occupied from a message's header to its answer.
   class Places {
    public:
-    // Null: all are taken.
+    // Null if all are occupied.
     std::shared_ptr<void> take(std::size_t most);
     void wait_until_free() noexcept;
 
@@ -75,7 +75,7 @@ class MessageAnswers {
   const std::optional<BearerToken> token_;
   const std::shared_ptr<spdlog::logger> log_;
   Places places_;
-  std::chrono::steady_clock::time_point told_refusal_ = {};  // when the log was last told of one
+  std::chrono::steady_clock::time_point told_refusal_ = {};  // when a refusal was last logged
   std::uint64_t refusals_ = 0;                               // since then
 
   std::mutex mutex_;

@@ -47,7 +47,7 @@ MonitoringServer::MonitoringServer(const DaemonOptions& options, Monitor& monito
       printable(to_string(*options.metrics)));
 }
 
-// What was decided since the last second is history, too.
+// The decisions of the last second belong to the history, too.
 MonitoringServer::~MonitoringServer() {
   server_.reset();
   monitor_.end_second();

@@ -1,4 +1,4 @@
-// Shows what the daemon does to those who ask at the address of the option `metrics`.
+// Shows what the daemon does, to clients that connect to the address of the option `metrics`.
 #pragma once
 
 #include <spdlog/fwd.h>
@@ -17,8 +17,8 @@ namespace bloomgate {
 
 class MonitoringServer {
  public:
-  // Answers at the address that `options.metrics` is, until the end of the object; `monitor` must outlive it. Throws
-  // what ListeningSocket and HttpServer throw.
+  // Answers at the address `options.metrics` until the object is destroyed; `monitor` must outlive it. Throws what
+  // ListeningSocket and HttpServer throw.
   MonitoringServer(const DaemonOptions& options, Monitor& monitor, const std::shared_ptr<spdlog::logger>& log);
   ~MonitoringServer();
   MonitoringServer(const MonitoringServer&) = delete;
@@ -27,7 +27,7 @@ class MonitoringServer {
  private:
   Monitor& monitor_;
   ListeningSocket socket_;
-  HistoryFile history_;  // behind the socket: a daemon that is not the one that serves leaves the file alone
+  HistoryFile history_;  // after the socket: a daemon that cannot listen leaves the file unchanged
   std::optional<HttpServer> server_;
 };
 

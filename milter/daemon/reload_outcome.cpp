@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kAccepted = "accepted";
 constexpr std::string_view kRefused = "refused";
 
-// How often the daemon is looked after while it reloads: its end leaves no trace in the folder.
+// How often the reload checks whether the daemon is still alive: its end leaves no trace in the folder.
 constexpr std::chrono::milliseconds kLookAfterDaemon{500};
 
 std::string outcome_path(const std::string& folder) {

@@ -22,7 +22,7 @@ SenderStanding standing_of(const Decision& decision) noexcept {
   return decision.reason == Reason::revoked ? SenderStanding::revoked : SenderStanding::neither;
 }
 
-// Look-ups are answered without it.
+// If this fails, look-ups are answered without it.
 std::unique_ptr<MessageAnswers> answers_for_messages(const DaemonOptions& options, const PartsSlot& parts,
                                                      const std::shared_ptr<spdlog::logger>& log) {
   if (options.lookup_messages == 0) return nullptr;
@@ -72,7 +72,7 @@ SenderLookups::SenderLookups(const DaemonOptions& options, const Judge& judge, c
       address);
 }
 
-// The server's thread takes the last answers.
+// The server's thread fetches the last answers.
 SenderLookups::~SenderLookups() {
   if (messages_) messages_->stop();
 }

@@ -15,10 +15,10 @@
 
 namespace bloomgate {
 
-// Whether it answers for what was learned, by the options in force.
+// Whether the daemon answers look-ups of learned entries, by the options in force.
 class LearnedLookUps {
  public:
-  // `started_with` must outlive the object: its address is that of the socket.
+  // `started_with` must outlive the object: its lookup-socket is the address on which the socket listens.
   LearnedLookUps(const DaemonOptions& started_with, std::shared_ptr<spdlog::logger> log)
       : started_with_(started_with), log_(std::move(log)) {}
 
@@ -31,12 +31,12 @@ class LearnedLookUps {
   const DaemonOptions& started_with_;
   const std::shared_ptr<spdlog::logger> log_;
   std::atomic<Judge::AskLearned> rule_{Judge::AskLearned::no};
-  std::string told_;  // the log's last line about that
+  std::string told_;  // the last line that was logged about this
 };
 
 class SenderLookups {
  public:
-  // Answers until the end of the object; the references must outlive it. Throws what ListeningSocket and LookupServer
+  // Answers until the object is destroyed; the references must outlive it. Throws what ListeningSocket and LookupServer
   // throw.
   SenderLookups(const DaemonOptions& options, const Judge& judge, const LearnedLookUps& learned, const PartsSlot& parts,
                 const std::shared_ptr<spdlog::logger>& log);

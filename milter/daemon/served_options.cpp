@@ -63,14 +63,14 @@ std::shared_ptr<const DeepCheck> make_deep_check(const DaemonOptions& options, c
   return std::make_shared<const DeepCheck>(options.deep_check);
 }
 
-// A spammer is named at level warn, whether the lines of single messages are logged or not.
+// A sample that is spam is logged at level warn, whether or not the lines of single messages are logged.
 void report_sample(SampleAnswer answer, std::string_view line, const ConnectionParts& common) noexcept {
   if (common.monitor != nullptr) common.monitor->tally().note_sample(answer);
   if (line.empty()) return;
   try {
     common.log->log(answer == SampleAnswer::ham ? spdlog::level::info : spdlog::level::warn, "{}", line);
   } catch (const std::exception&) {
-    // It is counted.
+    // The sample is already counted.
   }
 }
 

@@ -13,8 +13,8 @@
 namespace bloomgate {
 namespace {
 
-// A file is loaded when nothing has changed for a moment, since editors change it in several steps. But somebody who
-// keeps changing it must not delay that for ever.
+// A file is loaded when nothing has changed for a moment, since editors change it in several steps. But a program that
+// keeps changing it must not delay this for ever.
 constexpr std::chrono::milliseconds kQuiet{200};
 constexpr std::chrono::milliseconds kLongestUnrest{2000};
 constexpr std::chrono::milliseconds kLookForFolder{1000};
@@ -49,7 +49,7 @@ std::unique_ptr<FilterGuard> Supervisor::make_guard(const DaemonOptions& options
 void Supervisor::load_first() {
   put_into_use(loader_.load({.wanted = options_}));
   look_at_folders(options_);
-  look_for_replaced();  // which may have come while the others were loaded
+  look_for_replaced();  // which may have arrived while the others were loaded
   tell_monitor({});
 }
 
@@ -89,7 +89,7 @@ void Supervisor::look_for_replaced() {
     note_change();
 }
 
-// The time passes without any event.
+// This happens as time passes, without any event.
 void Supervisor::drop_overdue() {
   auto loaded = loader_.without_overdue(options_, slot_.get()->parts(), std::chrono::system_clock::now());
   if (!loaded) return;
@@ -128,7 +128,7 @@ void Supervisor::reload() {
     look_at_folders(options_);
     loaded = load(options_, ReadWhitelists::none);
   }
-  // What is wrong with an exact list in use ends as soon as its file is good again (exact-list-lost tells of it).
+  // The fault of an exact list in use ends as soon as its file is valid again (exact-list-lost reports it).
   const std::string refusal = joined(faults);
   append(faults, loaded->lost);
   put_into_use(*std::move(loaded));
@@ -148,7 +148,7 @@ void Supervisor::reload_changed() {
   look_at_folders(options_);
   ListLoader::Loaded loaded = load(options_, ReadWhitelists::replaced);
   const std::vector<std::string> refused = loaded.refused;
-  std::vector<std::string> all_refused = refused;  // another whitelist that is good does not mend these
+  std::vector<std::string> all_refused = refused;  // another valid whitelist does not fix these
   append(all_refused, loaded.still_refused);
   std::vector<std::string> faults = loaded.lost;
   append(faults, refused);
@@ -248,7 +248,7 @@ void Supervisor::tell_monitor(std::string refusal) const {
   monitor_->set_standing({options_.identity, waits_for_restart_, std::move(refusal)});
 }
 
-// What is wrong comes first: the doctor looks for it there.
+// Faults come first: the doctor looks for them there.
 std::string Supervisor::current_status() const {
   std::string status;
   if (results_.missing()) status.append(kNoTrustedResults).append("; ");

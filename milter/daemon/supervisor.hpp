@@ -1,6 +1,6 @@
-// The daemon's life after its start: waits for events, takes in the configuration and the lists again when asked, and
-// lists that have been changed or replaced, and ends when told to. ListLoader loads them. Runs in the main thread.
-// Sessions run in libmilter's threads and see only the slot's content.
+// The daemon's life after its start. The supervisor waits for events. When asked, it reads the configuration and the
+// lists again, and it loads lists that were changed or replaced. It ends when told to. ListLoader loads the lists. Runs
+// in the main thread. Sessions run in libmilter's threads and see only the content of the slot.
 #pragma once
 
 #include <spdlog/fwd.h>
@@ -24,49 +24,52 @@
 
 namespace bloomgate {
 
-// What the configuration says at a reload.
+// What the configuration says after a reload.
 struct NewSettings {
   DaemonOptions options = {};
   std::function<void()> put_into_use = nullptr;         // what is not about lists; must not throw
-  std::vector<std::string_view> wait_for_restart = {};  // options that have changed, and cannot be taken in
+  std::vector<std::string_view> wait_for_restart = {};  // changed options that a running daemon cannot apply
 };
 
-// Reads the configuration again. Throws if it cannot be used.
+// Reads the configuration again. Throws if it is unusable.
 using ReadSettings = std::function<NewSettings()>;
 
 class Supervisor {
  public:
-  // The references must outlive the object, as must `monitor`; null: nobody watches. Without `read_settings` a reload
-  // is about lists only. Throws what FileWatch throws.
+  // The references must outlive the object, and so must `monitor`, if it is not null (null: there is no monitoring).
+  // Without `read_settings` a reload is about lists only. Throws what FileWatch throws.
   Supervisor(DaemonOptions options, ListSlot& slot, Wakeup& wakeup, const ResultsWatch& results,
              std::shared_ptr<spdlog::logger> log, ReadSettings read_settings = nullptr, Monitor* monitor = nullptr);
 
-  // For the status, from the main thread before run(): why nothing is learned; empty: nothing is wrong.
+  // For the status: `fault` returns why nothing is learned, or an empty text if there is no fault. To be called from
+  // the main thread before run().
   void set_learning_fault(std::function<std::string()> fault) { learning_fault_ = std::move(fault); }
 
-  // The first load. Throws BloomgateError if a list cannot be used. If a whitelist may be missing, it only logs that,
-  // and the slot has no whitelist. It is loaded as soon as its file is there and good.
+  // The first load. Throws BloomgateError if a list cannot be used. If a whitelist may be missing, load_first() only
+  // logs the error, and the slot has no such whitelist. The whitelist is loaded as soon as its file exists and is
+  // valid.
   void load_first();
 
-  // Tells systemd that the daemon is ready, and handles events until the daemon is to end. Returns whether it was told
-  // to end; otherwise libmilter has ended by itself.
+  // Notifies systemd that the daemon is ready, and handles events until the daemon has to end. Returns true if it was
+  // told to end, and false if libmilter has ended by itself.
   bool run();
 
-  // Reads the configuration and loads all lists again. If the configuration cannot be used, or a list that is new in
-  // it, everything stays as it is, but for changed exact lists. If a whitelist in use cannot be used any more, the slot
-  // keeps what it has; but a whitelist is damaged if the file that is refused is the very file in use. What became of
-  // it is left in the runtime folder (reload_outcome.hpp).
+  // Reads the configuration and loads all lists again. If the configuration is unusable, or a list that is new in it
+  // is, everything stays unchanged, except that changed exact lists are used. If a whitelist in use cannot be loaded
+  // any more, the slot keeps the loaded one; that one is marked damaged if the refused file is the very file in use.
+  // The outcome of the reload is written into the runtime folder (reload_outcome.hpp).
   void reload();
 
-  // The same for lists that have changed: revoked, extra and opt-out, which are read whenever anything changes, and
-  // whitelists of which another file, or another store, is there than at the last attempt to load them; so a file that
-  // was refused is not read again and again. An exact list that can no longer be used is not kept: the operator may
-  // just have revoked somebody, or taken somebody out of extra. Without revoked or opt-out the daemon delivers no
+  // The same for lists that have changed. The exact lists revoked, extra and opt-out are read whenever anything
+  // changes. A whitelist is read if its file or its store differs from the last attempt to load it; so a refused file
+  // is not read again and again. If an exact list can no longer be used, its old content is dropped, since the operator
+  // may just have revoked a sender, or removed one from extra. Without revoked or opt-out the daemon delivers no
   // message.
   void reload_changed();
 
-  // How often the supervisor looks for whitelists that no event has told of: their folder may be reached through a link
-  // that leads elsewhere now, or be on a file system of another machine. One stat(2) for each file.
+  // How often the supervisor looks for new whitelist files that caused no event: the path to their folder may have a
+  // link that now points elsewhere, or the folder may be on another machine's file system. Costs one stat(2) for each
+  // file.
   static constexpr std::chrono::milliseconds kLookForWhitelists{10'000};
 
  private:
@@ -102,10 +105,10 @@ class Supervisor {
   ListLoader loader_;
   FileWatch watch_;
   std::unique_ptr<FilterGuard> guard_;
-  std::string waits_for_restart_;  // for the status; empty: nothing does
+  std::string waits_for_restart_;  // for the status; empty: no option does
   bool is_blind_ = false;          // a folder cannot be watched
   Clock::time_point next_look_ = Clock::now() + kLookForWhitelists;
-  // The first and the last of a series of changes.
+  // The first and the last change of a series.
   std::optional<Clock::time_point> first_change_;
   Clock::time_point last_change_;
 };

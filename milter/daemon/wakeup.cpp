@@ -62,7 +62,7 @@ Wakeup::Events Wakeup::wait(int descriptor, std::optional<std::chrono::milliseco
     }
     std::array<pollfd, 2> posted = {pollfd{.fd = eventfd_.get(), .events = POLLIN, .revents = 0},
                                     pollfd{.fd = descriptor, .events = POLLIN, .revents = 0}};
-    poll(posted.data(), posted.size(), milliseconds);  // a signal interrupts it, which does as well
+    poll(posted.data(), posted.size(), milliseconds);  // a signal interrupts it, which has the same effect
     std::uint64_t count = 0;
     static_cast<void>(!read(eventfd_.get(), &count, sizeof count));
     if (posted[1].revents != 0) return pending_.exchange(0);

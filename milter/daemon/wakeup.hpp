@@ -17,8 +17,8 @@ class Wakeup {
   static constexpr Events kStop = 2;         // end the daemon
   static constexpr Events kDamage = 4;       // a whitelist in use turned out to be damaged
   static constexpr Events kMilterEnded = 8;  // libmilter has returned
-  static constexpr Events kLearning = 32;    // learning has stopped, or goes on again
-  static constexpr Events kResults = 16;     // trusted authentication results have stopped coming, or come again
+  static constexpr Events kLearning = 32;    // learning has stopped or resumed
+  static constexpr Events kResults = 16;     // trusted authentication results have stopped or resumed
 
   // Throws BloomgateError{no_system_resource}.
   Wakeup();
@@ -26,8 +26,8 @@ class Wakeup {
   // Safe from any thread and from signal handlers.
   void post(Events events) noexcept;
 
-  // Waits for an event, and takes all that there are. Returns none if `descriptor` has become readable or `limit` is
-  // over. One thread only.
+  // Waits for an event, and takes all that are pending. Returns no event if `descriptor` has become readable or `limit`
+  // has passed. To be called by one thread only.
   Events wait(int descriptor = -1, std::optional<std::chrono::milliseconds> limit = std::nullopt) noexcept;
 
  private:
@@ -39,10 +39,10 @@ class Wakeup {
 // main thread should get these signals: see hold_signals().
 void route_signals(Wakeup& wakeup);
 
-// Keeps these signals from the calling thread, and from all threads that it starts from now on; release_signals() lets
-// them through again in the calling thread. libmilter waits for SIGTERM, SIGINT and SIGHUP in its own thread, but the
-// kernel offers a process's signal to the main thread first, unless that holds it back. If libmilter gets one after
-// all, it stops by itself, which takes up to five seconds.
+// hold_signals() blocks these signals in the calling thread, and in all threads that it starts from now on;
+// release_signals() unblocks them in the calling thread. libmilter waits for SIGTERM, SIGINT and SIGHUP in its own
+// thread, but the kernel offers a process's signal to the main thread first, unless that thread blocks it. If libmilter
+// does get one, it stops by itself, which takes up to five seconds.
 void hold_signals();
 void release_signals();
 

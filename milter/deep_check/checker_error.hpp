@@ -1,5 +1,5 @@
-// One server has given no verdict: it could not be reached, did not answer in time, or answered nonsense. The clients
-// and the parsers of this folder throw it; Checkers catches it and goes on to the next server.
+// One server has given no verdict: it was unreachable, did not answer in time, or sent an invalid answer. The clients
+// and the parsers of this folder throw this error; Checkers catches it and continues with the next server.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace bloomgate {
 
-// `what()` does not name the server. It may hold any bytes that the server sent, a bounded number of them.
+// `what()` does not name the server. It may contain any bytes that the server sent, up to a bounded number.
 class CheckerError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,6 +1,6 @@
-// The configured checkers, rspamd or SpamAssassin's spamd. Asks them for their verdict on a message, in their order,
-// until one answers; a server that failed is tried last for a while. DeepCheck calls it and waits. One object serves
-// the daemon; safe from any thread.
+// The configured checkers, rspamd or SpamAssassin's spamd. Asks them in their order for a verdict on a message, until
+// one answers. A server that has failed comes last for a while. DeepCheck calls it and waits. One object serves the
+// daemon; safe from any thread.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,7 @@
 
 namespace bloomgate {
 
-// No server has answered in time. `what()` names each one and what was wrong with it; it is one line of printable
-// ASCII.
+// No server has answered in time. `what()` names each server and its fault, in one line of printable ASCII.
 class DeepCheckError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -32,8 +31,8 @@ class Checkers {
   // `options.servers` is not empty. Throws std::bad_alloc.
   explicit Checkers(DeepCheckOptions options);
 
-  // Takes up to options.timeout. With several servers each gets an equal share of the time that is left, so that a
-  // server that hangs leaves time for the next. Throws DeepCheckError, MessageTextError, std::bad_alloc.
+  // Takes up to options.timeout. If there are several servers, each gets an equal share of the remaining time, so that
+  // a server that hangs leaves time for the next one. Throws DeepCheckError, MessageTextError, std::bad_alloc.
   DeepResult ask(const Envelope& envelope, const MessageText& message);
 
  private:
@@ -42,11 +41,11 @@ class Checkers {
   ServerOrder order_;
 };
 
-// Asks checkers of these options. Throws std::bad_alloc.
+// Makes a function that asks the checkers of these options. Throws std::bad_alloc.
 AskChecker ask_checkers(DeepCheckOptions options);
 
-// Whether a configured checker answers at all; it gets no message. Empty if it answers in time (rspamd: GET /ping,
-// spamd: PING); else what is wrong, in printable ASCII, without the server's name. For the doctor. Throws
+// Whether a configured checker answers at all; it gets no message (rspamd: GET /ping, spamd: PING). Returns an empty
+// text if it answers in time, else the fault, in printable ASCII, without the server's name. For the doctor. Throws
 // std::bad_alloc.
 std::string reach(const DeepCheckServer& server, std::chrono::milliseconds timeout);
 

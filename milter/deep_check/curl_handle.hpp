@@ -1,5 +1,5 @@
-// One connection to a checker, made by libcurl: it finds the host, connects to a port or a unix socket, and keeps to
-// the deadline. Used by the clients; by one thread.
+// One connection to a checker, made by libcurl, which resolves the host, connects to a port or a unix socket, and keeps
+// the deadline. Used by the clients; for one thread.
 #pragma once
 
 #include <curl/curl.h>
@@ -12,8 +12,8 @@
 
 namespace bloomgate {
 
-// Must be called before the program has a second thread, since libcurl's own set-up is not thread-safe everywhere.
-// Further calls do no harm. Throws std::runtime_error.
+// Must be called before the program has a second thread, since libcurl's own set-up is not thread-safe on every system.
+// Further calls are harmless. Throws std::runtime_error.
 void prepare_curl();
 
 // The time left until the deadline, at least 1. Throws CheckerError if the deadline has passed.
@@ -21,8 +21,8 @@ long milliseconds_until(Deadline deadline);
 
 class CurlHandle {
  public:
-  // It ignores the environment (no proxy), uses no signal, and follows no redirection. It talks only to the given
-  // server, by HTTP or HTTPS. Throws CheckerError.
+  // The handle ignores the environment (no proxy), uses no signals, and follows no redirections. It talks only to the
+  // given server, by HTTP or HTTPS. Throws CheckerError.
   CurlHandle();
   CurlHandle(const CurlHandle&) = delete;
   CurlHandle& operator=(const CurlHandle&) = delete;
@@ -33,7 +33,7 @@ class CurlHandle {
     require(curl_easy_setopt(curl_.get(), option, value));
   }
 
-  // What it connects to: a unix socket's path, or a family of addresses.
+  // Where to connect: the path of a unix socket, or a family of addresses.
   void set_address(const SocketAddress& address);
 
   // Connects, sends and receives as set up. Throws CheckerError with libcurl's text.

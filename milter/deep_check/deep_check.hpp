@@ -1,6 +1,6 @@
-// The deeper check of a message: asks a checker for its verdict, and decides from that what happens to the message.
-// Connection calls it at the end of a message, from all session threads at once; each waits for the answer. Knows
-// nothing of libmilter; logs nothing.
+// The deeper check of a message: asks a checker for its verdict, and derives from the verdict what happens to the
+// message. Connection calls it at the end of a message, from all session threads concurrently; each waits for the
+// answer. Does not depend on libmilter; logs nothing.
 #pragma once
 
 #include <chrono>
@@ -19,24 +19,24 @@ namespace bloomgate {
 
 class DeepCheck {
  public:
-  // Asks the checkers of the options. Throws std::bad_alloc.
+  // Uses the checkers of the options. Throws std::bad_alloc.
   explicit DeepCheck(const DeepCheckOptions& options);
 
   DeepCheck(DeepCheckOptions options, AskChecker ask);
 
   const DeepCheckOptions& options() const noexcept { return options_; }
 
-  // How much of a message is recorded, and where.
+  // How much of a message is kept, and where.
   MessageText::Limits text_limits() const;
 
   // Whether a message with that decision is checked.
   static bool is_for(const Decision& decision) noexcept;
 
-  // Takes as long as the checker does, within the options' timeout. The message's text is recorded. Throws
-  // std::bad_alloc only.
+  // Takes as long as the checker does, up to the timeout of the options. `message` must have recorded the text of the
+  // message. Throws only std::bad_alloc.
   DeepOutcome check(const MessageRecorder& message, const EndOfMessage& end) const;
 
-  // The fields for a message that goes on without a check, if there is no memory to say more.
+  // The fields for a message that continues without a check, used if there is no memory for more detail.
   std::span<const ResultField> fallback_fields() const noexcept { return fallback_fields_; }
 
  private:

@@ -27,8 +27,8 @@ SpamAction action_for(DeepVerdict verdict, const DeepCheckOptions& options) noex
   return options.on_reject;
 }
 
-// Some texts of a checker begin with their own status code, as "4.7.1 The virus check is not available" (RFC 3463
-// section 2). The reply has a code that fits the action.
+// Some texts of a checker begin with their own status code, such as "4.7.1 The virus check is not available" (RFC 3463
+// section 2). The reply already has a code that fits the action.
 std::string_view without_status_code(std::string_view text) noexcept {
   const std::size_t end = text.find_first_not_of("0123456789.");
   const std::string_view code = text.substr(0, end);

@@ -1,4 +1,4 @@
-// What a checker says of a message. Plain values.
+// What a checker says about a message. Plain values.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@ namespace bloomgate {
 
 enum class DeepVerdict {
   ham,
-  spam,         // to be marked: SpamAssassin's spam, rspamd's "add header" and "rewrite subject"
-  soft_reject,  // rspamd: to be put off
+  spam,         // the message gets a mark: SpamAssassin's spam, rspamd's "add header" and "rewrite subject"
+  soft_reject,  // rspamd: to be deferred
   reject,       // rspamd: to be rejected
 };
 
-// Whether the checker calls it spam. What it wants to be put off may be good.
+// Whether the checker calls the message spam. A message that the checker only wants deferred may be good.
 constexpr bool is_spam(DeepVerdict verdict) noexcept {
   return verdict == DeepVerdict::spam || verdict == DeepVerdict::reject;
 }
@@ -32,7 +32,7 @@ struct DeepSymbol {
   friend bool operator==(const DeepSymbol&, const DeepSymbol&) = default;
 };
 
-// More tests of a checker are not shown, and no more of a server's name is logged.
+// Limits on the number of a checker's tests that are shown, and on the logged part of a server's name.
 inline constexpr std::size_t kMaxSymbols = 200;
 inline constexpr std::size_t kMaxLoggedServerBytes = 200;
 
@@ -40,13 +40,13 @@ inline constexpr std::size_t kMaxLoggedServerBytes = 200;
 struct DeepResult {
   DeepVerdict verdict = DeepVerdict::ham;
   double score = 0;
-  double spam_threshold = 0;               // from this score on it is spam
-  double reject_threshold = 0;             // rspamd: from this score on it is rejected
+  double spam_threshold = 0;               // from this score on, the message is spam
+  double reject_threshold = 0;             // rspamd: from this score on, the message is rejected
   std::string action = {};                 // rspamd: its own name for the action, "add header"; empty for SpamAssassin
   std::vector<DeepSymbol> symbols = {};    // the heaviest first, if scores are known
   std::string smtp_message = {};           // the checker's text for the client, if it has one
   std::string server = {};                 // the server that answered, as configured
-  std::vector<std::string> failures = {};  // the faults of the servers that were tried before it
+  std::vector<std::string> failures = {};  // what went wrong with the servers that were tried before
 };
 
 }  // namespace bloomgate

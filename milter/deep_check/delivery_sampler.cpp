@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The places of `options` are for messages that wait for their answer.
+// The slots of `options` are for messages that wait for their answer, so the sampler gets its own slot.
 AskChecker ask_with_a_place_of_its_own(DeepCheckOptions options) {
   options.connections = 1;
   return ask_checkers(std::move(options));
@@ -44,7 +44,7 @@ std::string line_of(const DeliverySample& sample, const DeepResult* result, Cloc
   return line;
 }
 
-// A message that is larger alone may wait alone.
+// A message that alone exceeds the limits may wait if the queue is empty.
 class SampleRoom : public RoomForItems<DeliverySample> {
  public:
   explicit SampleRoom(const DeliverySampler::Limits& limits) noexcept
@@ -88,7 +88,7 @@ std::string_view sample_answer_name(SampleAnswer answer) noexcept {
   return word_of(kWords, answer);
 }
 
-// What waits for the checker. Its thread has a share of it.
+// The messages that wait for the checker. The thread shares ownership.
 class DeliverySampler::Queue {
  public:
   Queue(AskChecker ask, Report report, const Limits& limits)
@@ -101,7 +101,8 @@ class DeliverySampler::Queue {
   void drop() noexcept { report(SampleAnswer::dropped, {}); }
 
   void stop() noexcept {
-    // What it holds ends here, not with the thread: that may wait for a checker still when the log is gone.
+    // The report's captures are destroyed here, not with the thread, which may still wait for a checker after the log
+    // is gone.
     Report unused;
     {
       const std::lock_guard lock(mutex_);
@@ -140,8 +141,8 @@ class DeliverySampler::Queue {
   }
 
   const AskChecker ask_;
-  std::mutex mutex_;  // for the report
-  Report report_;     // none once it is stopped
+  std::mutex mutex_;  // protects the report
+  Report report_;     // null once stopped
   BoundedQueue<DeliverySample, SampleRoom> waiting_;
 };
 
@@ -152,7 +153,8 @@ DeliverySampler::DeliverySampler(double share, AskChecker ask, Report report, Li
     : share_(share), queue_(std::make_shared<Queue>(std::move(ask), std::move(report), limits)) {
   try {
     const HeldSignals held;
-    // It may wait for a checker when the sampler ends, and then ends with its share of the queue.
+    // The thread may wait for a checker when the sampler ends; it then ends by itself, since it shares ownership of the
+    // queue.
     std::thread([queue = queue_] { queue->run(); }).detach();
   } catch (const std::system_error& error) {
     throw BloomgateError(ErrorCode::no_system_resource,

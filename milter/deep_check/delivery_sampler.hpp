@@ -1,9 +1,9 @@
-// Shows some of the delivered messages to a checker, to learn how many of them it calls spam. A message that is shown
-// was answered already, and nothing of the answer comes back to it.
+// Shows some of the delivered messages to a checker, to learn how many of them it calls spam. The mail server has
+// already had its answer for such a message, and the checker's verdict does not change it.
 //
-// Sessions draw and offer; one thread asks, one message after the other, with a place at the checker of its own, so
-// that no message that is checked for its own sake waits for it. What waits is bounded in number, in memory and on the
-// disk: a message for which there is no room is left out, and counted. Safe from any thread. Logs nothing.
+// Session threads draw and offer messages. One thread asks the checker, one message after the other, and uses its own
+// slot at the checker, so that no message that needs a real check has to wait for it. The queue is bounded in number,
+// in memory and on disk: a message that does not fit is dropped and counted. Safe from any thread. Logs nothing.
 #pragma once
 
 #include <chrono>
@@ -21,12 +21,12 @@
 
 namespace bloomgate {
 
-// What became of a sample.
+// The outcome of a sample.
 enum class SampleAnswer : std::uint8_t {
-  ham,     // and what rspamd wants to be put off
-  spam,    // and what rspamd wants to be rejected
+  ham,     // also a message that rspamd wants deferred
+  spam,    // also a message that rspamd wants rejected
   failed,  // no checker has answered
-  dropped  // there was no room for it, or its text could not be kept: it was not asked about
+  dropped  // the queue was full, or the text could not be kept: no checker was asked
 };
 inline constexpr std::size_t kSampleAnswers = 4;
 
@@ -37,9 +37,9 @@ std::string_view sample_answer_name(SampleAnswer answer) noexcept;
 struct DeliverySample {
   Envelope envelope;
   MessageText text;
-  std::string who;  // of its line in the log: `queue_id=… sender=…`
-  std::string why;  // it was delivered: `identity=… whitelist=… header_from=…`
-  // Called before the report where a checker has answered; may be empty, must not throw.
+  std::string who;  // the sender's part of its line in the log: `queue_id=… sender=…`
+  std::string why;  // why it was delivered: `identity=… whitelist=… header_from=…`
+  // Called before the report if a checker has answered; may be empty, must not throw.
   std::function<void(bool is_spam)> on_answer = nullptr;
 };
 
@@ -52,7 +52,7 @@ class DeliverySampler {
   // and for a sample that was dropped it is empty. Must not throw, nor call the sampler.
   using Report = std::function<void(SampleAnswer, std::string_view line)>;
 
-  // What may wait. A message that is larger alone may wait alone.
+  // How much may wait in the queue. A message that alone exceeds a limit may wait if the queue is empty.
   struct Limits {
     std::size_t messages = 16;
     std::size_t memory_bytes = std::size_t{8} << 20;
@@ -63,35 +63,35 @@ class DeliverySampler {
   // BloomgateError{no_system_resource}.
   DeliverySampler(const DeepCheckOptions& options, Report report);
 
-  // With answers from elsewhere.
+  // Gets the answers from `ask` instead.
   DeliverySampler(double share, AskChecker ask, Report report, Limits limits);
 
-  // As stop().
+  // Calls stop().
   ~DeliverySampler();
   DeliverySampler(const DeliverySampler&) = delete;
   DeliverySampler& operator=(const DeliverySampler&) = delete;
 
   double share() const noexcept { return share_; }
 
-  // Whether a message is drawn. By random numbers of the system, so that no sender can know. If there are none, it is
-  // not drawn.
+  // Whether the next message is drawn. Uses the system's random numbers, so that no sender can predict it. If there are
+  // no random numbers, the message is not drawn.
   bool draw() const noexcept;
 
-  // Takes a delivered message; waits for no checker.
+  // Queues a delivered message; does not wait for a checker.
   void offer(DeliverySample sample) noexcept;
 
-  // One that was drawn cannot be offered.
+  // Counts a message that was drawn but cannot be offered.
   void drop() noexcept;
 
-  // Forgets what waits, and reports nothing any more once it has returned. Waits for a report that is being made, but
-  // not for a checker: the thread ends when that has answered, or at its time-out.
+  // Drops the queue; after it has returned, nothing is reported any more. Waits for a report that is in progress, but
+  // not for a checker: the thread ends when the checker has answered, or at the time-out.
   void stop() noexcept;
 
  private:
   class Queue;
 
   const double share_;
-  const std::shared_ptr<Queue> queue_;  // with the thread, which may outlive the sampler
+  const std::shared_ptr<Queue> queue_;  // shared with the thread, which may outlive the sampler
 };
 
 }  // namespace bloomgate

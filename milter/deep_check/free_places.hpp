@@ -1,4 +1,4 @@
-// Limits how many messages are checked at once. When all places are taken, the next message waits for one, up to a
+// Limits how many messages are checked at once. If all slots are occupied, the next message waits for one, up to a
 // deadline. Safe from any thread.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace bloomgate {
 
 class FreePlaces {
  public:
-  // Returns its place when it is destroyed.
+  // A slot, which is released when this object is destroyed.
   class Place {
    public:
     explicit Place(FreePlaces* places = nullptr) noexcept : places_(places) {}
@@ -29,7 +29,7 @@ class FreePlaces {
 
   explicit FreePlaces(std::size_t count) : free_(count) {}
 
-  // An empty place if none is free by then.
+  // Returns an empty place if no slot becomes free in time.
   Place take(std::chrono::steady_clock::time_point deadline);
 
  private:

@@ -10,7 +10,8 @@
 namespace bloomgate {
 namespace {
 
-// The data of libcurl's callbacks. They are C, so an exception is kept, and thrown when libcurl has returned.
+// The data of libcurl's callbacks. These are C functions, so an exception is stored, and thrown when libcurl has
+// returned.
 struct Exchange {
   const MessageText* message = nullptr;
   std::uint64_t sent = 0;
@@ -37,7 +38,8 @@ int rewind_message(void* data, curl_off_t offset, int origin) {
   return CURL_SEEKFUNC_OK;
 }
 
-// Adds the received bytes to a count of at most `max_bytes`; beyond that returns false, and the exchange has failed.
+// Adds the received bytes to a count of at most `max_bytes`; if that is exceeded, returns false, and the exchange has
+// failed.
 bool count_bytes(Exchange& exchange, const char* what, std::size_t before, std::size_t bytes, std::size_t max_bytes) {
   if (bytes <= max_bytes - before) return true;
   exchange.exception = std::make_exception_ptr(

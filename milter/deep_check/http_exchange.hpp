@@ -13,10 +13,10 @@
 
 namespace bloomgate {
 
-// The fields of a request's header. Values must hold no line break.
+// The header fields of a request. Values must not contain line breaks.
 class RequestFields {
  public:
-  // Without a value there is no field. Throws std::bad_alloc.
+  // An empty value adds no field. Throws std::bad_alloc.
   void add(const char* name, const std::string& value);
 
   // Removes a field that libcurl would add itself.

@@ -58,7 +58,7 @@ std::string PlainConnection::receive_all(std::size_t max_bytes) {
     const ssize_t count = recv(socket_, buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (count == 0) return received;
     if (count < 0 && errno != EAGAIN && errno != EINTR) {
-      // The server may reset the connection once it has said why it takes no more.
+      // The server may reset the connection after it has said why it accepts no more.
       if (errno == ECONNRESET && !received.empty()) return received;
       fail("receive", errno);
     }

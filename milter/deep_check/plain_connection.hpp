@@ -1,5 +1,5 @@
-// A connection to a server that talks neither HTTP nor TLS, through a port or a unix socket. No call lasts beyond the
-// deadline, whatever the server does or does not do. Used by the clients; by one thread.
+// A connection to a server that speaks neither HTTP nor TLS, through a port or a unix socket. No call lasts beyond the
+// deadline, whatever the server does. Used by the clients; for one thread.
 #pragma once
 
 #include <string>
@@ -16,15 +16,15 @@ class PlainConnection {
   // Throws CheckerError; std::bad_alloc.
   PlainConnection(const SocketAddress& address, Deadline deadline);
 
-  // False if the server accepts no more; it may have said why. Throws CheckerError.
+  // Returns false if the server accepts no more data; it may have sent a reason. Throws CheckerError.
   bool send(std::string_view bytes);
 
-  // Ends our side, and returns what the server says until it closes the connection. Throws CheckerError if that is more
-  // than `max_bytes`.
+  // Ends our side of the connection, and returns what the server sends until it closes the connection. Throws
+  // CheckerError if that is more than `max_bytes`.
   std::string receive_all(std::size_t max_bytes);
 
  private:
-  // Until then or the deadline; a call after the deadline throws.
+  // Waits for these events, at most until the deadline; a call after the deadline throws.
   void wait_for(short events);
 
   CurlHandle curl_;

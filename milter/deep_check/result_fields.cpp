@@ -10,7 +10,7 @@
 namespace bloomgate {
 namespace {
 
-// The column at which a line is folded; a piece stays whole. The field's name takes some of the 78 columns (RFC 5322
+// The column at which a line is folded; a piece is not split. The field's name takes some of the 78 columns (RFC 5322
 // section 2.1.1).
 constexpr std::size_t kLineBytes = 60;
 constexpr std::size_t kMaxFieldBytes = 8000;
@@ -21,12 +21,12 @@ double shown(double score) {
   return std::clamp(score, -kMaxScore, kMaxScore);
 }
 
-// Puts pieces one after the other and folds between them.
+// Joins pieces and folds between them.
 class FoldedText {
  public:
   explicit FoldedText(std::string first) : text_(std::move(first)), line_bytes_(text_.size()) {}
 
-  // `space` goes between the pieces where the line is not folded. False if there is no room for more.
+  // `space` separates the pieces where the line is not folded. Returns false if there is no room for more.
   bool add(std::string_view piece, std::string_view space) {
     if (text_.size() + piece.size() > kMaxFieldBytes) return false;
     const bool fits = line_bytes_ + space.size() + piece.size() <= kLineBytes;

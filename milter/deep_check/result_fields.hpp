@@ -1,5 +1,5 @@
-// The header fields that tell mail programs and filters what a deeper check said, in the forms that SpamAssassin and
-// rspamd have made usual:
+// The header fields that tell mail programs and filters what a deeper check has found, in the forms that SpamAssassin
+// and rspamd have established:
 //
 //     X-Spam-Status: Yes, score=12.3 required=5.0 tests=BAYES_99,URIBL_BLACK
 //     X-Spam-Flag: YES
@@ -17,8 +17,8 @@
 
 namespace bloomgate {
 
-// A value may be folded; "\n\t" separates its lines, as libmilter requires. It is printable ASCII of at most some ten
-// thousand bytes; if there is more, the end is left out.
+// A value may be folded; "\n\t" separates its lines, as libmilter requires. It is printable ASCII of at most about ten
+// thousand bytes; longer values are cut off at the end.
 struct ResultField {
   std::string name;
   std::string value;
@@ -26,10 +26,10 @@ struct ResultField {
   friend bool operator==(const ResultField&, const ResultField&) = default;
 };
 
-// In the order of the message. Throws std::bad_alloc.
+// In the order in which they stand in the message. Throws std::bad_alloc.
 std::vector<ResultField> result_fields(const DeepResult& result);
 
-// "X-Spam-Status: Unknown, " and the reason: nothing has checked the message. Throws std::bad_alloc.
+// "X-Spam-Status: Unknown, " and the reason: no checker has checked the message. Throws std::bad_alloc.
 std::vector<ResultField> failure_fields(std::string_view reason);
 
 }  // namespace bloomgate

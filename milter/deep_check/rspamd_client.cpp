@@ -11,7 +11,7 @@
 namespace bloomgate {
 namespace {
 
-// Longer than any that a mail server lets through.
+// Longer than any value that a mail server lets through.
 constexpr std::size_t kMaxValueBytes = 1024;
 // A message may have thousands of recipients; rspamd refuses a request with too large a header.
 constexpr std::size_t kMaxRecipientBytes = std::size_t{16} << 10;
@@ -24,7 +24,7 @@ std::string address_value(const std::string& address) {
 RequestFields request_fields(const Envelope& envelope) {
   RequestFields fields;
   fields.leave_out("Expect");        // else libcurl waits for permission to send
-  fields.leave_out("Content-Type");  // else libcurl says that it is a form
+  fields.leave_out("Content-Type");  // else libcurl declares a form
   fields.add("Queue-Id", ascii_text(envelope.queue_id, kMaxValueBytes));
   fields.add("From", address_value(envelope.sender));
   std::size_t recipient_bytes = 0;
@@ -35,7 +35,7 @@ RequestFields request_fields(const Envelope& envelope) {
     fields.add("Rcpt", value);
   }
   fields.add("IP", ascii_text(envelope.client_address, kMaxValueBytes));
-  // Without the field rspamd treats the client as one without a name.
+  // Without this field rspamd treats the client as one without a name.
   fields.add("Hostname", ascii_text(known_host_name(envelope.client_name), kMaxValueBytes));
   fields.add("Helo", utf8_text(envelope.helo, kMaxValueBytes));
   fields.add("User", utf8_text(envelope.login, kMaxValueBytes));

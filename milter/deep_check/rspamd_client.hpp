@@ -14,7 +14,7 @@ namespace bloomgate {
 DeepResult ask_rspamd(const DeepCheckServer& server, const Envelope& envelope, const MessageText& message,
                       Deadline deadline);
 
-// Returns if it answers at all. Throws CheckerError, std::bad_alloc.
+// Returns if the server answers at all. Throws CheckerError, std::bad_alloc.
 void ping_rspamd(const DeepCheckServer& server, Deadline deadline);
 
 }  // namespace bloomgate

@@ -26,7 +26,7 @@ std::optional<double> finite(const Json& value) {
   return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
-// Characters that would end an option, or the list of options, cannot be part of one.
+// Omits options with characters that would end an option, or the list of options.
 std::string options_of(const Json& symbol) {
   std::string out;
   std::size_t count = 0;
@@ -41,7 +41,7 @@ std::string options_of(const Json& symbol) {
 }
 
 std::vector<DeepSymbol> symbols_of(const Json& reply) {
-  std::map<std::string_view, const Json*> by_name;  // if a name is there twice, the last one counts
+  std::map<std::string_view, const Json*> by_name;  // if a name occurs twice, the last one counts
   for (const auto& [name, symbol] : reply.at("symbols").members()) by_name[name] = &symbol;
   std::vector<DeepSymbol> symbols;
   for (const auto& [name, symbol] : by_name) {
@@ -63,13 +63,13 @@ void read_thresholds(const Json& reply, DeepResult& result) {
 DeepVerdict verdict_of(const DeepResult& result) {
   static constexpr std::array<std::pair<std::string_view, DeepVerdict>, 8> kActions = {{
       {"no action", DeepVerdict::ham},
-      {"greylist", DeepVerdict::ham},  // it would say "soft reject" if the message were to be put off
+      {"greylist", DeepVerdict::ham},  // it would say "soft reject" if the message were to be deferred
       {"add header", DeepVerdict::spam},
       {"rewrite subject", DeepVerdict::spam},
       {"quarantine", DeepVerdict::spam},
       {"soft reject", DeepVerdict::soft_reject},
       {"reject", DeepVerdict::reject},
-      {"discard", DeepVerdict::reject},  // no mail disappears silently
+      {"discard", DeepVerdict::reject},  // no mail is lost silently
   }};
   for (const auto& [action, verdict] : kActions) {
     if (result.action == action) return verdict;

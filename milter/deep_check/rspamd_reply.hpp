@@ -1,4 +1,4 @@
-// Reads rspamd's answer to /checkv2 (docs.rspamd.com/developers/protocol). Any bytes may come. Pure; safe from any
+// Reads rspamd's answer to /checkv2 (docs.rspamd.com/developers/protocol). Accepts any bytes. Pure; safe from any
 // thread.
 #pragma once
 
@@ -9,8 +9,9 @@
 
 namespace bloomgate {
 
-// Leaves `server` and `failures` empty. For an action that is not rspamd's own, the score decides. Throws CheckerError
-// if the answer cannot be relied upon, and std::bad_alloc. At worst it takes some fifty times the text's memory.
+// Leaves `server` and `failures` empty. If the action is not one of rspamd's own, the score decides. Throws
+// CheckerError if the answer is unreliable, and std::bad_alloc. At worst it takes about fifty times the memory of the
+// text.
 DeepResult parse_rspamd_reply(std::string_view json);
 
 }  // namespace bloomgate

@@ -1,6 +1,6 @@
-// The order in which servers are asked: as configured, but servers that failed lately come last. When a server's rest
-// is over, one message tries it first; other messages wait for the result. Knows servers by their index only. Safe from
-// any thread.
+// The order in which servers are asked: as configured, but servers that failed lately come last. When the rest period
+// of a failed server is over, one message tries it first; other messages wait for the result. Servers are identified by
+// index only. Safe from any thread.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ class ServerOrder {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // How long a failed server is tried last.
+  // How long a failed server comes last.
   static constexpr std::chrono::seconds kRest{10};
 
   explicit ServerOrder(std::size_t count) : servers_(count) {}

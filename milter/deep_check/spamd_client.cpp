@@ -33,7 +33,7 @@ DeepResult ask_spamd(const DeepCheckServer& server, const Envelope& envelope, co
   PlainConnection connection(server.address, deadline);
   const std::string request =
       fmt::format("SYMBOLS SPAMC/1.5\r\nContent-length: {}\r\n\r\n{}", fields.size() + message.size(), fields);
-  // If it does not take all of the message, it has already answered, most likely with the reason.
+  // If spamd does not accept the whole message, it has already answered, most likely with the reason.
   if (connection.send(request)) send_message(connection, message);
   return parse_spamd_reply(connection.receive_all(kMaxSpamdReplyBytes));
 }

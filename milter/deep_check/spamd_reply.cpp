@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text) {
   return ascii::trimmed(text, " \t");
 }
 
-// Takes the next piece off `rest`, up to and including `end`; takes all of it if there is no end.
+// Removes and returns the next piece of `rest`, up to `end`, which is removed, too; all of it if there is no `end`.
 std::string_view take_until(std::string_view& rest, char end) {
   const std::size_t at = rest.find(end);
   const std::string_view piece = rest.substr(0, at);

@@ -6,7 +6,7 @@
 //
 //     BAYES_99,GTUBE
 //
-// Any bytes may come. Pure; safe from any thread.
+// Accepts any bytes. Pure; safe from any thread.
 #pragma once
 
 #include <string_view>
@@ -16,11 +16,11 @@
 
 namespace bloomgate {
 
-// The whole answer to SYMBOLS. Leaves `server` and `failures` empty. Throws CheckerError if the answer cannot be relied
-// upon (a refusal, a partial answer, nonsense), and std::bad_alloc.
+// `reply` is the whole answer to SYMBOLS. Leaves `server` and `failures` empty. Throws CheckerError if the answer is
+// unreliable (a refusal, a partial answer, an invalid one), and std::bad_alloc.
 DeepResult parse_spamd_reply(std::string_view reply);
 
-// The answer to PING. Throws CheckerError if it is something else.
+// Checks the answer to PING. Throws CheckerError if it is anything else.
 void require_pong(std::string_view reply);
 
 }  // namespace bloomgate

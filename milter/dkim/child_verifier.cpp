@@ -32,13 +32,13 @@ using Clock = std::chrono::steady_clock;
 using Outcome = SignatureOutcome;
 
 constexpr std::chrono::seconds kLongestStart{10};
-constexpr std::chrono::seconds kBetweenStarts{1};        // of a child that ends at once
-constexpr std::chrono::milliseconds kBetweenLines{500};  // of the log, about name servers
+constexpr std::chrono::seconds kBetweenStarts{1};        // for a child that ends at once
+constexpr std::chrono::milliseconds kBetweenLines{500};  // in the log, about name servers
 constexpr std::size_t kMaxAnswerBytes = 4096;
 constexpr std::size_t kMaxPieceBytes = std::size_t{1} << 16;
 
-// The program with its end of the control socket as its descriptor 3, and with no other of ours: libmilter's sockets
-// would else stay open with the child.
+// Starts the program with its end of the control socket as descriptor 3, and without any other descriptor of ours:
+// otherwise libmilter's sockets would stay open in the child.
 pid_t start_program(const std::string& program, int control) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -71,7 +71,7 @@ std::string end_of(int status) {
 
 }  // namespace
 
-// The process, and the thread that starts it again.
+// The child process, and the thread that starts it again.
 class ChildVerifier::Child {
  public:
   Child(const Options& options, Reports reports)
@@ -92,7 +92,7 @@ class ChildVerifier::Child {
     watcher_.join();
   }
 
-  // A connection to a thread of the child; not open if there is none now. `process` is told whose it is.
+  // A connection to a thread of the child; not open if there is no child now. `process` becomes the child's process ID.
   FileDescriptor connect(pid_t& process) noexcept {
     auto [ours, theirs] = socket_pair(SOCK_STREAM);
     const std::lock_guard lock(mutex_);
@@ -101,7 +101,7 @@ class ChildVerifier::Child {
     return std::move(ours);
   }
 
-  // Ends that process, if it is still the child.
+  // Kills that process, if it is still the child.
   void give_up(pid_t process) noexcept {
     const std::lock_guard lock(mutex_);
     if (process > 0 && process == process_) kill(process_, SIGKILL);
@@ -134,7 +134,7 @@ class ChildVerifier::Child {
     if (is_ending_) kill(process_, SIGKILL);
   }
 
-  // Tells the child its options, and hears whether it can work with them.
+  // Sends the child its options, and receives whether it can work with them.
   void introduce(int control) {
     const timeval limit = {.tv_sec = kLongestStart.count(), .tv_usec = 0};
     setsockopt(control, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -148,7 +148,7 @@ class ChildVerifier::Child {
     if (description_.empty()) description_ = text.substr(1);
   }
 
-  // What the child says of its name servers, until it ends. Only this thread closes control_.
+  // Reads what the child reports about its name servers, until it ends. Only this thread closes control_.
   void read_notes() noexcept {
     std::array<char, wire::kMaxNoteBytes> bytes;
     while (true) {
@@ -158,12 +158,12 @@ class ChildVerifier::Child {
       try {
         const auto note = wire::decode_note({bytes.data(), static_cast<std::size_t>(size)});
         if (note && is_logged(pass_on(*note))) {
-          // A child that somebody has taken over shall not fill the log.
+          // A child that an attacker has taken over must not fill the log.
           std::unique_lock lock(mutex_);
           changed_.wait_for(lock, kBetweenLines, [this] { return is_ending_; });
         }
       } catch (const std::exception&) {
-        // No memory: it is not passed on.
+        // No memory: the note is dropped.
       }
     }
   }
@@ -185,12 +185,12 @@ class ChildVerifier::Child {
     }
   }
 
-  // Of a child that has ended: the next one finds out by itself.
+  // Called when a child has ended: the next one finds the state of the servers by itself.
   void forget_servers() noexcept {
     try {
       set_failing(false);
     } catch (const std::exception&) {
-      // It could not be told.
+      // It could not be reported.
     }
   }
 
@@ -202,7 +202,7 @@ class ChildVerifier::Child {
         continue;
       int status = 0;
       {
-        // Its number stays its own until here, so that nobody else is ended in its place.
+        // The process ID is not reused until here, so no other process can be killed instead.
         const std::lock_guard lock(mutex_);
         waitpid(process_, &status, 0);
         process_ = -1;
@@ -236,7 +236,7 @@ class ChildVerifier::Child {
     }
   }
 
-  // It is tried each second: the log needs no line for each.
+  // The start is tried each second, and not every failure needs a log line.
   void report_failure(const char* why) noexcept {
     report([this, why] {
       if (failure_ == why) return std::string();
@@ -245,14 +245,14 @@ class ChildVerifier::Child {
     });
   }
 
-  // `text` makes what is reported; empty: nothing is.
+  // `text` makes the report; an empty text is not reported.
   template <typename Text>
   void report(Text text) const noexcept {
     try {
       const std::string what = text();
       if (reports_.on_fault && !what.empty()) reports_.on_fault(what);
     } catch (const std::exception&) {
-      // It could not be told.
+      // It could not be reported.
     }
   }
 
@@ -266,8 +266,8 @@ class ChildVerifier::Child {
   pid_t process_ = -1;
   bool is_ending_ = false;
   Clock::time_point last_start_{};
-  bool are_servers_failing_ = false;  // as the child said last
-  std::string failure_;               // why it could not be started the last time
+  bool are_servers_failing_ = false;  // as the child reported last
+  std::string failure_;               // why the last start failed
   std::thread watcher_;
 };
 
@@ -308,7 +308,7 @@ class ChildVerifier::Message : public Verification {
   }
 
   void fail(SocketResult result) noexcept {
-    // It may hang, and others wait as well.
+    // The child may hang, and other messages wait for it as well.
     if (result == SocketResult::timed_out) verifier_.child_->give_up(process_);
     fail(result == SocketResult::timed_out ? Outcome::verifier_timeout : Outcome::verifier_failed);
   }
@@ -329,7 +329,7 @@ class ChildVerifier::Message : public Verification {
     SocketResult result = SocketResult::done;
     const std::optional<Part> part = receive_part(socket_.get(), deadline, result);
     const auto found = part && part->kind == wire::Kind::found ? wire::decode_signatures(part->bytes) : std::nullopt;
-    // Whatever has got hold of the child says nothing of other domains.
+    // A child under an attacker's control must not say anything about other domains.
     if (found && choice_.allows(*found)) return *found;
     fail(part ? SocketResult::closed : result);
     return {.all = {}, .fault = *fault_};

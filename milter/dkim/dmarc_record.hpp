@@ -1,5 +1,5 @@
-// What the DMARC record of a domain says of the domains that may sign for it (RFC 9989 section 4.7): its tags adkim and
-// psd. Nothing else of the record is read.
+// What the DMARC record of a domain says about the domains that may sign for it (RFC 9989 section 4.7): its tags adkim
+// and psd. The rest of the record is not read.
 //
 // Pure; safe from any thread. Throws std::bad_alloc.
 #pragma once
@@ -11,16 +11,16 @@
 namespace bloomgate {
 
 enum class Adkim : std::uint8_t {
-  relaxed,  // any domain of the organisation may sign; also where the record has no adkim
-  strict,   // only the domain itself may sign; also where the record cannot be read
+  relaxed,  // any domain of the organisation may sign; also if the record has no adkim
+  strict,   // only the domain itself may sign; also if the record is unreadable
 };
 
-// Whether names below the domain belong to others, as names below a public suffix do.
+// Whether names below the domain belong to other owners, as names below a public suffix do.
 enum class Psd : std::uint8_t {
   not_said,    // psd=u, or no such tag
-  no,          // psd=n: the domain is an organisation's, and so is everything below it
-  yes,         // psd=y: each name below it is another organisation's
-  unreadable,  // the tag has another value, or the record cannot be read
+  no,          // psd=n: the domain and everything below it belong to one organisation
+  yes,         // psd=y: each name below it belongs to another organisation
+  unreadable,  // the tag has another value, or the record is unreadable
 };
 
 struct DmarcRecord {
@@ -30,9 +30,10 @@ struct DmarcRecord {
   friend bool operator==(const DmarcRecord&, const DmarcRecord&) = default;
 };
 
-// `record` is the text of a TXT record. Nothing if it is no DMARC record: a version of DMARC is not its first tag. If
-// the record is invalid (a tag twice, another version), its owner has a wish that is not known. It is then read as the
-// default of DmarcRecord, by which no other domain's signature counts. So is a tag with an invalid value alone.
+// `record` is the text of a TXT record. Returns nothing if it is not a DMARC record, that is, if its first tag is not a
+// DMARC version. If the record is invalid (a tag twice, another version), the owner's intent is unknown. The result is
+// then the default of DmarcRecord, by which no other domain's signature counts. If only one tag has an invalid value,
+// only that tag is read so.
 std::optional<DmarcRecord> read_dmarc_record(std::string_view record);
 
 }  // namespace bloomgate

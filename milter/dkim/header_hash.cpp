@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
 
-// Where the value of the tag b begins in the value of a DKIM-Signature field, and where it ends.
+// The value of the tag b, as a part of the value of a DKIM-Signature field.
 std::optional<std::string_view> place_of_signature(std::string_view value) noexcept {
   for (std::size_t begin = 0; begin < value.size();) {
     const std::size_t end = std::min(value.find(';', begin), value.size());

@@ -15,8 +15,8 @@ std::string_view name_of(const unsigned char* text) noexcept {
   return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text));
 }
 
-// The hooks of libopendkim's resolver (dkim_dns_set_query_start(3) and so on). The answer is there at once; its size is
-// the handle of the query.
+// The hooks of libopendkim's resolver (dkim_dns_set_query_start(3) and so on). The answer is available at once; its
+// size serves as the handle of the query.
 extern "C" int start_query(void*, int, unsigned char* name, unsigned char* out, size_t size, void** query) {
   std::string_view record;
   if (keys_at_hand != nullptr) {
@@ -24,7 +24,7 @@ extern "C" int start_query(void*, int, unsigned char* name, unsigned char* out, 
     if (key != keys_at_hand->end()) record = key->record;
   }
   const std::size_t written = write_key_reply(name_of(name), record, {out, size});
-  *query = reinterpret_cast<void*>(written);  // NOLINT(performance-no-int-to-ptr): it is never followed
+  *query = reinterpret_cast<void*>(written);  // NOLINT(performance-no-int-to-ptr): it is never dereferenced
   return written == 0 ? DKIM_DNS_ERROR : DKIM_DNS_SUCCESS;
 }
 
@@ -50,7 +50,7 @@ KeysAtHand::~KeysAtHand() {
 }
 
 void use_keys_at_hand(DKIM_LIB* library) noexcept {
-  dkim_dns_set_query_service(library, library);  // so that the library makes none of its own
+  dkim_dns_set_query_service(library, library);  // so that the library creates none of its own
   dkim_dns_set_close(library, [](void*) {});
   dkim_dns_set_query_start(library, start_query);
   dkim_dns_set_query_waitreply(library, wait_for_reply);

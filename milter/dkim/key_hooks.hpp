@@ -1,5 +1,5 @@
-// The keys that libopendkim finds: those that we have looked up for it. Its hooks are told of no message, so the keys
-// of the message that a thread finishes are at hand in that thread.
+// The keys that libopendkim can find: those that we have looked up for it. Its hooks are not told which message they
+// are called for. So each thread holds the keys of the message that it is finishing.
 #pragma once
 
 #include <string>
@@ -14,7 +14,8 @@ struct FoundKey {
   std::string record;
 };
 
-// While it lives, the calling thread's library calls find these keys, and no others. `keys` must outlive it.
+// While this object lives, libopendkim calls of the calling thread find these keys and no others. `keys` must outlive
+// it.
 class KeysAtHand {
  public:
   explicit KeysAtHand(const std::vector<FoundKey>& keys) noexcept;

@@ -28,8 +28,8 @@ std::optional<Bytes> decoded(const std::string& text) {
   return read_base64(text, bytes) ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
-// The content of the element that `bytes` are, with its tag and length; nothing if they are no sequence. No key is
-// longer than 64 KiB.
+// The content of the element in `bytes`, without its tag and length; nothing if it is not a sequence. No key is longer
+// than 64 KiB.
 std::optional<Bytes> sequence_content(const Bytes& bytes) {
   if (bytes.size() < 2 || bytes[0] != kSequence) return std::nullopt;
   std::size_t length = bytes[1];
@@ -58,14 +58,14 @@ Bytes element(std::uint8_t tag, const Bytes& content) {
   return bytes;
 }
 
-// A SubjectPublicKeyInfo (RFC 5280 section 4.1) round an RSAPublicKey (RFC 8017 appendix A.1.1). Nothing if it is none:
-// such a key begins with an integer, and what is in a SubjectPublicKeyInfo begins with a sequence.
+// A SubjectPublicKeyInfo (RFC 5280 section 4.1) around an RSAPublicKey (RFC 8017 appendix A.1.1). Nothing if the key is
+// not an RSAPublicKey: that begins with an integer, and the content of a SubjectPublicKeyInfo with a sequence.
 std::optional<std::string> wrapped(const std::string& key) {
   const std::optional<Bytes> bytes = decoded(key);
   if (!bytes) return std::nullopt;
   const std::optional<Bytes> content = sequence_content(*bytes);
   if (!content || content->empty() || content->front() != kInteger) return std::nullopt;
-  Bytes bits = {0};  // bits that are not used
+  Bytes bits = {0};  // unused bits
   bits.insert(bits.end(), bytes->begin(), bytes->end());
   // rsaEncryption, without parameters
   Bytes all = {kSequence, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00};
@@ -88,7 +88,7 @@ bool has_right_version(const TagList& tags) noexcept {
   return !version || (*version == "DKIM1" && ascii::equal_ignoring_case(tags.tags().front().name, "v"));
 }
 
-// rsa for rsa-sha256.
+// `rsa` for `rsa-sha256`.
 bool is_kind_of(std::string_view algorithm, std::string_view kind) noexcept {
   return ascii::equal_ignoring_case(algorithm.substr(0, algorithm.find('-')), kind);
 }

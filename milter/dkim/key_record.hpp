@@ -1,6 +1,7 @@
-// The record of a key, as the signer's domain publishes it (RFC 6376 section 3.6.1). libopendkim takes the last of two
-// tags of one name, takes v= at any place, knows no key but a SubjectPublicKeyInfo, does not compare k= with a=, and
-// leaves t=y to its caller. So a record is read here first.
+// The DNS record of a key, as the signer's domain publishes it (RFC 6376 section 3.6.1). libopendkim is too lenient: if
+// a tag occurs twice, it uses the last one; it accepts v= in any position; it knows no key format but
+// SubjectPublicKeyInfo; it does not compare k= with a=; and it leaves t=y to its caller. So the record is read here
+// first.
 //
 // Pure; safe from any thread. Throws std::bad_alloc.
 #pragma once
@@ -13,12 +14,12 @@
 namespace bloomgate {
 
 struct ReadKey {
-  // pass: `record` is for the library to judge. Else why no signature by this key counts.
+  // pass: the library may judge `record`. Otherwise the reason why no signature by this key counts.
   SignatureOutcome outcome = SignatureOutcome::key_malformed;
-  std::string record = {};  // the same, with an RSA key in the form that the library knows
+  std::string record = {};  // the same record, with an RSA key in the form that the library knows
 };
 
-// `algorithm` is the signature's a=, one of those that are known.
+// `algorithm` is the signature's a=, one of the known algorithms.
 ReadKey read_key_record(std::string_view record, std::string_view algorithm);
 
 }  // namespace bloomgate

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kMaxLabel = 63;
 constexpr std::size_t kMaxString = 255;
 
-// Writes as much as there is room for, and remembers whether that was all.
+// Writes as much as there is room for, and remembers whether everything fitted.
 class Message {
  public:
   explicit Message(std::span<unsigned char> out) noexcept : out_(out) {}
@@ -52,9 +52,9 @@ std::size_t write_key_reply(std::string_view name, std::string_view text, std::s
   constexpr std::uint16_t kNoSuchName = 0x8183;  // the same, with NXDOMAIN
   constexpr std::uint16_t kTxt = 16;
   constexpr std::uint16_t kInternet = 1;
-  constexpr std::uint16_t kNameOfQuestion = 0xc00c;  // a pointer to it
+  constexpr std::uint16_t kNameOfQuestion = 0xc00c;  // a pointer to that name
   Message message(out);
-  message.put16(0);  // its number
+  message.put16(0);  // its ID
   message.put16(text.empty() ? kNoSuchName : kReply);
   message.put16(1);                     // questions
   message.put16(text.empty() ? 0 : 1);  // answers
@@ -68,7 +68,7 @@ std::size_t write_key_reply(std::string_view name, std::string_view text, std::s
   message.put16(kNameOfQuestion);
   message.put16(kTxt);
   message.put16(kInternet);
-  message.put16(0);  // how long it may be kept, in two parts
+  message.put16(0);  // the TTL, in two parts
   message.put16(0);
   message.put16(text.size() + (text.size() + kMaxString - 1) / kMaxString);
   for (; !text.empty(); text.remove_prefix(std::min(kMaxString, text.size()))) {

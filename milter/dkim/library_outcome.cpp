@@ -9,18 +9,18 @@ namespace {
 
 using Outcome = SignatureOutcome;
 
-constexpr unsigned kEd25519Bits = 256;  // for which the library says nothing
+constexpr unsigned kEd25519Bits = 256;  // the library does not report it for this algorithm
 
 std::string_view view_of(const unsigned char* text) noexcept {
   return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text));
 }
 
-// What the library says of a tag that is not there.
+// The library's value for an absent tag.
 std::string_view default_of(std::string_view tag) noexcept {
   return tag == "c" ? "simple/simple" : "";
 }
 
-// Of a signature that did not pass.
+// The outcome of a signature that did not pass.
 Outcome outcome_of_error(DKIM_SIGINFO* signature) noexcept {
   switch (dkim_sig_geterror(signature)) {
     case DKIM_SIGERROR_DOMAIN:

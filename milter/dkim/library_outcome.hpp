@@ -1,4 +1,4 @@
-// What the resolver and libopendkim say of a signature, in our words.
+// Translates results of the resolver and of libopendkim into a SignatureOutcome.
 #pragma once
 
 #include "milter/dkim/opendkim.hpp"
@@ -10,12 +10,12 @@ namespace bloomgate {
 
 inline constexpr unsigned kLeastRsaBits = 1024;  // RFC 8301
 
-// Whether the library has read the same tags in its signature. Throws std::bad_alloc.
+// Whether the library has read the same tags in its signature as we have. Throws std::bad_alloc.
 bool has_same_tags(DKIM_SIGINFO* signature, const SignatureTags& tags);
 
 SignatureOutcome outcome_of(TxtStatus status) noexcept;
 
-// Sets the key's length and the outcome, once the library has verified the signature.
+// Sets the key's length and the outcome, after the library has verified the signature.
 void judge(DKIM_SIGINFO* verified, Signature& signature) noexcept;
 
 }  // namespace bloomgate

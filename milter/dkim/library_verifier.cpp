@@ -30,7 +30,7 @@ struct FreeMessage {
   void operator()(DKIM* message) const noexcept { dkim_free(message); }
 };
 
-// One of the messages that are verified at once, of which it lowers the number at its end.
+// One of the messages that are verified concurrently; decrements their number at its end.
 struct LeavePlace {
   void operator()(std::atomic<std::size_t>* places) const noexcept { --*places; }
 };
@@ -40,26 +40,26 @@ std::string key_name(const Signature& signature) {
   return signature.selector + "._domainkey." + signature.domain;
 }
 
-// As the library asks for it: in the letters of the signature.
+// In the form in which the library asks for it: with the signature's own upper and lower case.
 std::string key_name_of(const SignatureCandidate& candidate) {
   return *candidate.tags["s"] + "._domainkey." + *candidate.tags["d"];
 }
 
-// The look-ups of the keys of one message's signatures, from its header on.
+// The look-ups of the keys of one message's signatures, started at the end of its header.
 class KeyLookups {
  public:
   // Starts a look-up for each candidate that is worth verifying, and does not wait. `resolver` must outlive the object.
   // Throws std::bad_alloc.
   KeyLookups(Resolver& resolver, const std::vector<SignatureCandidate>& candidates);
 
-  // Waits until `deadline` for the key of a candidate that is worth verifying, the one at `index`, and notes in its
-  // signature how long that took. Nothing, with the outcome of the signature, if there is no key by which it counts.
+  // Waits until `deadline` for the key of the candidate at `index`, which must be worth verifying, and stores in its
+  // signature how long that took. Returns nothing, and sets the outcome of the signature, if there is no valid key.
   // Throws std::bad_alloc.
   std::optional<FoundKey> find(SignatureCandidate& candidate, std::size_t index, Resolver::Clock::time_point deadline);
 
  private:
   Resolver& resolver_;
-  std::vector<std::shared_ptr<Resolver::Lookup>> lookups_;  // of each candidate; null: it is not worth verifying
+  std::vector<std::shared_ptr<Resolver::Lookup>> lookups_;  // of each candidate; null: not worth verifying
 };
 
 KeyLookups::KeyLookups(Resolver& resolver, const std::vector<SignatureCandidate>& candidates) : resolver_(resolver) {
@@ -89,7 +89,7 @@ std::optional<FoundKey> KeyLookups::find(SignatureCandidate& candidate, std::siz
 class LibraryVerifier::Library {
  public:
   Library() : library_(dkim_init(nullptr, nullptr)) {
-    unsigned flags = DKIM_LIBFLAGS_DELAYSIGPROC;  // keys are asked for at the end of the message
+    unsigned flags = DKIM_LIBFLAGS_DELAYSIGPROC;  // keys are requested at the end of the message
     unsigned bits = kLeastRsaBits;
     if (library_ == nullptr ||
         dkim_options(library_, DKIM_OP_SETOPT, DKIM_OPTS_FLAGS, &flags, sizeof flags) != DKIM_STAT_OK ||
@@ -168,7 +168,7 @@ class LibraryVerifier::Message : public Verification {
     }
   }
 
-  // The library shows where it keeps the hash that it is about to verify.
+  // The library gives access to the memory of the hash that it is about to verify.
   void set_own_hashes() noexcept {
     for (std::size_t index = 0; index < places_.size(); ++index) {
       if (places_[index] == nullptr || !own_hashes_[index]) continue;
@@ -217,7 +217,7 @@ class LibraryVerifier::Message : public Verification {
     for (std::size_t index = 0; index < request.header.size(); ++index) {
       if (!is_for_library(index, request.header[index])) continue;
       std::string field(request.header[index]);
-      // A field that it does not take is none that a signature covers; if one does, it does not verify.
+      // If the library rejects a field, no signature should cover it; if one does, that signature fails.
       static_cast<void>(dkim_header(library_.get(), reinterpret_cast<unsigned char*>(field.data()), field.size()));
     }
     has_header_ = dkim_eoh(library_.get()) == DKIM_STAT_OK;
@@ -242,7 +242,7 @@ class LibraryVerifier::Message : public Verification {
     return has_header_ && std::ranges::any_of(places_, [](const DKIM_SIGINFO* each) { return each != nullptr; });
   }
 
-  // The library keeps what is left of a line.
+  // The library buffers an unfinished line.
   bool has_long_line(std::string_view bytes) noexcept {
     const std::size_t first = std::min(bytes.find('\n'), bytes.size());
     const bool is_long = line_bytes_ + first > kMaxVerifiedLineBytes;
@@ -275,9 +275,9 @@ class LibraryVerifier::Message : public Verification {
     }
     const KeysAtHand at_hand(keys);
     if (body_check_) body_check_->finish();
-    // A body has a line end at its end, or gets one (RFC 6376 sections 3.4.3 and 3.4.4).
+    // A body ends with a line end, or gets one (RFC 6376 sections 3.4.3 and 3.4.4).
     if (body_bytes_ != 0 && !ends_with_line_end_) give_to_library("\r\n");
-    // The result is that of one signature, of the library's choice; each has its own.
+    // The library's result is that of one signature, of its choice; each signature has its own.
     static_cast<void>(dkim_eom(library_.get(), nullptr));
     for (SignatureCandidate& each : choice_.candidates) {
       if (place_of(each) == nullptr) continue;
@@ -287,9 +287,9 @@ class LibraryVerifier::Message : public Verification {
     owner_rules_ = owners_->rules(choice_, deadline_);
   }
 
-  // Of a signature that is good.
+  // For a signature that is valid.
   Outcome outcome_of_body(const SignatureCandidate& candidate) const noexcept {
-    // The library counts no more bytes than l= says, so whether that is all of the body is not known.
+    // With l=, the library counts no more bytes than l= says, so whether that is the whole body is unknown.
     if (candidate.tags["l"]) return Outcome::body_not_covered;
     if (candidate.needs_enclosed_body && !body_check_->is_enclosed()) return Outcome::field_added_content_type;
     if (candidate.needs_encoded_body && !body_check_->is_encoded()) {
@@ -299,16 +299,16 @@ class LibraryVerifier::Message : public Verification {
   }
 
   LibraryVerifier& verifier_;
-  Place place_;  // none: there is nothing to verify
+  Place place_;  // null: there is nothing to verify
   SignatureChoice choice_;
   Resolver::Clock::time_point deadline_;
   std::unique_ptr<DKIM, FreeMessage> library_;
   bool has_header_ = false;
   bool has_given_up_ = false;
   Outcome fault_ = Outcome::no_signature;
-  // Of each candidate: where the library has it.
+  // For each candidate: the library's object.
   std::array<DKIM_SIGINFO*, kMaxVerifiedSignatures> places_ = {};
-  std::array<std::optional<HeaderHash>, kMaxVerifiedSignatures> own_hashes_ = {};  // where the library's is wrong
+  std::array<std::optional<HeaderHash>, kMaxVerifiedSignatures> own_hashes_ = {};  // where the library's hash is wrong
   std::optional<KeyLookups> keys_;
   std::optional<OwnerQuestions> owners_;
   std::vector<OwnerRule> owner_rules_;

@@ -1,5 +1,5 @@
-// The verifier by libopendkim, with keys from a Resolver. Everything that the library does happens in the calling
-// thread, and what goes wrong inside it takes the process along.
+// The verifier that uses libopendkim, with keys from a Resolver. All work of the library happens in the calling thread,
+// and a crash inside the library ends the process.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace bloomgate {
 
 class LibraryVerifier : public Verifier {
  public:
-  // Beyond these at once, messages are too_busy. Each holds a header of at most 256 KiB twice.
+  // If more messages are verified at once, the further ones are too_busy. Each holds a header of at most 256 KiB twice.
   static constexpr std::size_t kMaxAtOnce = 512;
 
   // `resolver` must outlive the object. Throws BloomgateError{library_failed}.

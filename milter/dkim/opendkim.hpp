@@ -1,8 +1,8 @@
-// libopendkim's header, as C++ can read it. For the files of this room that call the library.
+// Includes libopendkim's header in a form that C++ can read. For the files of this folder that call the library.
 #pragma once
 
 #include <sys/types.h>
-// libopendkim's header is for C, whose name for it this is.
+// libopendkim's header is written for C, which calls this type _Bool.
 #define _Bool bool  // NOLINT(bugprone-reserved-identifier)
 #include <dkim.h>
 #undef _Bool

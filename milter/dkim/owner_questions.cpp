@@ -11,7 +11,7 @@ namespace {
 
 using Outcome = SignatureOutcome;
 
-// The owner may have forbidden what we fail to read, so no failure allows anything.
+// The owner may have forbidden signers in a record that we failed to read, so no failure allows anything.
 WalkAnswer answer_of(const TxtRecord& record) {
   switch (record.status) {
     case TxtStatus::found:

@@ -19,7 +19,7 @@ constexpr std::string_view kSignatureField = "DKIM-Signature";
 constexpr std::string_view kKeyZone = "._domainkey.";
 constexpr std::size_t kMaxNameBytes = 253;  // of a name in the DNS, as text
 
-// With more of them no other signatures are given to the verifier: it makes a hash of the header for each.
+// With more signatures, the others are not passed to the verifier, since it computes a header hash for each.
 constexpr std::size_t kMaxOtherSignatures = 16;
 
 SignatureTags tags_of(const TagList& list) {
@@ -41,7 +41,7 @@ bool is_plain_name(std::string_view text) noexcept {
   return true;
 }
 
-// The canonical domain of a signature; empty if it is not one that we take.
+// The canonical domain of a signature; empty if it is not a domain that we accept.
 std::string domain_of(const SignatureTags& tags) {
   const std::optional<std::string>& text = tags["d"];
   Domain domain;
@@ -60,7 +60,7 @@ WantedFor wanted_for(const SignatureNeed& need, std::string_view domain, Alignme
   return is_signer ? WantedFor::signer : WantedFor::nothing;
 }
 
-// What choose_signatures() reads of a header once.
+// What choose_signatures() parses once for a header.
 struct Reading {
   const VerifyRequest& request;
   const VerifyRules& rules;
@@ -70,7 +70,7 @@ struct Reading {
 SeenFields seen_in(std::span<const std::string_view> header) {
   SeenFields seen;
   for (const std::string_view field : header) {
-    // With the white space behind it, which makes it an odd one.
+    // Includes the white space after the name, which makes the name an odd one.
     seen.add(field.substr(0, field.find(':')), split_field(field).value);
   }
   return seen;
@@ -100,7 +100,7 @@ bool is_known_algorithm(std::string_view name) noexcept {
   return ascii::equal_ignoring_case(name, "rsa-sha256") || ascii::equal_ignoring_case(name, "ed25519-sha256");
 }
 
-// Of seconds, as RFC 6376 section 3.5 has it: a date far beyond all others still is one.
+// Seconds, as in RFC 6376 section 3.5: a date in the far future is still valid.
 bool is_time(std::string_view text) noexcept {
   constexpr std::size_t kMostDigits = 12;
   return !text.empty() && text.size() <= kMostDigits && std::ranges::all_of(text, ascii::is_digit);
@@ -128,7 +128,7 @@ SignatureOutcome field_fault(const Reading& reading, SignatureCandidate& candida
   return time_fault(reading, candidate.tags, names);
 }
 
-// What makes a signature worthless from the start; pass: nothing.
+// The fault that makes a signature worthless from the start; pass: none.
 SignatureOutcome find_fault(const Reading& reading, const TagList& list, SignatureCandidate& candidate,
                             SignatureChoice& choice) {
   const SignatureTags& tags = candidate.tags;
@@ -221,7 +221,7 @@ SignatureChoice choose_signatures(const VerifyRequest& request, const VerifyRule
       add_candidate(reading, field, list, std::move(tags), domain, choice);
     }
   };
-  // The signatures of a mailing list's host must not take the places of the sender's own.
+  // The signatures of a mailing list's host must not displace the sender's own.
   choose(WantedFor::sender);
   choose(WantedFor::signer);
   choice.needs_other_signatures =

@@ -13,14 +13,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// False if the time is over.
+// Returns false if the deadline has passed.
 bool wait_for(int descriptor, short events, Deadline deadline) noexcept {
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return false;
     pollfd ready = {.fd = descriptor, .events = events, .revents = 0};
     const int count = poll(&ready, 1, static_cast<int>(std::min<long>(left, 3'600'000)));
-    if (count != 0) return true;  // where poll has failed, the next call says why
+    if (count != 0) return true;  // if poll has failed, the next call gives the reason
   }
 }
 
@@ -65,7 +65,7 @@ SocketResult receive_all(int descriptor, std::span<char> into, Deadline deadline
 
 SocketResult send_part(int descriptor, wire::Kind kind, std::string_view bytes, Deadline deadline,
                        const std::function<void()>& before_waiting) {
-  // Nobody sends more at once than the other takes.
+  // Neither side sends more at once than the other one accepts.
   if (bytes.size() > wire::kMaxPartBytes) return SocketResult::closed;
   const std::string head = wire::head_bytes({kind, static_cast<std::uint32_t>(bytes.size())});
   const SocketResult result = send_all(descriptor, head, deadline, before_waiting);

@@ -13,7 +13,7 @@ std::size_t labels_of(std::string_view name) noexcept {
   return static_cast<std::size_t>(std::ranges::count(name, '.')) + 1;
 }
 
-// Empty above a name of one label.
+// Empty for a name of one label.
 std::string_view parent_of(std::string_view name) noexcept {
   return name.substr(std::min(name.find('.'), name.size() - 1) + 1);
 }
@@ -29,7 +29,7 @@ struct FoundRecord {
   DmarcRecord record;
 };
 
-// Of the records in the order of the walk, of which only the last one may say psd=n or psd=y: section 4.10.2.
+// Uses the records in the order of the walk; only the last one may say psd=n or psd=y: section 4.10.2.
 std::string_view organization_of(std::string_view domain, const std::vector<FoundRecord>& found) noexcept {
   const std::string_view listed = organizational_domain(domain);
   const std::string_view highest = listed.empty() ? domain : listed;

@@ -1,8 +1,8 @@
-// Verifies DKIM signatures (RFC 6376) of messages as they come: what Connection asks where decide() has a need. One
-// Verification is one message: its header is given at the start, then its body in pieces, then the outcome is asked
-// for.
+// Verifies DKIM signatures (RFC 6376) of messages as they arrive. Connection uses it if decide() needs signatures. One
+// Verification is one message: the header is given at the start, then the body in pieces, then the caller asks for the
+// outcome.
 //
-// A Verifier is safe from any thread; a Verification is used by one thread at a time. No function but begin() throws.
+// A Verifier is safe from any thread; a Verification is used by one thread at a time. Only begin() throws.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 namespace bloomgate {
 
 // Bounds on what one message costs. SECURITY.md says why.
-inline constexpr std::size_t kMaxVerifiedSignatures = 4;  // each may have a name looked up
+inline constexpr std::size_t kMaxVerifiedSignatures = 4;  // each may cause a look-up
 inline constexpr std::size_t kMaxOwnerRules = SignatureNeed::kSenders * kMaxVerifiedSignatures;
 inline constexpr std::uint64_t kMaxVerifiedBodyBytes = std::uint64_t{1} << 30;
 inline constexpr std::size_t kMaxVerifiedLineBytes = std::size_t{1} << 20;  // the library keeps a whole line
@@ -29,18 +29,18 @@ inline constexpr std::size_t kMaxVerifiedLineBytes = std::size_t{1} << 20;  // t
 struct VerifyRules {
   Alignment alignment = Alignment::parent;
   CoverRules cover = {};
-  // How long a message waits for its keys, from the end of its header on.
+  // How long a message waits for its keys, from the end of its header.
   std::chrono::milliseconds dns_timeout{5000};
-  // A message with more body than that is not verified.
+  // A message with a larger body is not verified.
   std::uint64_t max_body_bytes = kMaxVerifiedBodyBytes;
 };
 
-// A message of which some signatures are needed. The views need to be valid only during the call.
+// A message of which some signatures are needed. The views need only be valid during the call.
 struct VerifyRequest {
   // The header fields in their order, each as it was sent: "Subject: it is\r\n\tfolded", without its last line end.
   std::span<const std::string_view> header = {};
   SignatureNeed need = {};
-  // The age of signatures is counted up to here.
+  // The time at which the age of signatures is computed.
   std::chrono::sys_seconds now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 };
 
@@ -48,17 +48,17 @@ class Verification {
  public:
   virtual ~Verification() = default;
 
-  // The next bytes of the body, lines ended by CR LF. Returns whether more of it is wanted.
+  // The next bytes of the body, with lines ended by CR LF. Returns whether more of the body is needed.
   virtual bool add_body(std::string_view bytes) noexcept = 0;
 
-  // Whether the outcome is known already, so that finish() takes no time.
+  // Whether the outcome is already known, so that finish() does not have to wait.
   virtual bool is_over() const noexcept = 0;
 
-  // The whole message was given. Waits for the keys. May be called once, and nothing after it.
+  // To be called once, after the whole message was given; no other call may follow. Waits for the keys.
   virtual Signatures finish() noexcept = 0;
 };
 
-// A verification whose outcome is known before it begins.
+// A verification whose outcome is known from the start.
 class KnownOutcome : public Verification {
  public:
   explicit KnownOutcome(Signatures signatures) noexcept : signatures_(std::move(signatures)) {}
@@ -75,7 +75,7 @@ class Verifier {
  public:
   virtual ~Verifier() = default;
 
-  // Starts to look for the keys, and does not wait for them. Throws std::bad_alloc.
+  // Starts the look-ups of the keys, and does not wait for them. Throws std::bad_alloc.
   virtual std::unique_ptr<Verification> begin(const VerifyRequest& request) = 0;
 };
 

@@ -21,12 +21,12 @@ namespace {
 
 constexpr std::size_t kMaxOptionsBytes = std::size_t{1} << 16;
 
-// The daemon ends a conversation that takes too long, and its socket closes then.
+// No deadline of its own: if a conversation takes too long, the daemon ends it, and then its socket closes.
 Deadline whenever() noexcept {
   return std::chrono::steady_clock::now() + std::chrono::hours(24);
 }
 
-// A message's conversation, in a thread of its own. If it breaks off, the daemon has given the message up.
+// A message's conversation, in a separate thread. If it breaks off, the daemon has abandoned the message.
 void converse(Verifier& verifier, int socket) {
   SocketResult result = SocketResult::done;
   std::optional<Part> part = receive_part(socket, whenever(), result);
@@ -67,13 +67,13 @@ bool answer(std::string_view text) noexcept {
   return send(kVerifierControl, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
 }
 
-// Waits while the daemon has not read the last ones.
+// Waits while the daemon has not read the earlier notes.
 void tell(const wire::Note& note) noexcept {
   try {
     const std::string bytes = wire::encode(note);
     static_cast<void>(send(kVerifierControl, bytes.data(), bytes.size(), MSG_NOSIGNAL));
   } catch (const std::exception&) {
-    // No memory: it is not told.
+    // No memory: the note is dropped.
   }
 }
 
@@ -99,7 +99,7 @@ int run_verifier_child() noexcept {
     Resolver resolver(options->resolver, told_reports());
     LibraryVerifier verifier(options->rules, resolver);
     if (answer("+" + resolver.description())) serve(verifier);
-    // Conversations may be under way: nothing is destroyed.
+    // Conversations may be in progress: nothing is destroyed.
     std::_Exit(0);
   } catch (const std::exception& error) {
     static_cast<void>(answer(std::string("-") + error.what()));

@@ -1,6 +1,6 @@
-// The child process in which signatures are verified: libopendkim, libunbound and OpenSSL run only here, so that what
-// goes wrong in them takes no message of other sessions along and no whitelist out of memory. ChildVerifier starts it,
-// as this same program with kVerifierArgument, and starts it again when it has crashed or hangs.
+// The child process in which signatures are verified. libopendkim, libunbound and OpenSSL run only here, so that a
+// crash in them loses no message of other sessions and no whitelist in memory. ChildVerifier starts the child, as this
+// same program with kVerifierArgument, and starts it again when it has crashed or hangs.
 //
 //     daemon                      control (SOCK_SEQPACKET)                       child
 //     ChildOptions                        ->
@@ -11,8 +11,8 @@
 //
 //                                         <-                     a Note, at any time
 //
-// The child ends when the daemon's end of the control socket closes, and ignores the signals that stop the daemon: the
-// daemon first lets its messages end.
+// The child ends when the daemon's end of the control socket closes. It ignores the signals that stop the daemon, since
+// the daemon first lets its messages end.
 #pragma once
 
 namespace bloomgate {
@@ -20,7 +20,7 @@ namespace bloomgate {
 inline constexpr const char* kVerifierArgument = "--verify-signatures-for-the-daemon";
 inline constexpr int kVerifierControl = 3;  // the descriptor of the child's end
 
-// The whole life of the child. Returns its exit status.
+// Runs the child to its end. Returns its exit status.
 int run_verifier_child() noexcept;
 
 }  // namespace bloomgate

@@ -29,7 +29,7 @@ void put_list(std::string& out, const std::vector<std::string>& list) {
   for (const std::string& each : list) put_text(out, each);
 }
 
-// Once something is missing, it has failed, and gives zeros and empty texts.
+// After the first missing byte it has failed, and returns zeros and empty texts.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) noexcept : rest_(bytes) {}
@@ -52,7 +52,7 @@ class Reader {
     return value == 1;
   }
 
-  // How many entries follow; each takes at least one byte, so a false count allocates nothing.
+  // How many entries follow; each takes at least one byte, so a false count does not allocate memory.
   std::size_t count(std::size_t most) noexcept {
     const auto value = number<std::uint32_t>();
     failed_ = failed_ || value > most || value > rest_.size();

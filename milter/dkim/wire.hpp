@@ -1,8 +1,8 @@
-// What the daemon and its verifying child say to each other: see verifier_child.hpp. Numbers are little-endian; both
-// are the same program on the same machine.
+// The protocol between the daemon and its verifier child: see verifier_child.hpp. Numbers are little-endian; both are
+// the same program on the same machine.
 //
-// The reader of each believes nothing: the child reads what a sender wrote, and the daemon reads what a child says that
-// a sender may have taken over. Lengths are checked before they are used, and every value is one that can be. Pure;
+// Neither reader trusts its input: the child reads what a sender wrote, and the daemon reads the output of a child that
+// a sender may have taken over. Lengths are checked before they are used, and only possible values are accepted. Pure;
 // safe from any thread; encoders and decoders throw std::bad_alloc.
 #pragma once
 
@@ -19,12 +19,12 @@
 
 namespace bloomgate::wire {
 
-// A part of one message's conversation: its kind, its length in four bytes, and as many bytes.
+// A part of one message's conversation: its kind, its length in four bytes, and that many bytes.
 enum class Kind : std::uint8_t {
-  begin,  // the daemon's: a VerifyRequest
-  body,   // the daemon's: some bytes of the body
-  end,    // the daemon's: the message is over; empty
-  found,  // the child's: Signatures
+  begin,  // from the daemon: a VerifyRequest
+  body,   // from the daemon: some bytes of the body
+  end,    // from the daemon: the message is over; empty
+  found,  // from the child: Signatures
 };
 
 struct Head {
@@ -33,12 +33,12 @@ struct Head {
 };
 inline constexpr std::size_t kHeadBytes = 5;
 
-// No part is longer: the header of a message and some room.
+// The most bytes of a part: enough for the header of a message, with some reserve.
 inline constexpr std::uint32_t kMaxPartBytes = std::uint32_t{1} << 19;
 
 std::string head_bytes(const Head& head);
 
-// Nothing if it is no such head. `bytes` are kHeadBytes.
+// Nothing if the head is invalid. `bytes` has kHeadBytes.
 std::optional<Head> read_head(std::string_view bytes) noexcept;
 
 struct OwnedRequest {
@@ -53,7 +53,7 @@ std::optional<OwnedRequest> decode_request(std::string_view bytes);
 std::string encode(const Signatures& signatures);
 std::optional<Signatures> decode_signatures(std::string_view bytes);
 
-// What a child is told when it starts.
+// What the child is told when it starts.
 struct ChildOptions {
   VerifyRules rules = {};
   ResolverOptions resolver = {};
@@ -62,10 +62,10 @@ struct ChildOptions {
 std::string encode(const ChildOptions& options);
 std::optional<ChildOptions> decode_options(std::string_view bytes);
 
-// What a child says of its name servers, on the control socket, at any time.
+// What the child reports about its name servers, on the control socket, at any time.
 struct Note {
   enum class Kind : std::uint8_t {
-    servers,  // `text`: whose servers are asked from now on
+    servers,  // `text`: which servers are asked from now on
     failing,  // the name servers fail
     working,  // they answer again
     key,      // a look-up of a key is over: `status` and `took`

@@ -12,7 +12,7 @@ namespace bloomgate {
 
 namespace {
 
-// Never freed: look-ups go on until the program ends.
+// Never freed: look-ups continue until the program ends.
 const psl_ctx_t* public_suffixes() noexcept {
   static const psl_ctx_t* const list = [] {
     const psl_ctx_t* const latest = psl_latest(nullptr);

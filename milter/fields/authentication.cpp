@@ -53,7 +53,8 @@ Authentication Authentication::summarize(std::span<const std::string_view> value
                                          const HeaderFrom& from) {
   Authentication all = summarize(values, trusted_ids, &grounds);
   all.check_dmarc();
-  // Where there is no result, a signature can have forged none. A From field may still hide whom one would be about.
+  // Without any result, a signature cannot have forged one. But an unreadable From field may hide which domain a result
+  // would be about.
   const bool has_results = all.trusted_fields_ + all.unreadable_fields_ != 0;
   all.distrusted_ = all.distrusted_ || from_can_forge_results(from) || (has_results && grounds.is_misleading(from));
   return all;
@@ -85,7 +86,7 @@ void Authentication::add_field(const AuthenticationResults& field, const Grounds
     const Finding finding = finding_of(result.result);
     if (result.method == AuthenticationMethod::other) continue;
     // A pass that the method's own milter does not confirm may be text that another milter copied into its field. So
-    // any other result that names the domain cancels a pass, and any other of ARC does.
+    // any other result that names the domain cancels a pass; for ARC, any other result does.
     if (finding == Finding::none && result.domain.empty() && result.method != AuthenticationMethod::arc) continue;
     if (finding == Finding::pass && grounds != nullptr &&
         !grounds->support(result.method, result.domain, result.signature)) {

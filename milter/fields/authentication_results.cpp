@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kUsualResults = 4;  // more than most fields have
 
-// The word that equals `text`, in any case; `other` if none does.
+// The word that equals `text`, in any case; `other` if there is none.
 template <typename Word, std::size_t Size>
 Word word_of(std::string_view text, const std::array<std::pair<std::string_view, Word>, Size>& words) noexcept {
   const auto found =
@@ -59,7 +59,7 @@ class ByteSet {
   std::array<bool, 256> is_in_{};
 };
 
-// What ends an authserv-id: RFC 2045 section 5.1, and RFC 8601 section 5 for what is not ASCII.
+// What ends an authserv-id: RFC 2045 section 5.1, and RFC 8601 section 5 for bytes beyond ASCII.
 constexpr ByteSet kTokenEnds(" ()<>@,;:\\\"/[]?=");
 constexpr ByteSet kRawValueEnds(" ;()\"\\");
 
@@ -76,7 +76,7 @@ bool at_boundary(const StructuredReader& reader) noexcept {
 }
 
 // The domain of `example.org`, `@example.org`, `joe@example.org`, `"joe doe"@example.org` and `<joe@example.org>`;
-// empty if it is none of these.
+// empty for any other form.
 std::string domain_of(std::string_view value) {
   if (value.starts_with('<') && value.ends_with('>')) value = value.substr(1, value.size() - 2);
   std::size_t at_sign = value.find('@');
@@ -90,7 +90,7 @@ std::string domain_of(std::string_view value) {
   return std::string(domain.view());
 }
 
-// What the properties of one name say together, in canonical form. An empty text says nothing.
+// What all properties of one name say together, in canonical form. An empty text makes it useless.
 class Property {
  public:
   void add(std::string value) {
@@ -113,7 +113,7 @@ class ResultReader {
  public:
   explicit ResultReader(StructuredReader& reader) noexcept : reader_(reader) {}
 
-  // From the method to the `;` that ends its result, or to the end of the field.
+  // Reads from the method to the `;` that ends its result, or to the end of the field.
   MethodResult read(std::string_view method) {
     MethodResult result;
     result.method = word_of(method, kMethods);
@@ -223,7 +223,7 @@ class ResultReader {
   Property start_;
 };
 
-// Empty if there is none; an empty quoted one is no name.
+// Empty if there is none; an empty quoted string is not a name.
 std::string read_authserv_id(StructuredReader& reader) {
   reader.skip_cfws();
   const bool quoted = reader.peek() == '"';
@@ -232,7 +232,7 @@ std::string read_authserv_id(StructuredReader& reader) {
   return id;
 }
 
-// From after the authserv-id to the `;`.
+// Reads from after the authserv-id to the `;`.
 void skip_version(StructuredReader& reader) noexcept {
   reader.skip_cfws();
   const std::string_view version = reader.take_while(ascii::is_digit);

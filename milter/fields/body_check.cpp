@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kDisposition = "content-disposition";
 
-// What many programs write before the first part, which no reader shows. A text that a person writes has no such line.
+// Text that many programs write before the first part, and that no reader shows. A person's own text has no such line.
 bool is_usual_preamble(std::string_view line) noexcept {
   constexpr std::string_view kPreambles[] = {
       "This is a multi-part message in MIME format", "This is a multipart message in MIME format",
@@ -110,7 +110,7 @@ void BodyCheck::check_quoted_printable(char byte) noexcept {
   }
 }
 
-// RFC 2045 section 6.8. Nothing but its letters, and nothing behind the padding.
+// RFC 2045 section 6.8. Only base64 characters are allowed, and none after the padding.
 void BodyCheck::check_base64(char byte) noexcept {
   if (is_folding_space(byte)) return;
   if (byte == '=') {

@@ -1,8 +1,8 @@
-// Whether a body is what its unsigned fields say of it (content_type.hpp): a multipart that its boundary opens and
-// closes, and text in the very encoding that is named. Reads the body once, as it comes, and keeps one line's
-// beginning.
+// Whether a body is what its unsigned fields say about it (content_type.hpp): a multipart that its boundary opens and
+// closes, and text in exactly the named encoding. Reads the body once, as it arrives, and keeps only the beginning of
+// one line.
 //
-// Used by one thread at a time. No function throws but the constructor (std::bad_alloc).
+// Used by one thread at a time. Only the constructor throws (std::bad_alloc).
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,16 @@ class BodyCheck {
 
   // The next bytes; lines end with CR LF.
   void add(std::string_view bytes) noexcept;
-  // All bytes were given.
+  // To be called when all bytes were given.
   void finish() noexcept;
 
-  // Whether the first line that is not empty, nor the usual preamble, opens the multipart, and the last one closes it,
-  // which no line before does. Then the boundary is the writer's own: one of a part that somebody has attached opens
-  // later. Of a multipart/alternative, of which a reader shows one part, no part is an attachment. True for text.
+  // Whether the boundary opens the multipart in the first line that is neither empty nor the usual preamble, and closes
+  // it in the last line and in no line before. Then the boundary is the writer's own: the boundary of an attached part
+  // opens later. In a multipart/alternative, of which a reader shows one part, no part may be an attachment. Always
+  // true for text.
   bool is_enclosed() const noexcept;
 
-  // Whether all of the body is in its encoding. True for `none`.
+  // Whether the whole body is in its encoding. Always true for `none`.
   bool is_encoded() const noexcept { return is_encoded_; }
 
  private:
@@ -46,9 +47,9 @@ class BodyCheck {
 
   std::string line_;  // its first bytes
   bool is_opened_ = false;
-  bool is_first_ = true;  // no line with anything in it was seen
+  bool is_first_ = true;  // no line with any content was seen yet
   bool is_closed_ = false;
-  bool has_text_behind_ = false;  // behind the line that closes
+  bool has_text_behind_ = false;  // after the line that closes
   bool is_in_part_header_ = false;
   bool has_attachment_ = false;
 

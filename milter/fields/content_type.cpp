@@ -11,7 +11,7 @@ namespace bloomgate {
 namespace {
 
 constexpr std::size_t kMaxBoundaryBytes = 70;
-constexpr std::size_t kMaxParameters = 16;    // no honest field has as many, and each is compared with all others
+constexpr std::size_t kMaxParameters = 16;    // no honest field has so many, and each is compared with all others
 constexpr std::size_t kMaxValueBytes = 4096;  // read once for each signature
 
 struct Parameter {
@@ -45,8 +45,8 @@ std::string token_or_quoted(StructuredReader& reader) {
   return text;
 }
 
-// `word/word; name=value; …`, or `word; name=value` if there is no slash. Nothing unless every reader reads the same: a
-// name that is there twice, or a value in pieces (RFC 2231), is read in several ways.
+// `word/word; name=value; …`, or `word; name=value` if there is no slash. Nothing unless all readers read the same
+// value: a name that occurs twice, or a value in pieces (RFC 2231), is read in several ways.
 std::optional<Value> read_value(std::string_view text, bool has_subtype) {
   if (text.size() > kMaxValueBytes) return std::nullopt;
   const std::optional<std::string> line = unfold(text);
@@ -101,7 +101,7 @@ bool is_harmless_in_multipart(const Parameter& parameter) {
   return is_one_of(parameter.name, kNames);
 }
 
-// A line of the body is compared with it, and white space at the end of a line may be lost on the way.
+// Lines of the body are compared with it, and white space at the end of a line may be lost on the way.
 bool is_boundary(std::string_view text) noexcept {
   return !text.empty() && text.size() <= kMaxBoundaryBytes && text.back() != ' ' &&
          std::ranges::all_of(text, [](char byte) { return byte >= ' ' && byte < '\x7f'; });

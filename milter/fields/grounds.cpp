@@ -90,7 +90,7 @@ bool Grounds::is_misleading(const HeaderFrom& from) const noexcept {
 }
 
 // Whether there is a signature that a result may be about, and none of these leaves anything open: a result does not
-// say which of them it has found good.
+// say which of them was valid.
 template <typename Predicate>
 bool Grounds::has_signer(Predicate is_about) const noexcept {
   const auto is_open = [&](const Claim& claim) { return is_about(claim) && !claim.covers; };

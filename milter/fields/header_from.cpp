@@ -15,10 +15,10 @@
 namespace bloomgate {
 namespace {
 
-// For comparing only: it keeps everything that can differ.
+// For comparisons only: keeps everything that can differ.
 constexpr AddressProfile kExact{.keep_local_part_case = true};
 
-// Takes words, dots, quoted strings and literals that follow each other without anything between them.
+// Reads words, dots, quoted strings and literals that follow each other without anything between them.
 std::string_view take_run(StructuredReader& reader) noexcept {
   const std::size_t from = reader.position();
   for (;;) {
@@ -47,7 +47,7 @@ bool has_unquoted_at_sign(std::string_view run) noexcept {
   return false;
 }
 
-// From the '<' on: what is between the brackets, without the space at its ends.
+// From the '<' on: returns the text between the brackets, without the space at its ends.
 std::string_view take_angle_address(StructuredReader& reader) noexcept {
   reader.take('<');
   reader.take_while([](char byte) { return byte == ' '; });
@@ -61,15 +61,15 @@ std::string_view take_angle_address(StructuredReader& reader) noexcept {
   return address;
 }
 
-// An encoded word (RFC 2047) decodes to anything, and some programs decode before they parse. It has a `=?` and behind
-// that a `?=`; `a=?b` alone is of legal letters.
+// An encoded word (RFC 2047) decodes to anything, and some programs decode before they parse. It has a `=?` and later a
+// `?=`; `a=?b` alone consists of legal characters.
 Entry canonical(std::string_view address) noexcept {
   const std::size_t begin = address.find("=?");
   const bool encoded = begin != std::string_view::npos && address.find("?=", begin + 2) != std::string_view::npos;
   return canonicalize_path(encoded ? std::string_view{} : address, kExact);
 }
 
-// The address of a field that is just `address` or `words <address>`, with comments between; empty for anything else.
+// The address of a field that is just `address` or `words <address>`, with comments between; empty for any other field.
 std::string_view only_address(std::string_view field) noexcept {
   StructuredReader reader(field);
   reader.skip_cfws();
@@ -91,7 +91,7 @@ std::string_view only_address(std::string_view field) noexcept {
   if (reader.failed() || !reader.at_end()) return {};
   const Entry entry = canonical(address);
   if (entry.kind() != EntryKind::address) return {};
-  // `joe@example.org <joe@example.org>` is common. With two addresses, some programs see the first.
+  // `joe@example.org <joe@example.org>` is common. If there are two addresses, some programs use the first.
   if (at_sign_in_name && (!name_is_one_run || canonical(first).key() != entry.key())) return {};
   return address;
 }
@@ -110,7 +110,7 @@ bool is_balanced(std::string_view field) noexcept {
   return !reader.failed();
 }
 
-// Encoded words in names become plain words. They say nothing about the address, and decoding them would load the
+// Turns encoded words in names into plain words. They do not affect the address, and decoding them would load the
 // converter for any character set that a sender names.
 void hide_encoded_words(std::string& field) noexcept {
   const std::size_t last_end = field.rfind("?=");
@@ -120,8 +120,8 @@ void hide_encoded_words(std::string& field) noexcept {
   }
 }
 
-// A-labels become labels of letters, which no real label begins with. GMime would decode them, and those that IDNA does
-// not allow, an emoji's say, nothing encodes again.
+// Turns A-labels into labels of letters with which no real label begins. GMime would decode A-labels, and if IDNA does
+// not allow the result, such as an emoji, it could not be encoded again.
 void hide_a_labels(std::string& text) {
   const std::string lower = ascii::lower_case(text);
   for (std::size_t at = lower.find("xn--"); at != std::string::npos; at = lower.find("xn--", at + 4)) {
@@ -133,8 +133,8 @@ bool is_plain_character(char byte) noexcept {
   return ascii::is_letter_or_digit(byte) || byte == '.' || byte == '-' || byte == '_' || byte == '+';
 }
 
-// Words of plain characters that do not start with one that some readers want in quotes, or such words between one pair
-// of quotes, where they may have commas and apostrophes.
+// Words of plain characters that do not start with a character that some readers want in quotes; or such words between
+// one pair of quotes, where they may contain commas and apostrophes.
 bool is_plain_name(std::string_view name) noexcept {
   name = ascii::trimmed(name, " ");
   const bool is_quoted = name.size() >= 2 && name.front() == '"' && name.back() == '"';
@@ -145,8 +145,8 @@ bool is_plain_name(std::string_view name) noexcept {
   });
 }
 
-// Whether `field`, with `address` as its only address, is of the form that most have, and that no two readers read
-// differently: an address of plain words and dots, alone, or at the end in angle brackets with a plain name before it.
+// Whether `field`, with `address` as its only address, has the most common form, which all readers read alike: an
+// address of plain words and dots, alone, or at the end in angle brackets with a plain name before it.
 bool is_plain(std::string_view field, std::string_view address) noexcept {
   const Entry entry = canonical(address);
   if (entry.local_part().starts_with('"') || !ascii::is_letter_or_digit(address.back()) ||
@@ -159,8 +159,8 @@ bool is_plain(std::string_view field, std::string_view address) noexcept {
   return name.empty() ? rest.empty() : rest == ">" && name.back() == '<' && is_plain_name(name.substr(0, before - 1));
 }
 
-// `address`, which is a part of `field`, gets the quotes that RFC 5322 asks for, as in `j..doe@example.org`. GMime
-// finds no mailbox without them, other programs do; and all find the '@' at the same place.
+// Adds the quotes that RFC 5322 requires to `address`, a part of `field`, as for `j..doe@example.org`. Without them
+// GMime finds no mailbox, while other programs do; all find the '@' at the same position.
 void quote_local_part(std::string& field, std::string_view address) {
   const Entry entry = canonical(address);
   const bool misses_quotes = entry.local_part().starts_with('"') && address.front() != '"' && address.front() != '@';
@@ -170,7 +170,7 @@ void quote_local_part(std::string& field, std::string_view address) {
   field.insert(at, 1, '"');
 }
 
-// Whether the `size` bytes from `at` on of the unfolded field have one of these in `field`, as it came.
+// Whether, in the original `field`, the `size` bytes from `at` of the unfolded field contain one of these bytes.
 bool came_with(std::string_view bytes, std::string_view field, std::size_t at, std::size_t size) noexcept {
   for (const char byte : field) {
     const bool is_line_end = byte == '\r' || byte == '\n';
@@ -182,8 +182,8 @@ bool came_with(std::string_view bytes, std::string_view field, std::size_t at, s
   return false;
 }
 
-// Whether a quoted string with an '@' in it was folded. Some readers end the string at the line end, and take what
-// stood before it for the address.
+// Whether a quoted string with an '@' in it was folded. Some readers end the string at the line end, and take the text
+// before it for the address.
 bool has_folded_at_sign(std::string_view sent, std::string_view field) noexcept {
   StructuredReader reader(field);
   for (reader.skip_cfws(); !reader.at_end(); reader.skip_cfws()) {
@@ -202,8 +202,8 @@ struct Unref {
 };
 using AddressList = std::unique_ptr<InternetAddressList, Unref>;
 
-// The library, set up once for the process and never taken down. One object of each class is made at once, since GLib
-// completes a class with its first object.
+// The library, initialised once for the process and never shut down. One object of each class is made at once, since
+// GLib completes a class with its first object.
 AddressList parse_with_gmime(const std::string& field) {
   static GMimeParserOptions* const options = [] {
     g_mime_init();
@@ -217,7 +217,7 @@ AddressList parse_with_gmime(const std::string& field) {
 
 struct Count {
   int mailboxes = 0;
-  int without_domain = 0;  // words that GMime takes for mailboxes, for lack of anything better
+  int without_domain = 0;  // words that GMime treats as mailboxes, for lack of anything better
 };
 
 void count(InternetAddressList* list, Count& total) {
@@ -262,12 +262,13 @@ HeaderFrom parse_header_from(std::span<const std::string_view> from_fields) {
 
   const std::string_view part = only_address(*field);  // without an encoded word in it
   const std::string address(part);
-  // Unfolding has made a tab a space, and these are two local parts. No list can have the one with the tab.
+  // Unfolding has turned a tab into a space, and these are two different local parts. No list can contain the one with
+  // the tab.
   const std::string_view sent = from_fields.front();
   if (!part.empty() && came_with("\t", sent, static_cast<std::size_t>(part.data() - field->data()), part.size())) {
     return {HeaderFromKind::malformed};
   }
-  // GMime would say the same, and costs more than all the rest of a decision.
+  // GMime would say the same, and costs more than the whole rest of a decision.
   if (!part.empty() && is_plain(*field, part)) return {HeaderFromKind::one_mailbox, address};
   if (sent.size() != field->size() && has_folded_at_sign(sent, *field)) return {HeaderFromKind::malformed};
   hide_encoded_words(*field);

@@ -16,7 +16,7 @@ using std::chrono::minutes;
 constexpr std::string_view kMonths[] = {"jan", "feb", "mar", "apr", "may", "jun",
                                         "jul", "aug", "sep", "oct", "nov", "dec"};
 
-// A number of that many digits; -1 if there is none.
+// A number with `least` to `most` digits; -1 if there is none.
 int number(StructuredReader& reader, std::size_t least, std::size_t most) {
   reader.skip_cfws();
   const std::string_view digits = reader.take_while(ascii::is_digit);
@@ -34,13 +34,13 @@ std::string word(StructuredReader& reader) {
   return text;
 }
 
-// Years of two or three digits are of the form that is obsolete (RFC 5322 section 4.3).
+// Years of two or three digits are an obsolete form (RFC 5322 section 4.3).
 int whole_year(int year) {
   if (year < 0 || year >= 1000) return year;
   return year < 50 ? year + 2000 : year + 1900;
 }
 
-// `+0100`, or the name of a zone: those of North America, or else UTC.
+// `+0100`, or the name of a zone: one of North America, or else UTC.
 std::optional<minutes> zone(StructuredReader& reader) {
   const bool is_west = reader.peek() == '-';
   if (reader.take('+') || reader.take('-')) {

@@ -53,7 +53,7 @@ bool sender_can_forge_results(std::string_view path) noexcept {
     if (!std::ranges::all_of(path.substr(1, end - 1), is_harmless)) return true;
     path.remove_prefix(end + 1);
   }
-  // A source route has a comma, and nobody knows which part of it a milter copies.
+  // A source route has a comma, and which part of it a milter copies is unknown.
   return !std::ranges::all_of(path, is_host_character);
 }
 

@@ -1,12 +1,12 @@
-// Whether a stranger's text could appear in a trusted Authentication-Results field as a result that no milter found.
+// Whether text from a sender could appear in a trusted Authentication-Results field as a result that no milter found.
 //
-// The milters that write these fields copy text from the sender into them, and not all escape what they copy. So a
-// greeting `x); dkim=pass header.d=bank.example (` ends the comment that an SPF milter puts it in, and a DKIM milter
-// decodes a signature with `i==3B=20dkim=3Dpass…` and writes it unchanged. The field is then well-formed and looks like
-// a true one. Only the copied text gives it away.
+// The milters that write these fields copy text from the sender into them, and not all of them escape that text. So a
+// greeting `x); dkim=pass header.d=bank.example (` closes the comment in which an SPF milter puts it, and a DKIM milter
+// decodes a signature with `i==3B=20dkim=3Dpass…` and writes it without escaping. The resulting field is well-formed
+// and looks genuine. Only the copied text reveals the forgery.
 //
-// The daemon calls these for each message. If one of them holds, none of the message's results counts:
-// Authentication::is_distrusted(). Honest mail has none of this. Pure, noexcept, linear, safe from any thread.
+// The daemon calls these functions for each message. If one of them returns true, none of the message's results counts:
+// Authentication::is_distrusted(). Honest mail never causes this. Pure, noexcept, linear, safe from any thread.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ namespace bloomgate {
 // parentheses, semicolons and space is harmless.
 bool helo_can_forge_results(std::string_view helo) noexcept;
 
-// The path of the MAIL command. A local part is harmless if it needs no quotes, or has in its quotes only spaces and
-// the same letters.
+// The path of the MAIL command. A local part is harmless if it needs no quotes, or if its quotes contain only spaces
+// and characters that need no quotes.
 bool sender_can_forge_results(std::string_view path) noexcept;
 
 // The value of a DKIM-Signature field, folded or not: its identity (i=), decoded, domain (d=) and selector (s=). The
@@ -47,7 +47,7 @@ void for_each_signature_tag(std::string_view dkim_signature, Visitor visit) {
   }
 }
 
-// A From that we cannot read: another program may find any domain in it, and copy it.
+// A From field that we cannot read: another program may find any domain in it, and copy it.
 bool from_can_forge_results(const HeaderFrom& from) noexcept;
 
 }  // namespace bloomgate

@@ -15,20 +15,20 @@ struct Mailbox {
   std::string_view domain;
 };
 
-// One layer taken off.
+// The result of undoing one layer.
 struct Undone {
   Rewriting rewriting;
   Mailbox inner;
 };
 
-// Takes `prefix` off the front of `text`, whatever its case there.
+// Removes `prefix` from the front of `text`, in any case.
 bool skip(std::string_view& text, std::string_view prefix) noexcept {
   if (!ascii::equal_ignoring_case(text.substr(0, prefix.size()), prefix)) return false;
   text.remove_prefix(prefix.size());
   return true;
 }
 
-// Takes the text before the first '=', and the '=', off the front of `text`. Empty if there is none.
+// Removes and returns the text before the first '=', and removes the '='. Empty if there is none.
 std::string_view take_field(std::string_view& text) noexcept {
   const std::size_t bytes = text.find('=');
   if (bytes == std::string_view::npos) return {};
@@ -37,7 +37,7 @@ std::string_view take_field(std::string_view& text) noexcept {
   return field;
 }
 
-// `local@domain` in angle brackets or not, without source route, parameters and quotes.
+// `local@domain`, with or without angle brackets, but without source route, parameters and quotes.
 std::optional<Mailbox> split(std::string_view path) noexcept {
   if (path.size() > kMaxInputBytes) return std::nullopt;
   if (path.starts_with('<') && path.ends_with('>')) path = path.substr(1, path.size() - 2);
@@ -48,8 +48,8 @@ std::optional<Mailbox> split(std::string_view path) noexcept {
   return mailbox;
 }
 
-// Ten hex digits by the draft (a key's number, three digits of a day, a hash); servers in use make 8 to 12 of them.
-// Without a single decimal digit it is a word.
+// Ten hex digits by the draft (a key's number, three digits of a day, a hash); existing servers write 8 to 12. Without
+// any decimal digit it is a word.
 bool is_prvs_tag(std::string_view text) noexcept {
   return text.size() >= 8 && text.size() <= 12 && std::ranges::all_of(text, ascii::is_hex_digit) &&
          std::ranges::any_of(text, ascii::is_digit);
@@ -97,7 +97,7 @@ bool is_hash(std::string_view text) noexcept {
 
 constexpr std::size_t kTimestampBytes = 2;
 
-// `hash=tt=domain=local`. No field before the local part can hold a '=', so there is only one way to read it.
+// `hash=tt=domain=local`. No field before the local part can contain a '=', so there is only one way to read it.
 std::optional<Mailbox> read_srs0_fields(std::string_view fields) noexcept {
   const std::string_view hash = take_field(fields);
   const std::string_view timestamp = take_field(fields);
@@ -111,12 +111,12 @@ std::optional<Mailbox> read_srs0_fields(std::string_view fields) noexcept {
   return Mailbox{fields, domain};
 }
 
-// The character that follows SRS0 or SRS1; the later ones are all '='.
+// The character after SRS0 or SRS1; the later separators are all '='.
 bool skip_separator(std::string_view& text) noexcept {
   return skip(text, "=") || skip(text, "+") || skip(text, "-");
 }
 
-// `hash=first==hash=tt=domain=local`: what follows the first hop's name is its SRS0 address without `SRS0`.
+// `hash=first==hash=tt=domain=local`: the text after the first hop's name is its SRS0 address without `SRS0`.
 std::optional<Mailbox> read_srs1_fields(std::string_view fields,
                                         std::span<const std::string> trusted_forwarders) noexcept {
   const std::string_view hash = take_field(fields);

@@ -14,10 +14,10 @@ namespace {
 using Field = WatchedField;
 
 enum class Rule : std::uint8_t {
-  always,      // has to be signed where it is there
-  body,        // the same, unless it says little
-  once,        // a message has one at most (RFC 5322 section 3.6): it has to be signed where there are more
-  if_required  // has to be signed only where an operator says so
+  always,      // must be signed if it occurs
+  body,        // the same, unless its value is harmless
+  once,        // a message has at most one (RFC 5322 section 3.6): must be signed if there are more
+  if_required  // must be signed only if an operator requires it
 };
 
 constexpr Rule rule_of(Field field) noexcept {
@@ -61,7 +61,7 @@ class Examination {
     return names_.count(field) < count && (has_to_be_signed || is_too_often);
   }
 
-  // There is one, it is not signed, and that alone is not held against it.
+  // The field occurs and is not signed, which alone does not disqualify the signature.
   bool is_open(Field field) const noexcept { return seen_.count(field) != 0 && names_.count(field) == 0; }
 
  private:
@@ -94,7 +94,7 @@ OpenFields open_fields(const SeenFields& seen, const SignedNames& names, Watched
   }
   if (examination.is_open(Field::content_type)) {
     const auto structure = harmless_content_type(seen.value(Field::content_type));
-    // Without MIME-Version some readers take the body for text (RFC 2045 section 4).
+    // Without MIME-Version some readers treat the body as text (RFC 2045 section 4).
     const bool is_read_alike = structure && (structure->kind == BodyKind::text || seen.count(Field::mime_version) == 1);
     if (!is_read_alike) return {.added = Field::content_type};
     open.structure = *structure;

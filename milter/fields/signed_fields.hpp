@@ -1,6 +1,5 @@
-// What a signature leaves open of the fields that a reader sees. A signature covers as many fields of a name, from the
-// last one on, as its h= names (RFC 6376 section 5.4.2); readers show the first or the last, as they please (section
-// 8.15).
+// What a signature leaves open among the fields that a reader sees. If h= names a field n times, the signature covers
+// the last n fields of that name (RFC 6376 section 5.4.2). Readers show either the first or the last (section 8.15).
 //
 // Pure; safe from any thread.
 #pragma once
@@ -17,7 +16,7 @@
 
 namespace bloomgate {
 
-// How often h= names each watched field, up to a bound. Small, since one is kept of each signature.
+// How often h= names each watched field, up to a bound. Small, since there is one for each signature.
 class SignedNames {
  public:
   // `list` is the value of h=. Linear.
@@ -30,29 +29,29 @@ class SignedNames {
 };
 
 struct OpenFields {
-  // A field that somebody else may have put there; nothing: there is none. The signature does not count.
+  // A field that an attacker may have added; nothing: there is none. If there is one, the signature does not count.
   std::optional<WatchedField> added = {};
-  // What has to hold of the body, too: see BodyCheck. That is so where the fields about it are not signed.
+  // Conditions on the body, where the fields about it are not signed: see BodyCheck.
   bool needs_enclosed_body = false;
   bool needs_encoded_body = false;
   BodyStructure structure = {};
   BodyEncoding encoding = BodyEncoding::none;
 };
 
-// `required` are fields that have to be signed where they are there, beside those that always have to be: From, Sender,
-// Reply-To, Subject, and those about the body if they say more than content_type.hpp allows. Throws std::bad_alloc.
+// `required` are fields that must be signed if they occur, beside those that always must be: From, Sender, Reply-To,
+// Subject, and the fields about the body if they contain more than content_type.hpp allows. Throws std::bad_alloc.
 OpenFields open_fields(const SeenFields& seen, const SignedNames& names, WatchedFieldSet required);
 
-// By how much the clock of a signer may be ahead of ours.
+// How far the clock of a signer may be ahead of ours.
 inline constexpr std::chrono::hours kMostAhead(24);
 
 // What the operator requires of a signature. The daemon's own verifier and the trusted results use the same rules.
 struct CoverRules {
-  // From has to be signed once more than it occurs, so that none can be added.
+  // From must be signed once more than it occurs, so that no other From can be added.
   bool require_oversigned = false;
-  // Fields that have to be signed where they are there, beside those of open_fields().
+  // Fields that must be signed if they occur, beside those of open_fields().
   WatchedFieldSet required = {};
-  // A signature that was made longer ago does not count: it may have been kept to be sent again.
+  // An older signature does not count, since its message may have been kept to be sent again.
   std::chrono::days max_age{10};
 };
 

@@ -28,7 +28,7 @@ TagList::TagList(std::string_view text) {
     const std::size_t end = std::min(text.find(';'), text.size());
     const std::string_view part = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (text.empty() && without_folding_space(part).empty()) break;  // behind the last `;`
+    if (text.empty() && without_folding_space(part).empty()) break;  // after the last `;`
     if (tags_.size() == kMaxTags) {
       is_valid_ = false;
       break;

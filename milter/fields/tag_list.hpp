@@ -1,5 +1,5 @@
-// A list of tags, `v=1; a=rsa-sha256; …`, as a DKIM-Signature field and the record of a key hold one (RFC 6376 section
-// 3.2). Pure; safe from any thread.
+// A list of tags, `v=1; a=rsa-sha256; …`, as DKIM-Signature fields and key records have it (RFC 6376 section 3.2).
+// Pure; safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,20 @@ struct Tag {
 
 class TagList {
  public:
-  // Each is compared with all others. No signature and no record of a key has a fifth of as many.
+  // Each tag is compared with all others. Real signatures and key records have less than a fifth of this number.
   static constexpr std::size_t kMaxTags = 64;
 
-  // The views are into `text`. Throws std::bad_alloc.
+  // The views point into `text`. Throws std::bad_alloc.
   explicit TagList(std::string_view text);
 
-  // Whether the text is a list of tags, at most kMaxTags, none of which is there twice. In a name, white space may come
-  // before the `=`.
+  // Whether the text is a list of at most kMaxTags tags, none of which occurs twice. White space may come before the
+  // `=`.
   bool is_valid() const noexcept { return is_valid_; }
 
-  // The value of the tag of that name, in lower case; nothing if it is not there, or is there twice.
+  // The value of the tag of that name, in lower case; nothing if the tag is absent, or occurs twice.
   std::optional<std::string_view> find(std::string_view name) const noexcept;
 
-  // All of them, in their order; the first kMaxTags if there are more.
+  // All tags in their order; the first kMaxTags if there are more.
   const std::vector<Tag>& tags() const noexcept { return tags_; }
 
  private:

@@ -26,8 +26,8 @@ constexpr std::string_view kNames[] = {"From",
                                        "List-Id"};
 static_assert(std::size(kNames) == kWatchedFields);
 
-// Of each length the places in kNames of those that have it, from the first one on; each field of a message is asked
-// for.
+// For each length, the indices in kNames of the names with that length, the first one first: every field of a message
+// is looked up here.
 constexpr std::size_t kMostBytes = 25;
 constexpr std::size_t kMostOfALength = 2;
 constexpr std::uint8_t kNone = 0xff;
@@ -44,8 +44,8 @@ constexpr std::array<Places, kMostBytes + 1> kPlaces = [] {
   return places;
 }();
 
-// Without the white space, control characters and bytes beyond ASCII at its end, none of which a field's name can have
-// (RFC 5322 section 2.2).
+// The name without white space, control characters and bytes beyond ASCII at its ends, which a field's name cannot
+// contain (RFC 5322 section 2.2).
 std::string_view as_some_reader_takes_it(std::string_view name) noexcept {
   const auto is_no_part_of_name = [](char byte) { return byte <= ' ' || byte >= '\x7f'; };
   return ascii::trimmed_if(name, is_no_part_of_name);

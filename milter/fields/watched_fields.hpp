@@ -1,6 +1,6 @@
-// The header fields that a reader shows of a message, and those that say how its body is read. An attacker who holds a
-// message with a good signature can put such a field on top of it, so a signature counts only if it leaves none of them
-// open: signed_fields.hpp has the rule.
+// The header fields that a mail program shows, and those that say how the body is read. An attacker with a copy of a
+// validly signed message can put such a field on top of it. So a signature counts only if it leaves none of them open:
+// signed_fields.hpp has the rule.
 //
 // Used by one thread at a time.
 #pragma once
@@ -41,13 +41,13 @@ std::string_view field_name(WatchedField field) noexcept;
 // The field of that name, in any case; nothing if it is not watched.
 std::optional<WatchedField> watched_field(std::string_view name) noexcept;
 
-// A set of them.
+// A set of watched fields.
 class WatchedFieldSet {
  public:
   void add(WatchedField field) noexcept { bits_ = static_cast<std::uint32_t>(bits_ | bit(field)); }
   bool contains(WatchedField field) const noexcept { return (bits_ & bit(field)) != 0; }
   std::uint32_t bits() const noexcept { return bits_; }
-  // Bits that stand for no field are ignored.
+  // Ignores bits that stand for no field.
   static WatchedFieldSet of_bits(std::uint32_t bits) noexcept;
 
   friend bool operator==(const WatchedFieldSet&, const WatchedFieldSet&) = default;
@@ -60,17 +60,16 @@ class WatchedFieldSet {
 // The watched fields of one header.
 class SeenFields {
  public:
-  // A field. `name` is what stands before its colon, white space and all: some readers take `Subject<TAB>:` for a
+  // Adds a field. `name` is the text before its colon, including white space: some readers take `Subject<TAB>:` for a
   // Subject, and others, libopendkim among them, do not. Throws std::bad_alloc.
   void add(std::string_view name, std::string_view value);
   void clear() noexcept;
 
   // How many fields some reader may take for this one.
   std::size_t count(WatchedField field) const noexcept { return counts_[index(field)]; }
-  // Whether one of them has something between its name and the colon.
+  // Whether one of them has white space between its name and the colon.
   bool has_odd_name(WatchedField field) const noexcept { return has_odd_name_[index(field)]; }
-  // The value of the first one, of a field that says how the body is read, of the Date and of the List-Id field; else
-  // empty.
+  // The value of the first such field. Kept only for the fields about the body, Date and List-Id; empty for others.
   const std::string& value(WatchedField field) const noexcept { return values_[index(field)]; }
 
  private:

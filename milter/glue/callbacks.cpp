@@ -25,7 +25,7 @@ std::string_view view_of(const char* text) noexcept {
   return text == nullptr ? std::string_view() : std::string_view(text);
 }
 
-// Sendmail accepts no list for the end of a message, so j also comes with the connection.
+// Sendmail does not accept a list for the end of a message, so j is also requested with the connection.
 void choose_macros(SMFICTX* context) noexcept {
   smfi_setsymlist(context, SMFIM_CONNECT, unconst("j {daemon_name}"));
   smfi_setsymlist(context, SMFIM_ENVFROM, unconst("i {auth_authen}"));
@@ -36,10 +36,10 @@ sfsistat on_negotiate(SMFICTX* context, unsigned long actions, unsigned long ste
                       unsigned long /*unused*/, unsigned long* asked_actions, unsigned long* asked_steps,
                       unsigned long* asked_unused_0, unsigned long* asked_unused_1) noexcept {
   try {
-    close_connection(context);  // its parts may be others by now
+    close_connection(context);  // its parts may have changed
     Connection* const connection = connection_of(context);
     if (connection == nullptr) throw std::bad_alloc();  // its messages would be misread
-    // The mail server finds the connection ended, as if the daemon were down. libmilter logs no line of its own for it.
+    // The mail server sees the connection end, as if the daemon were down. libmilter does not log a line for it.
     if (!connection->place().is_within_limit()) return connection->place().hang_up() ? SMFIS_CONTINUE : SMFIS_REJECT;
     const ConnectionParts& parts = connection->parts();
     const DeepCheck* const deep = parts.deep_check.get();
@@ -71,7 +71,7 @@ sfsistat on_connect(SMFICTX* context, char* host, sockaddr* client) noexcept {
   forget_message(context);
   Connection* const connection = connection_of(context);
   if (connection == nullptr) return SMFIS_NOREPLY;
-  // One that follows another on its socket (SMFIC_QUIT_NC) has come without a negotiation.
+  // A session that follows another one on its socket (SMFIC_QUIT_NC) comes without a negotiation.
   if (!connection->place().is_within_limit() && connection->place().hang_up()) return SMFIS_NOREPLY;
   // The macro {client_addr} would say the same if the mail server were told to send it.
   connection->message().begin_connection(ip_address_of(client), view_of(host));
@@ -92,7 +92,7 @@ sfsistat on_mail(SMFICTX* context, char** arguments) noexcept {
   return SMFIS_NOREPLY;
 }
 
-// A mail server that cannot leave these steps out was not asked to go on without a reply to them.
+// A mail server that cannot skip these steps was not asked to continue without a reply to them.
 bool wants_recipients(const Connection* connection) noexcept {
   return connection != nullptr ? connection->conversation().tells_recipients : shared->get()->want_recipients();
 }
@@ -131,8 +131,8 @@ sfsistat on_body(SMFICTX* context, unsigned char* bytes, std::size_t size) noexc
   return more || !connection->conversation().may_skip_body ? SMFIS_CONTINUE : SMFIS_SKIP;
 }
 
-// If the edits fail, the sender's mail server is to try again later: the message must neither be lost nor go on with a
-// forged field.
+// If the edits fail, the sender's mail server should try again later: the message must neither be lost nor be accepted
+// with a forged field.
 sfsistat say(SMFICTX* context, const Answer& answer) noexcept {
   if (const auto* const refusal = std::get_if<Refusal>(&answer)) return refuse(context, *refusal);
   if (carry_out(context, *std::get_if<Edits>(&answer))) return SMFIS_CONTINUE;
@@ -175,12 +175,12 @@ smfiDesc callback_description() noexcept {
   smfiDesc description = {};
   description.xxfi_name = unconst("bloomgate-milter");
   description.xxfi_version = SMFI_VERSION;
-  description.xxfi_negotiate = on_negotiate;  // asks for the actions
+  description.xxfi_negotiate = on_negotiate;  // requests the actions
   description.xxfi_connect = on_connect;
   description.xxfi_helo = on_helo;
   description.xxfi_envfrom = on_mail;
   description.xxfi_header = on_header;
-  // These three come only where the mail server was asked for them: see negotiation.hpp.
+  // These three are called only if the mail server was asked for these steps: see negotiation.hpp.
   description.xxfi_envrcpt = on_recipient;
   description.xxfi_eoh = on_end_of_header;
   description.xxfi_body = on_body;

@@ -1,5 +1,5 @@
-// The libmilter callbacks. They translate libmilter's events into calls of a Connection, and its answer at the end of a
-// message into libmilter's. Nothing is decided here, and no exception leaves them.
+// The libmilter callbacks. They translate libmilter's events into calls of a Connection, and the Connection's answer at
+// the end of a message into libmilter's. They decide nothing, and no exception leaves them.
 //
 // This is glue: only it and the other glue files include libmilter's headers.
 #pragma once
@@ -10,8 +10,8 @@ struct smfiDesc;
 
 namespace bloomgate {
 
-// libmilter gives the callbacks no argument of ours, hence this function. Call it before libmilter starts, and not
-// again while it runs. `parts` must outlive all session threads; what is in it may change.
+// libmilter passes no user argument to the callbacks, hence this function. Call it before libmilter starts, and not
+// again while it runs. `parts` must outlive all session threads; its content may change.
 void set_connection_parts(const PartsSlot* parts) noexcept;
 
 // The description to register with libmilter.

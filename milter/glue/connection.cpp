@@ -25,7 +25,7 @@ void log_error(spdlog::logger& log, std::string_view text) noexcept {
   try {
     log.error("{}", text);
   } catch (...) {
-    // There is no memory for it, or the log has failed in a way of its own. These bytes need neither.
+    // There is no memory for it, or the log itself has failed. These bytes need neither.
     constexpr std::string_view kLost = "bloomgate-milter: an error could not be logged\n";
     static_cast<void>(!write(STDERR_FILENO, kLost.data(), kLost.size()));
   }

@@ -1,10 +1,10 @@
-// One connection of the mail server. It records the current message, and puts it before the judge once its header is
-// complete, and at its end. The straight line of a message:
+// One connection of the mail server. It records the current message, and passes it to the judge when its header is
+// complete, and at its end. The path of a message:
 //
 //     callbacks.cpp -> MessageRecorder (facts) -> Hearing -> Answer -> callbacks.cpp
 //
-// Knows nothing of libmilter, which keeps the object and gives it to callbacks.cpp. One thread at a time. Legal order
-// of calls, including those of the recorder:
+// Does not depend on libmilter, which keeps the object and passes it to callbacks.cpp. One thread at a time. Legal
+// order of calls, including those of the recorder:
 //
 //     (begin_message record* end_of_header? record* end_of_message? forget_message)*
 //
@@ -57,11 +57,12 @@ class MessagesInProgress {
   std::size_t count_ = 0;
 };
 
-// What connections share. A connection keeps the parts that it began with, since the mail server was asked for what
-// they need; a reload makes others for those that follow. But the judge's rules are for all of them at once.
+// What connections share. A connection keeps the parts with which it began, since they determine what was negotiated
+// with the mail server; a reload makes new parts for later connections. The judge's rules, however, change for all
+// connections at once.
 struct ConnectionParts : HearingParts {
   MessagesInProgress* in_progress = nullptr;
-  Monitor* monitor = nullptr;        // null: nobody watches
+  Monitor* monitor = nullptr;        // null: there is no monitoring
   ConnectionWatch* watch = nullptr;  // null: connections are not bounded
   std::shared_ptr<spdlog::logger> log;
 };
@@ -70,30 +71,30 @@ using PartsSlot = Slot<ConnectionParts>;
 
 class Connection {
  public:
-  // `socket` is the mail server's, or -1. Throws std::bad_alloc.
+  // `socket` is the one of the mail server's connection, or -1. Throws std::bad_alloc.
   explicit Connection(std::shared_ptr<const ConnectionParts> parts, int socket = -1);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Among all connections.
+  // This connection's place among all connections.
   ConnectionWatch::Place& place() noexcept { return place_; }
 
-  // Takes what the mail server tells, except for the events of the functions below.
+  // Receives what the mail server reports, except for the events of the functions below.
   MessageRecorder& message() noexcept { return message_; }
 
-  // A MAIL command. The message is in progress until it is forgotten.
+  // A MAIL command. The message is in progress until forget_message().
   void begin_message(std::string_view path, const ClientFacts& client) noexcept;
 
-  // The rest of the message, as Hearing has it. The answer is valid until the message is forgotten.
+  // The rest of the message, as in Hearing. The answer is valid until forget_message().
   void end_of_header(std::string_view mta_name) noexcept;
   bool add_body(std::string_view bytes) noexcept { return hearing_.add_body(bytes); }
   Answer end_of_message(const EndOfMessage& end) noexcept;
   void forget_message() noexcept;
 
-  // What was agreed with the mail server; before the first message. A session may follow another one on a connection
-  // without that: then it counts as agreed that recipients and bodies are told if they are wanted, and there are none
-  // if not.
+  // What was negotiated with the mail server; to be called before the first message. A second session may follow on the
+  // same connection without a negotiation: then recipients and bodies count as negotiated if the parts need them, and
+  // as not negotiated otherwise.
   void set_conversation(const Conversation& agreed) noexcept;
   const Conversation& conversation() const noexcept { return conversation_; }
 
@@ -109,10 +110,10 @@ class Connection {
   Hearing hearing_{parts_, message_};
 };
 
-// For functions that let no exception out; the log may throw one.
+// Logs an error, for functions that must not throw, although the logger may.
 void log_error(spdlog::logger& log, std::string_view text) noexcept;
 
-// Reports the exception that is being handled. The message is sent to the deeper checks.
+// Logs the current exception, inside its handler. The message goes to the deeper checks.
 void log_exception(spdlog::logger& log, std::string_view where) noexcept;
 
 }  // namespace bloomgate

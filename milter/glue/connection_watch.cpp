@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint32_t kSecondsBetweenLooks = 5;
 constexpr std::uint32_t kSecondsBetweenLines = 60;
 
-// Its own, and that of a long message's temporary file or of the checker's connection.
+// One for the connection, and one for a long message's temporary file or the checker's connection.
 constexpr std::size_t kDescriptorsOfConnection = 2;
 constexpr std::size_t kOtherDescriptors = 200;
 
@@ -78,7 +78,7 @@ ConnectionWatch::~ConnectionWatch() {
   if (thread_.joinable()) thread_.join();
 }
 
-// A descriptor is taken while there are some: connections that say nothing may take all others.
+// Reserves a descriptor while some are free: idle connections may use up all others.
 void ConnectionWatch::listen_on(int listener) {
   reserve_.reset(fcntl(listener, F_DUPFD_CLOEXEC, 0));
   if (!reserve_.is_open()) {
@@ -154,7 +154,7 @@ void ConnectionWatch::end_second() noexcept {
   }
 }
 
-// In the second that has just ended. The daemon's own work is no step.
+// In the second that has just ended. The daemon's own work is not a step.
 bool ConnectionWatch::was_quiet() noexcept {
   const std::lock_guard lock(mutex_);
   const std::uint32_t ended = second_.load(std::memory_order_relaxed) - 1;
@@ -181,7 +181,7 @@ void ConnectionWatch::say_whether_it_hangs(bool hangs) {
   hang_was_said_ = hangs;
 }
 
-// A place is left before libmilter closes its socket, so the descriptor is still that connection's.
+// A place is left before libmilter closes its socket, so the descriptor still belongs to that connection.
 void ConnectionWatch::cut_off_late() {
   const std::uint32_t now = second_.load(std::memory_order_relaxed);
   for (Place* const place : places_) {
@@ -201,12 +201,12 @@ void ConnectionWatch::cut_off_silent() {
   connections_.for_each([&](int descriptor) {
     if (!known.contains(descriptor)) look_at(descriptor, seen);
   });
-  dup3(connections_.folder_descriptor(), reserve_.get(), O_CLOEXEC);  // lets the last connection go
+  dup3(connections_.folder_descriptor(), reserve_.get(), O_CLOEXEC);  // releases the last connection
   silent_ = std::move(seen);
 }
 
-// libmilter may close the descriptor at any time, and the system give its number to another file: what is ended is a
-// duplicate, which is looked at once more.
+// libmilter may close the descriptor at any time, and the system may give its number to another file. So the code shuts
+// down a duplicate, after checking it again.
 void ConnectionWatch::look_at(int descriptor, std::unordered_map<ino_t, Silent>& seen) {
   struct stat status = {};
   if (dup3(descriptor, reserve_.get(), O_CLOEXEC) < 0 || !connections_.is_one(reserve_.get())) return;

@@ -1,16 +1,17 @@
-// Bounds what the mail servers' connections may take: how many are open, and how long one may stay without a whole step
-// of the protocol. libmilter's own timeout begins anew with each byte, it looks at connections that wait every ten
-// minutes only, and it has no limit for their number.
+// Limits the connections of mail servers: how many are open, and how long one may go without a complete step of the
+// protocol. libmilter's own timeout restarts with each byte, it looks at waiting connections only every ten minutes,
+// and it has no limit on their number.
 //
-// A connection has a Place, from its first step until it is closed. A thread looks once a second, and shuts down
-// (shutdown(2)) the socket of one that is late; libmilter then finds it ended, and closes it. Connections that have
-// taken no step have no place: every five seconds they are found among the process's descriptors. Time is counted in
-// the thread's seconds, so that a daemon that was stopped for a while ends nothing when it goes on.
+// A connection has a Place from its first step until it is closed. A thread looks once a second, and shuts down
+// (shutdown(2)) the socket of a connection that is late; libmilter then sees it end, and closes it. Connections without
+// a first step have no place: every five seconds the thread finds them among the descriptors of the process. Time is
+// counted in seconds of that thread, so a daemon that was suspended for a while does not end connections when it
+// continues.
 //
-// A thread that hangs while it decides a message is noticed by the time that this takes. Each second in which none
-// hangs is told (set_pulse()), so that systemd's watchdog starts the daemon again where one does.
+// A thread that hangs in a decision is noticed by the length of its work. For each second in which no thread hangs,
+// set_pulse()'s function is called, so that systemd's watchdog restarts the daemon if one does.
 //
-// Knows nothing of libmilter. Safe from any thread, but for start().
+// Does not depend on libmilter. Safe from any thread, except start().
 #pragma once
 
 #include <spdlog/fwd.h>
@@ -35,39 +36,40 @@
 
 namespace bloomgate {
 
-// Lets the process open as many descriptors as so many connections need, as far as it may. Returns how many connections
-// there is room for; at least so many if all is well.
+// Raises the limit on open descriptors to what that many connections need, as far as the process may. Returns how many
+// connections fit; at least `connections` if it succeeds.
 std::size_t make_room_for_connections(std::size_t connections) noexcept;
 
 class ConnectionWatch {
  public:
   struct Limits {
     std::size_t connections = 0;
-    std::chrono::seconds timeout{0};  // for a whole step
-    // What the daemon may itself take for a message; more is a thread that hangs. Without a limit none is noticed.
+    std::chrono::seconds timeout{0};  // for one complete step
+    // How long the daemon itself may work on a message; a thread that takes longer hangs. Without a limit, no hang is
+    // noticed.
     std::chrono::seconds longest_work = std::chrono::seconds::max();
   };
 
-  // The first step is due sooner: a mail server sends it at once.
+  // The first step has a shorter deadline: a mail server sends it at once.
   static constexpr std::chrono::seconds kFirstStep{30};
 
   class Place {
    public:
-    // `watch` may be null: then nothing is bounded. `socket` counts only where it is a connection to our own socket.
+    // `watch` may be null: then there are no limits. `socket` counts only if it is a connection to our own socket.
     // Throws std::bad_alloc.
     Place(ConnectionWatch* watch, int socket);
     ~Place();
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
-    // A whole step has come.
+    // A complete step has arrived.
     void heard() noexcept;
-    // From here to the next step nothing is late: the daemon itself takes its time.
+    // From now until the next step the connection is not late: the daemon itself is working.
     void begin_work() noexcept;
 
-    // If not, the connection is one too many.
+    // False: the connection exceeds the limit on their number.
     bool is_within_limit() const noexcept { return is_within_limit_; }
-    // The mail server finds the connection ended, as libmilter does. Returns false where its socket is not known.
+    // Shuts the connection down; the mail server and libmilter see it end. Returns false if its socket is unknown.
     bool hang_up() noexcept;
 
    private:
@@ -77,34 +79,36 @@ class ConnectionWatch {
     ConnectionWatch* const watch_;
     const int socket_;  // -1: not known
     std::atomic<std::uint32_t> heard_{0};
-    std::atomic<std::uint32_t> began_{0};  // to work
+    std::atomic<std::uint32_t> began_{0};  // to work, in that second
     bool is_within_limit_ = true;
     bool is_cut_off_ = false;
   };
 
-  // `tally` may be null: nobody watches.
+  // `tally` may be null: then nothing is counted.
   ConnectionWatch(const Limits& limits, std::shared_ptr<spdlog::logger> log, Tally* tally);
   ~ConnectionWatch();
   ConnectionWatch(const ConnectionWatch&) = delete;
   ConnectionWatch& operator=(const ConnectionWatch&) = delete;
 
-  // The connections are those to `listener`, which must stay open. Before the first one. Throws
+  // The connections are those to `listener`, which must stay open. To be called before the first one. Throws
   // BloomgateError{no_system_resource}.
   void listen_on(int listener);
-  // Called after each second without a step on any connection (PoolWaker). Must neither throw nor wait. Before start().
+  // Called after each second without a step on any connection (PoolWaker). Must neither throw nor wait. To be set
+  // before start().
   void set_on_quiet(std::function<void()> on_quiet) { on_quiet_ = std::move(on_quiet); }
-  // Called at the end of each second in which no thread hangs. Must neither throw nor wait. Before start().
+  // Called at the end of each second in which no thread hangs. Must neither throw nor wait. To be set before start().
   void set_pulse(std::function<void()> pulse) { pulse_ = std::move(pulse); }
-  // Those to the listener.
+  // The connections to the listener.
   const OwnConnections& connections() const noexcept { return connections_; }
   // Calls end_second() once a second. Throws std::system_error.
   void start();
 
-  // From now on, for connections that are open too; of more than the limit none is ended. The longest work never
-  // becomes shorter: what is under way goes by what was configured when it began.
+  // Applies at once, also to open connections; if more are open than the new limit allows, none of them is ended.
+  // `longest_work` never becomes shorter, since work in progress follows the configuration with which it began.
   void set_limits(const Limits& limits);
 
-  // A connection was ended, since no descriptor was free for it, or for its macros (packet_check.hpp).
+  // Count a connection that was ended because no descriptor was free for it, or because of its macros
+  // (packet_check.hpp).
   void note_without_descriptor() noexcept;
   void note_unpaired_macros() noexcept;
 
@@ -112,7 +116,7 @@ class ConnectionWatch {
   void end_second() noexcept;
 
  private:
-  // What happens many times a second is said once a minute.
+  // Events that may happen many times a second are logged once a minute.
   struct Events {
     std::uint64_t unsaid = 0;
     std::uint32_t said_at = 0;  // 0: never
@@ -139,14 +143,14 @@ class ConnectionWatch {
   OwnConnections connections_;
   std::function<void()> on_quiet_;  // may be null
   std::function<void()> pulse_;     // may be null
-  FileDescriptor reserve_;          // where a duplicate goes when no descriptor is left
+  FileDescriptor reserve_;          // a spare descriptor, for a duplicate when no other is left
 
   std::mutex mutex_;
   Limits limits_;
   std::unordered_set<Place*> places_;
   std::unordered_map<ino_t, Silent> silent_;
   Events turned_away_, late_, never_spoke_, without_descriptor_, unpaired_macros_;
-  bool hang_was_said_ = false;  // the thread's own
+  bool hang_was_said_ = false;  // used by the thread only
 
   std::atomic<std::uint32_t> second_{1};
   std::condition_variable wanted_;

@@ -11,7 +11,7 @@
 namespace bloomgate {
 namespace {
 
-// Its address stands for a connection for which there was no memory: what came with its message is not known.
+// Its address marks a connection for which there was no memory: what belonged to its message is unknown.
 char lost_connection;
 
 std::unique_ptr<Connection> make_connection(std::shared_ptr<const ConnectionParts> parts, int socket) noexcept {
@@ -52,7 +52,7 @@ void close_connection(SMFICTX* context) noexcept {
 }
 
 std::string_view macro(SMFICTX* context, const char* name) noexcept {
-  if (socket_of_callback() < 0) return {};  // what libmilter holds was not looked at
+  if (socket_of_callback() < 0) return {};  // what libmilter has stored was not checked
   const char* const value = smfi_getsymval(context, unconst(name));
   return value == nullptr ? std::string_view() : std::string_view(value);
 }

@@ -26,7 +26,7 @@ namespace {
 
 using Read = ssize_t(int, void*, std::size_t);
 
-// What has been read of a connection beyond what libmilter asked for. A mail server sends many steps at once, and
+// Data of a connection that was read before libmilter asked for it. A mail server sends many steps at once, and
 // libmilter asks for each in two parts, so one read(2) serves them all.
 class Ahead {
  public:
@@ -60,14 +60,14 @@ class Ahead {
   std::size_t end_ = 0;
 };
 
-// One for each descriptor that a connection may have. It is used by the thread that reads the connection, which
-// libmilter hands from one to the next.
+// One for each descriptor that a connection may have. Only the thread that reads the connection uses it; libmilter
+// passes the connection from one thread to the next.
 struct Stream {
   std::atomic<bool> is_open{false};
   PacketCheck packets;
   Ahead ahead;
-  // Before a read libmilter asks whether there is something to read. Only where it asks with poll(2) can it be told of
-  // what has been read ahead.
+  // Before a read, libmilter asks whether there is data. Only if it asks with poll(2) can it be told about data that
+  // was read ahead.
   bool is_polled = false;
 };
 
@@ -88,15 +88,16 @@ class Guard {
     return found.is_open.load(std::memory_order_acquire) ? &found : nullptr;
   }
 
-  // A connection that was accepted, or -1 with errno. Returns the same, but for one that is ended here: then -1, and
-  // libmilter waits for the next one.
+  // `socket` is a connection that was accepted, or -1 with errno. Returns it, unless the connection is ended here: then
+  // returns -1, and libmilter waits for the next one.
   int admit(int socket) noexcept {
     if (socket < 0 && (errno == EMFILE || errno == ENFILE)) return end_without_descriptor();
     if (socket < 0) return socket;
-    // The lowest free number is taken: all below it are in use. What is left is for what messages need.
+    // The system uses the lowest free number, so all below it are in use. The remaining ones are for what messages
+    // need.
     if (socket >= limit_) return end(socket);
     Stream& stream = streams_[static_cast<std::size_t>(socket)];
-    // What the thread did that closed the earlier connection with this number happened before.
+    // Actions of the thread that closed the earlier connection with this number must be visible here.
     static_cast<void>(stream.is_open.load(std::memory_order_acquire));
     stream.packets = PacketCheck();
     stream.ahead = Ahead();
@@ -127,7 +128,7 @@ class Guard {
     if (socket >= 0) {
       end(socket);
     } else {
-      poll(nullptr, 0, kPauseMilliseconds);  // another thread has taken it
+      poll(nullptr, 0, kPauseMilliseconds);  // another thread has accepted it
     }
     reserve_.reset(fcntl(listener_, F_DUPFD_CLOEXEC, 0));
     errno = EAGAIN;
@@ -135,10 +136,10 @@ class Guard {
   }
 
   const int listener_;
-  const int limit_;  // of the numbers of connections
+  const int limit_;  // the limit on the numbers of connections
   const std::unique_ptr<Stream[]> streams_;
   ConnectionWatch& watch_;
-  FileDescriptor reserve_;  // the listener once more, given up for a connection that is to be ended
+  FileDescriptor reserve_;  // a duplicate of the listener, closed when a connection that is to be ended needs it
 };
 
 constexpr rlim_t kMostDescriptors = 1 << 16;
@@ -162,7 +163,7 @@ void set_socket_of_callback(int socket) noexcept {
   current = socket;
 }
 
-// Their names for the linker are those of the C library's functions, of which <unistd.h> may have inline variants.
+// Their linker names are those of the C library's functions, of which <unistd.h> may have inline variants.
 extern "C" {
 
 __attribute__((visibility("default"))) int bloomgate_accept(int listener, sockaddr* address,
@@ -202,8 +203,8 @@ ssize_t bloomgate_read_chk(int descriptor, void* into, std::size_t bytes, std::s
   return bloomgate_read(descriptor, into, bytes);
 }
 
-// libmilter asks about the connection of a thread by itself. Where it asks about all that no thread has, nothing has
-// been read ahead of them: a thread keeps a connection until there is nothing more to read.
+// libmilter asks about the connection of one thread separately. If it asks about all connections without a thread, no
+// data was read ahead for them: a thread keeps a connection until there is nothing more to read.
 int bloomgate_poll(pollfd* which, nfds_t count, int milliseconds) {
   static auto* const real = next<int(pollfd*, nfds_t, int)>("poll");
   Guard* const found = guard.load(std::memory_order_acquire);
@@ -228,7 +229,7 @@ int bloomgate_close(int descriptor) {
 }
 
 void guard_libmilter(int listener, ConnectionWatch& watch) {
-  // The linker makes a function visible to libmilter unless it is told otherwise.
+  // The linker makes a function visible to libmilter unless an option prevents it.
   const auto is_ours = [](const char* name, auto* function) {
     return dlsym(RTLD_DEFAULT, name) == reinterpret_cast<void*>(function);
   };

@@ -1,36 +1,37 @@
-// Stands between libmilter and the mail servers: what libmilter accepts and reads comes here first. libmilter calls
-// accept(2), poll(2), read(2) and close(2), and the daemon defines these four: the dynamic linker takes a program's own
-// function before the C library's. They do what the C library's do, but on libmilter's listener and its connections:
+// Stands between libmilter and the mail servers, and sees first what libmilter accepts and reads. libmilter calls
+// accept(2), poll(2), read(2) and close(2), and the daemon defines these four functions itself: the dynamic linker
+// prefers a program's own function to the C library's. They behave as the C library's do, except on libmilter's
+// listener and its connections:
 //
 // - A connection with unpaired macros (packet_check.hpp) ends before libmilter has read the last of them. Relaying each
-//   packet through a socket of our own would do the same, for two more descriptors a connection and two more switches
-//   of threads a step; libmilter's own functions say nothing of what they would read.
-// - What a mail server has sent in one piece is read in one piece. libmilter alone takes four calls of the system for
-//   each step; a message has a dozen.
-// - Where descriptors run short a new connection is ended at once. libmilter alone would leave it waiting, and ask for
-//   it again without a pause.
-// - A callback learns which connection it is for, which libmilter does not tell.
+//   packet through a socket of our own would do the same, but costs two more descriptors a connection and two more
+//   thread switches a step; libmilter's own functions do not reveal what they would read.
+// - What a mail server has sent in one piece is read in one piece. libmilter alone needs four system calls for each
+//   step; a message has a dozen steps.
+// - If descriptors run short, a new connection is ended at once. libmilter alone would leave it waiting, and retry
+//   without a pause.
+// - A callback learns which connection it is for, which libmilter does not say.
 //
-// Where another libmilter read in another way, no callback would learn of its connection; macros are then not asked for
-// (libmilter_context.cpp). Where it waited in another way, nothing would be read ahead.
+// If another version of libmilter read in another way, callbacks would not learn their connection, and then macros are
+// not requested (libmilter_context.cpp). If it waited in another way, nothing would be read ahead.
 //
-// This is glue. Safe from any thread, but for guard_libmilter().
+// This is glue. Safe from any thread, except guard_libmilter().
 #pragma once
 
 namespace bloomgate {
 
 class ConnectionWatch;
 
-// `listener` is the descriptor that libmilter is given, and `watch` is told what is ended; it must live until the
-// process ends. Once, before libmilter starts. Throws BloomgateError{library_failed} where libmilter would not call the
-// functions of this program; std::bad_alloc.
+// `listener` is the descriptor that libmilter gets. `watch` counts the connections that are ended; it must live until
+// the process ends. To be called once, before libmilter starts. Throws BloomgateError{library_failed} if libmilter
+// would not call the functions of this program; std::bad_alloc.
 void guard_libmilter(int listener, ConnectionWatch& watch);
 
-// The connection that the calling thread has read from last: in a callback, the one that it is for. -1 if there is
-// none.
+// The connection from which the calling thread has read last: in a callback, the connection that the callback is for.
+// -1 if there is none.
 int socket_of_callback() noexcept;
 
-// Sets it. For tests, behind which there is no libmilter.
+// Sets it. For tests, which run without libmilter.
 void set_socket_of_callback(int socket) noexcept;
 
 }  // namespace bloomgate

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kSocketType = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
-// What to do about an error of bind(2) or listen(2); empty where the system's message says it.
+// The remedy for an error of bind(2) or listen(2); empty if the system's message is enough.
 std::string remedy(const SocketAddress& address, int errno_value) {
   const bool is_path = address.family == SocketAddress::Family::unix_path;
   if (errno_value == ENOENT && is_path) return "; make the folder " + folder_of(address.path);
@@ -51,14 +51,14 @@ const sockaddr* generic(const sockaddr_un& address) noexcept {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-// What connect(2) to the path says: 0 if somebody listens there.
+// The error of connect(2) to the path: 0 if a process listens there.
 int connect_error(const std::string& path) noexcept {
   const FileDescriptor probe(socket(AF_UNIX, kSocketType, 0));
   const sockaddr_un target = path_address(path);
   return connect(probe.get(), generic(target), sizeof target) == 0 ? 0 : errno;
 }
 
-// Whether there is a socket at that path. Anything else there is an error.
+// Whether there is a socket at that path. Anything else at that path is an error.
 bool is_there(const SocketAddress& address) {
   struct stat status = {};
   if (lstat(address.path.c_str(), &status) != 0) {
@@ -72,7 +72,7 @@ bool is_there(const SocketAddress& address) {
   return true;
 }
 
-// Makes way for the socket: removes a path that a daemon left behind, and nothing else.
+// Makes room for the socket: removes a socket that a daemon left behind, and nothing else.
 void remove_stale_path(const SocketAddress& address) {
   if (!is_there(address)) return;
   const int error = connect_error(address.path);
@@ -118,7 +118,7 @@ void require_place_for_socket(const SocketAddress& address, const std::string& g
   if (address.family != SocketAddress::Family::unix_path) return;
   if (!group.empty()) static_cast<void>(group_id(address, group));
   const std::string folder = folder_of(address.path);
-  // systemd makes those at the start.
+  // systemd creates such folders at the start.
   const bool is_made_at_start = folder.starts_with("/run/") || folder.starts_with("/var/run/");
   if (!is_made_at_start && access(folder.c_str(), F_OK) != 0) {
     fail(ErrorCode::cannot_write, address, "cannot be created", errno);
@@ -141,7 +141,8 @@ void ListeningSocket::listen_on_path(mode_t mode, const std::string& group) {
   socket_.reset(socket(AF_UNIX, kSocketType, 0));
   const char* const path = address_.path.c_str();
   const sockaddr_un target = path_address(address_.path);
-  // Nobody can connect before listen() below, whatever the permissions are until then; the mask is a second safeguard.
+  // No client can connect before listen() below, whatever the permissions are until then; the mask is a second
+  // safeguard.
   const mode_t old_mask = umask(0777);
   const int error = bind(socket_.get(), generic(target), sizeof target) == 0 ? 0 : errno;
   umask(old_mask);
@@ -160,7 +161,7 @@ void ListeningSocket::listen_on_network() {
   socket_.reset(socket(list->ai_family, kSocketType, 0));
   if (!socket_.is_open()) fail(ErrorCode::no_system_resource, address_, "cannot be created", errno);
   const int on = 1;
-  // A port that a daemon has just left can be taken again at once.
+  // A port that a daemon has just released can be used again at once.
   setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(socket_.get(), list->ai_addr, list->ai_addrlen) != 0 || listen(socket_.get(), SOMAXCONN) != 0) {
     fail(errno == EADDRINUSE ? ErrorCode::address_in_use : ErrorCode::cannot_write, address_, "cannot listen", errno);

@@ -1,5 +1,5 @@
-// The socket to which mail servers connect. The daemon itself makes it, not libmilter, so that a unix socket has its
-// mode and group before anyone can connect, and so that errors say what to do.
+// The socket to which mail servers connect. The daemon makes it itself and not through libmilter, so that a unix socket
+// has its mode and group before anyone can connect, and so that errors say what to do.
 //
 // Not thread-safe.
 #pragma once
@@ -13,29 +13,29 @@
 
 namespace bloomgate {
 
-// Whether a socket could be made there, as far as it can be seen without making one: throws as ListeningSocket() does
-// for a unix socket whose folder or group is missing, or whose path is taken by something else.
+// Whether a socket could be made there, as far as can be checked without making one. Throws as ListeningSocket() does
+// for a unix socket whose folder or group is missing, or whose path is occupied by something else.
 void require_place_for_socket(const SocketAddress& address, const std::string& group);
 
 class ListeningSocket {
  public:
-  // Listens on `address`. A unix socket that nobody listens on any more is replaced. A socket in use, or anything that
-  // is not a socket, is left alone, and is an error. `mode` and `group` (empty: leave it) are for unix sockets only.
-  // Throws BloomgateError: cannot_write, address_in_use, bad_configuration for an unknown
-  // group, unknown_host, not_permitted, no_system_resource.
+  // Listens on `address`. Replaces a unix socket on which no process listens any more. Throws, and changes nothing, if
+  // the socket is in use or the path is not a socket. `mode` and `group` (empty: leave it) are for unix sockets only.
+  // Throws BloomgateError: cannot_write, address_in_use, bad_configuration for an unknown group, unknown_host,
+  // not_permitted, no_system_resource.
   ListeningSocket(const SocketAddress& address, mode_t mode, const std::string& group);
 
   int descriptor() const noexcept { return socket_.get(); }
 
  private:
-  // A path in the file system, removed at the end unless somebody else has put another socket there meanwhile.
+  // A path in the file system, removed at the end unless another process has put another socket there meanwhile.
   class OwnPath {
    public:
     OwnPath() = default;
     ~OwnPath();
     OwnPath(const OwnPath&) = delete;
     OwnPath& operator=(const OwnPath&) = delete;
-    // Takes over what is at `path` now. False, with errno, if there is nothing.
+    // Takes over the socket at `path`. Returns false, with errno, if there is none.
     bool take(const std::string& path);
 
    private:

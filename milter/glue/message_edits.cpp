@@ -13,11 +13,11 @@
 namespace bloomgate {
 namespace {
 
-// libmilter takes less than a line of SMTP with its codes (smfi_setreply).
+// libmilter accepts less than an SMTP line with its codes (smfi_setreply).
 constexpr std::size_t kMaxReplyBytes = 400;
 
-// From the last to the first, since each removal renumbers those behind it (CVE-2022-48521 is what the other order
-// leads to).
+// From the last to the first, since each removal renumbers the fields after it (the other order leads to
+// CVE-2022-48521).
 bool remove_all(SMFICTX* context, const char* name, int count) noexcept {
   for (int index = count; index >= 1; --index) {
     if (smfi_chgheader(context, unconst(name), index, nullptr) != MI_SUCCESS) return false;
@@ -34,7 +34,7 @@ bool put_on_top(SMFICTX* context, const char* name, const char* value, bool with
   }
 }
 
-// A mail server takes a percent sign for the start of a format (smfi_setreply).
+// libmilter treats a percent sign as the start of a format (smfi_setreply).
 std::string with_doubled_percent_signs(std::string_view text) {
   std::string out;
   for (const char character : text.substr(0, kMaxReplyBytes)) out.append(character == '%' ? 2 : 1, character);
@@ -48,7 +48,7 @@ bool carry_out(SMFICTX* context, const Edits& edits) noexcept {
   for (const ForgedFields::Name& field : edits.forged_results) {
     if (!remove_all(context, field.name.c_str(), field.count)) return false;
   }
-  // Each goes to the top, so the last one first.
+  // Each field goes to the top, so the last one is added first.
   for (auto field = edits.results.rbegin(); field != edits.results.rend(); ++field) {
     if (!put_on_top(context, field->name.c_str(), field->value.c_str(), edits.needs_leading_space)) return false;
   }
@@ -61,7 +61,7 @@ bool carry_out(SMFICTX* context, const Edits& edits) noexcept {
 int refuse(SMFICTX* context, const Refusal& refusal) noexcept {
   const auto& [for_good, reply] = refusal;
   try {
-    // Where it is not taken the mail server has words of its own.
+    // If this fails, the mail server uses its own words.
     if (!reply.empty()) {
       static_cast<void>(smfi_setreply(context, unconst(for_good ? "550" : "451"), unconst(for_good ? "5.7.1" : "4.7.1"),
                                       with_doubled_percent_signs(reply).data()));

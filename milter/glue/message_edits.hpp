@@ -1,5 +1,5 @@
-// What is done with a message at its end, said to libmilter: header fields taken out and put in, the quarantine, a
-// refusal. Used by callbacks.cpp, in the callback of the end of a message.
+// Applies the result to a message at its end, through libmilter: removes and adds header fields, puts the message into
+// quarantine, or refuses it. Used by callbacks.cpp, in the callback for the end of a message.
 //
 // This is glue.
 #pragma once
@@ -10,11 +10,11 @@ struct smfi_str;
 
 namespace bloomgate {
 
-// Carries the edits out. False: the mail server did not take them all. Then the message must neither be lost nor go on,
-// as a forged field may still be on it.
+// Makes the edits. Returns false if the mail server did not accept all of them. Then the message must neither be lost
+// nor be accepted, since a forged field may still be on it.
 bool carry_out(smfi_str* context, const Edits& edits) noexcept;
 
-// The libmilter answer that refuses the message.
+// Makes libmilter's answer that refuses the message.
 int refuse(smfi_str* context, const Refusal& refusal) noexcept;
 
 }  // namespace bloomgate

@@ -18,7 +18,7 @@ MilterServer::MilterServer(const PartsSlot& parts, std::unique_ptr<ListeningSock
                            std::function<void(bool)> on_end)
     : socket_(std::move(socket)) {
   set_connection_parts(&parts);
-  // libmilter closes the descriptor that it is given.
+  // libmilter closes the descriptor that it gets.
   const int descriptor = fcntl(socket_->descriptor(), F_DUPFD_CLOEXEC, 0);
   if (descriptor < 0) {
     throw BloomgateError(ErrorCode::no_system_resource,

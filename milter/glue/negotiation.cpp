@@ -8,7 +8,7 @@
 namespace bloomgate {
 namespace {
 
-// Steps that tell us nothing: we ask the mail server to skip them if it can.
+// Steps that we do not need: we ask the mail server to skip them if it can.
 constexpr unsigned long kUnwantedSteps = SMFIP_NODATA | SMFIP_NOUNKNOWN;
 constexpr unsigned long kRecipientStep = SMFIP_NORCPT;
 constexpr unsigned long kBodySteps = SMFIP_NOEOH | SMFIP_NOBODY;
@@ -55,7 +55,7 @@ MilterRequest milter_request(const MilterOffer& offer, const MilterUse& use) {
   } else {
     request.steps |= offer.steps & kRecipientStep;
   }
-  // A signature is made of the header as it was sent, and both of these may look at signatures.
+  // A signature is made over the header as it was sent, and both of these may need signatures.
   const bool needs_signed_header = use.deep_check || use.verify;
   request.tells_body = needs_signed_header || use.learn;
   if (needs_signed_header) {

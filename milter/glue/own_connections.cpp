@@ -12,8 +12,8 @@
 namespace bloomgate {
 namespace {
 
-// What all connections to one socket have in common: the family with the port, or the path. Empty: it is no such
-// socket.
+// What all connections to one socket have in common: the family and the port, or the path. Empty if the descriptor is
+// not such a socket.
 std::string own_address(int descriptor) {
   sockaddr_storage address = {};
   socklen_t bytes = sizeof address;

@@ -1,5 +1,5 @@
 // The connections to our own socket among the descriptors of this process. libmilter accepts and closes them, and does
-// not say which they are; any of them may be closed, and its number be given to another file, at any time.
+// not say which they are; any of them may be closed at any time, and its number reused for another file.
 #pragma once
 
 #include <dirent.h>
@@ -12,9 +12,9 @@ namespace bloomgate {
 
 class OwnConnections {
  public:
-  // Those to `listener`, which must stay open; until then there are none. Returns false, with errno, if they cannot be
-  // found: then for_each() finds none. The folder is opened while there is a descriptor for it: connections that say
-  // nothing may take all others.
+  // Selects the connections to `listener`, which must stay open; before this call there are none. Returns false, with
+  // errno, if they cannot be found; for_each() then finds none. This call opens the folder of descriptors, while one is
+  // free: idle connections may use up all others.
   bool listen_on(int listener);
 
   // -1: none yet.
@@ -27,7 +27,7 @@ class OwnConnections {
   bool can_be_found() const noexcept { return folder_ != nullptr; }
   void for_each(const std::function<void(int)>& use) const;
 
-  // Of the folder, which is no connection.
+  // The descriptor of the folder, which is not a connection.
   int folder_descriptor() const noexcept { return folder_ ? dirfd(folder_.get()) : -1; }
 
  private:

@@ -25,7 +25,7 @@ bool PacketCheck::take(std::span<const unsigned char> bytes) noexcept {
   return true;
 }
 
-// A length that is no positive 32-bit number is that of a packet without content, for libmilter too.
+// A length that is not a positive 32-bit number means a packet without content, for libmilter too.
 void PacketCheck::begin_packet(unsigned char command) noexcept {
   constexpr std::uint32_t kLargest = std::numeric_limits<std::int32_t>::max();
   left_ = length_ == 0 || length_ - 1 > kLargest ? 0 : length_ - 1;

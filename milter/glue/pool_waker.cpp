@@ -11,7 +11,8 @@ void PoolWaker::wake() const noexcept {
   sockaddr_storage address = {};
   socklen_t bytes = sizeof address;
   if (getsockname(connections_.listener(), reinterpret_cast<sockaddr*>(&address), &bytes) != 0) return;
-  // The socket does not block: a network connection is still under way here, and the listener sees it come and go.
+  // The socket is non-blocking: a network connection may still be in progress here, and the listener sees it come and
+  // go.
   const FileDescriptor caller(socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (caller.is_open()) static_cast<void>(connect(caller.get(), reinterpret_cast<const sockaddr*>(&address), bytes));
 }

@@ -1,11 +1,11 @@
-// Deals with a flaw of libmilter's pool of threads (worker.c), and is all that does: libmilter counts a thread that it
-// wakes as idle until the thread runs, so it may wake one thread for two sessions. The other session then waits for the
-// next event of any session, for as long as the thread waits for a checker, a name server or a disk, or for the rest of
-// a step; a listed message would wait with it. A call at our own socket is an event, for which libmilter starts a
-// thread.
+// Works around a flaw of libmilter's thread pool (worker.c): libmilter counts a thread that it wakes as idle until the
+// thread runs, so it may wake one thread for two sessions. The second session then waits for the next event of any
+// session. That may last as long as the first thread waits for a checker, a name server, a disk, or the rest of a step,
+// and a listed message would be delayed, too. A connection to our own socket is such an event, for which libmilter
+// starts a thread.
 //
-// What is about to wait calls wake() first: it is handed before_waiting(). After a second in which no session took a
-// step, ConnectionWatch calls wake_forgotten(). Knows nothing of libmilter.
+// Code that is about to wait calls wake() first, through before_waiting(). After a second in which no session took a
+// step, ConnectionWatch calls wake_forgotten(). Does not depend on libmilter.
 #pragma once
 
 #include <functional>
@@ -16,21 +16,21 @@ namespace bloomgate {
 
 class PoolWaker {
  public:
-  // `connections` must outlive the object; while they have no listener, nothing happens.
+  // `connections` must outlive the object; as long as they have no listener, all calls do nothing.
   explicit PoolWaker(const OwnConnections& connections) : connections_(connections) {}
 
-  // Calls at the socket, and hangs up at once. Never waits; if it cannot connect, nothing happens. Safe from any
-  // thread.
+  // Connects to the socket, and closes the connection at once. Never waits; if it cannot connect, it does nothing. Safe
+  // from any thread.
   void wake() const noexcept;
 
-  // The same, for those that know nothing of it. The object must outlive what it returns.
+  // Returns a function that calls wake(), for code that does not know this class. The object must outlive it.
   std::function<void()> before_waiting() const {
     return [this] { wake(); };
   }
 
-  // Calls once for each connection that has sent what no thread has read. One that libmilter awaits the rest of a step
-  // from has been read empty. One at work may count, which costs an event. One thread at a time, that of
-  // OwnConnections::for_each(). Returns how many there were.
+  // Calls wake() once for each connection with data that no thread has read. If libmilter waits for the rest of a step,
+  // the data so far has been read, so such a connection does not count. A connection at work may count, which costs one
+  // event. One thread at a time, the one of OwnConnections::for_each(). Returns how many connections counted.
   std::size_t wake_forgotten() const noexcept;
 
  private:

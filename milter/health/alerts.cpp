@@ -47,9 +47,9 @@ std::string of_instance(std::string_view summary) {
   return fmt::format("{{{{ $labels.instance }}}} {}", summary);
 }
 
-// What a daemon that does not run cannot say, and what only the mail server's log has (bloomgate(1), report
-// --prometheus). The operator chooses the name of the job, so no alert asks for it: a target is a daemon's if it had
-// the daemon's figures within a week.
+// The alerts that a stopped daemon cannot report, and those that only the mail server's log can show (bloomgate(1),
+// report --prometheus). The operator chooses the name of the job, so no alert uses it: a target counts as a daemon if
+// it had the daemon's figures within a week.
 const Alert kOthers[] = {
     {"BloomgateDown", "up == 0 and on (job, instance) count_over_time(bloomgate_build_info[7d])", 5min, Severity::page,
      "bloomgate-milter on {{ $labels.instance }} does not answer: all mail is checked",

@@ -7,13 +7,13 @@
 
 namespace bloomgate {
 
-// "BloomgateWhitelistOld" of "whitelist-old".
+// "BloomgateWhitelistOld" for "whitelist-old".
 std::string alert_name(std::string_view rule);
 
 // The text of that file.
 std::string alerts_text();
 
-// What `bloomgate-milter --list-alerts` prints, which makes the file. No help shows it.
+// What `bloomgate-milter --list-alerts` prints; the shipped file is made from it. The help does not mention it.
 inline constexpr std::string_view kListAlerts = "--list-alerts";
 
 }  // namespace bloomgate

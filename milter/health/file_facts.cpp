@@ -23,16 +23,16 @@
 namespace bloomgate {
 namespace {
 
-// That a time in nanoseconds can have, in the year 2262; what a manifest says may be later.
+// The last second that a time in nanoseconds can represent, in the year 2262; the date of a manifest may be later.
 constexpr auto kLastSecond = std::chrono::floor<std::chrono::seconds>(WhitelistFacts::Time::max());
 
-// Of a folder nothing: its layers come and go, and share entries.
+// Nothing for a folder: its layers come and go, and share entries.
 std::optional<std::uint64_t> entries_of_generation_before(const std::string& path) {
   if (is_folder(path)) return std::nullopt;
   try {
     return entries_of(MappedFilter(generation_path(path, 1)).header());
   } catch (const BloomgateError&) {
-    return std::nullopt;  // no file that could be put back
+    return std::nullopt;  // there is no file that could be restored
   }
 }
 
@@ -50,7 +50,7 @@ WhitelistFacts facts_of_source(const WhitelistSource& source, std::vector<NamedF
   return facts;
 }
 
-// Nothing where no such list is configured or published.
+// Nothing if no such list is configured or published.
 std::optional<ExactListFacts> facts_of_list(const DaemonOptions& options, const NamedExactList& list,
                                             const std::vector<NamedFilter>& whitelists) {
   ExactListFacts facts = {.name = list.name, .path = options.*list.path};
@@ -105,7 +105,7 @@ WhitelistFacts whitelist_facts(const WhitelistSource& source, std::span<const Na
     const LoadedFilter& filter = *each.filter;
     facts.entries += entries_of(filter.header());
     if (filter.damage() != Damage::none) {
-      facts.faults.push_back(fmt::format("{} {}; it lists nobody until a good file is loaded", filter.path(),
+      facts.faults.push_back(fmt::format("{} {}; it lists no sender until a good file is loaded", filter.path(),
                                          damage_text(filter.damage())));
     }
     std::ranges::move(store_faults(filter), std::back_inserter(facts.store_faults));
@@ -121,7 +121,7 @@ WhitelistFacts whitelist_facts(const WhitelistSource& source, std::span<const Na
   }
   const bool is_loaded =
       !filters.empty() && std::ranges::all_of(filters, [](const NamedFilter& each) { return each.filter != nullptr; });
-  if (!is_loaded) facts.faults.push_back("it is not loaded: it lists nobody");
+  if (!is_loaded) facts.faults.push_back("it is not loaded: it lists no sender");
   struct stat status = {};
   facts.is_gone = is_loaded && stat(source.path.c_str(), &status) != 0 && errno == ENOENT;
   facts.entries_before = entries_of_generation_before(source.path);

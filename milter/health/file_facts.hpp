@@ -1,4 +1,4 @@
-// What files tell the rules: those of the lists as they are on the disk, or as a daemon has them loaded.
+// The facts for the rules that come from files: the lists as they are on disk, or as a daemon has loaded them.
 #pragma once
 
 #include <span>
@@ -11,15 +11,15 @@
 
 namespace bloomgate {
 
-// What is wrong with the store of a whitelist since it was loaded. Throws std::bad_alloc.
+// The faults of a whitelist's store since it was loaded. Throws std::bad_alloc.
 std::vector<std::string> store_faults(const LoadedFilter& whitelist);
 
-// Of a whitelist as it is configured: its filter, or its layers. Reads the files beside it: those of
-// bloomgate-update and of the generation before.
+// The facts of a whitelist as configured: its filter, or its layers. Reads the files beside it: the one of
+// bloomgate-update and the previous generation.
 WhitelistFacts whitelist_facts(const WhitelistSource& source, std::span<const NamedFilter> filters);
 
-// Opens the lists of the configuration, and looks at their headers and lines. What cannot be opened is a fault of it.
-// Throws std::bad_alloc.
+// Opens the configured lists, and examines their headers and lines. If a list cannot be opened, that is one of its
+// faults. Throws std::bad_alloc.
 HealthFacts facts_of_files(const DaemonCommand& command);
 
 }  // namespace bloomgate

@@ -1,6 +1,6 @@
-// What the rules look at: the configuration, the lists, and, of a running daemon, what it has seen. The check of the
-// configuration and the doctor make it of files (file_facts.hpp), the daemon of what it holds (milter/monitoring).
-// Plain values.
+// What the rules look at: the configuration, the lists, and, for a running daemon, what it has seen. The check of the
+// configuration and the doctor make these facts from files (file_facts.hpp), the daemon from its state
+// (milter/monitoring). Plain values.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace bloomgate {
 
-// Random keys that no list can hold, looked up in the bits of a filter.
+// The result of random keys that no list can contain, looked up in the bits of a filter.
 struct ProbedFilter {
   std::string name;
   std::uint64_t probes = 0;
@@ -27,43 +27,43 @@ struct ProbedFilter {
 struct WhitelistFacts {
   using Time = std::chrono::system_clock::time_point;
 
-  std::string name = {};  // as it is configured
+  std::string name = {};  // as configured
   std::string path = {};
-  // What is wrong with it, or with a layer of it: it lists nobody. Empty: nothing is.
+  // What is wrong with the whitelist, or with one of its layers, so that it lists no sender. Empty: no fault.
   std::vector<std::string> faults = {};
   std::vector<std::string> store_faults = {};
-  bool is_gone = false;                              // it is in use, and its file is not there
+  bool is_gone = false;                              // it is in use, but its file no longer exists
   std::uint64_t entries = 0;                         // of all layers
-  std::optional<std::uint64_t> entries_before = {};  // of the file before it, FILE.1; nothing: there is none
-  std::optional<Time> written = {};                  // the newest layer
-  // Of a manifest: until when it holds and the whitelist is used, and when it was made.
+  std::optional<std::uint64_t> entries_before = {};  // of the previous file, FILE.1; nothing: there is none
+  std::optional<Time> written = {};                  // when the newest layer was written
+  // From a manifest: until when it holds, until when the whitelist is used, and when the manifest was made.
   std::optional<std::chrono::sys_seconds> holds_until = {}, used_until = {}, published = {};
-  bool needs_manifest = false;                    // keys are trusted: it is used as its manifest says
-  std::string not_remembered = {};                // why the manifest that is taken cannot be kept; empty: it can
-  std::vector<std::string> lack_of_domains = {};  // what that means, for each layer without its senders' domains
+  bool needs_manifest = false;                    // keys are trusted, so it is used only as its manifest says
+  std::string not_remembered = {};                // why the accepted manifest cannot be stored; empty: it can
+  std::vector<std::string> lack_of_domains = {};  // the consequence, for each layer without its senders' domains
   std::vector<std::string> update_faults = {};    // of the last bloomgate-update
   std::vector<ProbedFilter> probed = {};
 };
 
 struct ExactListFacts {
-  std::string_view name = {};  // of its option
+  std::string_view name = {};  // the name of its option
   std::string path = {};
   std::string fault = {};  // why it cannot be read; empty: it can
   std::uint64_t left_out = 0;
-  std::string first_left_out = {};  // "line 2: …"; empty: not known
+  std::string first_left_out = {};  // "line 2: …"; empty: unknown
 };
 
-// A listed domain of which no message was ever proven.
+// A listed domain of which no message was ever authenticated.
 struct UnprovenDomain {
   std::string domain = {};
   std::uint64_t messages = 0;
-  std::string reason = {};  // of the last one
+  std::string reason = {};  // of the last message
 };
 
-// What another host has learned, in a folder here.
+// What another host has learned, from a folder on this machine.
 struct HeardFacts {
   std::string folder = {};
-  std::string fault = {};  // why nothing new is taken; empty: nothing is wrong
+  std::string fault = {};  // why nothing new is loaded; empty: no fault
   bool is_overdue = false;
 };
 
@@ -71,7 +71,7 @@ struct HeardFacts {
 struct RunningFacts {
   HealthCounts hour = {}, day = {};
   bool is_learning = false;
-  std::optional<std::uint64_t> learned_in_week = {};  // nothing: it has not run for a week
+  std::optional<std::uint64_t> learned_in_week = {};  // nothing: the daemon has not run for a week
   std::string learning_fault = {};
   std::vector<HeardFacts> heard = {};
   std::string brake_fault = {};
@@ -83,7 +83,7 @@ struct RunningFacts {
   bool results_are_missing = false;
   bool name_servers_fail = false;
   std::uint64_t session_limit = 0;
-  std::optional<double> false_positive_rate = {};  // of a message; nothing: no whitelist serves
+  std::optional<double> false_positive_rate = {};  // for a message; nothing: no whitelist serves
   std::vector<UnprovenDomain> unproven_domains = {};
 };
 

@@ -1,4 +1,4 @@
-// What needs action of the lists. Their files tell most of it, a running daemon all.
+// The rules about lists. Their files show most of what these rules need, a running daemon everything.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,12 +20,12 @@ using namespace std::chrono_literals;
 constexpr std::chrono::days kOldAfter{8};
 constexpr std::chrono::days kClockSlack{1};
 constexpr double kMostFalsePositives = 0.1;
-// Chance alone comes to this bound in 4 filters of 10^17, however long they are probed (Lundberg's inequality for a
+// Chance alone exceeds this bound in 4 filters of 10^17, however long they are probed (Lundberg's inequality for a
 // Poisson process: e^-30x with e^x = 1 + 2x).
 constexpr double kTimesTooManyHits = 2;
 constexpr double kChanceHits = 30;
 
-// Building the list again does not help where only its publisher can sign it.
+// Building the list again does not help if only its publisher can sign it.
 constexpr std::string_view kPublishedRemedy =
     "where bloomgate pull fetches it, see what that reports (systemctl status 'bloomgate-pull@*', journalctl -u "
     "'bloomgate-pull@*') and tell its publisher; where it is made, put a good state back and sign it (bloomgate "
@@ -78,7 +78,7 @@ void has_too_many_hits(const HealthFacts& facts, FoundOnes& found) {
       if (static_cast<double>(each.hits) <= kTimesTooManyHits * expected + kChanceHits) continue;
       found.push_back(
           {fmt::format("the bits of whitelist {} have {} of {} random keys that no list can hold, instead of "
-                       "{}: strangers pass for listed",
+                       "{}: unlisted senders are found",
                        each.name, each.hits, each.probes, format_percent(each.expected_rate))});
     }
   }
@@ -87,17 +87,18 @@ void has_too_many_hits(const HealthFacts& facts, FoundOnes& found) {
 void whitelist_is_gone(const HealthFacts& facts, FoundOnes& found) {
   for (const WhitelistFacts& each : facts.whitelists) {
     if (!each.is_gone) continue;
-    found.push_back({fmt::format("whitelist {} is in use, and its file is gone ({}): after a restart it lists nobody",
-                                 each.name, each.path)});
+    found.push_back(
+        {fmt::format("whitelist {} is in use, and its file is gone ({}): after a restart it lists no sender", each.name,
+                     each.path)});
   }
 }
 
-// Where something is learned, the first list may be empty.
+// If learning is on, the first list may be empty.
 void whitelist_is_empty(const HealthFacts& facts, FoundOnes& found) {
   if (knows_learned(facts.options)) return;
   for (const WhitelistFacts& each : facts.whitelists) {
     if (!each.faults.empty() || each.entries != 0) continue;
-    found.push_back({fmt::format("whitelist {} has no entries: it lists nobody", each.name)});
+    found.push_back({fmt::format("whitelist {} has no entries: it lists no sender", each.name)});
   }
 }
 
@@ -169,11 +170,11 @@ void rate_is_high(const HealthFacts& facts, FoundOnes& found) {
   const double rate = facts.running->false_positive_rate.value_or(0);
   if (rate <= kMostFalsePositives) return;
   found.push_back(
-      {fmt::format("{} of the messages of strangers at listed domains pass for listed", format_percent(rate))});
+      {fmt::format("{} of the messages of unlisted senders at listed domains are found", format_percent(rate))});
 }
 
 constexpr std::array kListRules = {
-    Rule{"whitelist-unusable", Severity::page, "has a whitelist that is missing or damaged: it lists nobody",
+    Rule{"whitelist-unusable", Severity::page, "has a whitelist that is missing or damaged: it lists no sender",
          "build it (bloomgate build --output FILE LIST...), or put the last one back (bloomgate rollback FILE); it is "
          "loaded as "
          "soon as it is there and good (bloomgate verify tells)",
@@ -181,10 +182,10 @@ constexpr std::array kListRules = {
     Rule{"exact-list-lost", Severity::page, "cannot read one of the lists revoked, opt-out and extra",
          "correct the file, or put it back; an empty file will do, and the daemon reads the list again within a second",
          5min, false, exact_list_is_lost},
-    Rule{"too-many-hits", Severity::page, "has a whitelist that knows far more random keys than its rate says",
+    Rule{"too-many-hits", Severity::page, "has a whitelist that finds far more random keys than its rate predicts",
          "build it again, with room for all of its entries; see what bloomgate info and bloomgate verify say of it",
          0min, true, has_too_many_hits},
-    Rule{"exact-list-lines-left-out", Severity::ticket, "leaves invalid lines of revoked, opt-out or extra out",
+    Rule{"exact-list-lines-left-out", Severity::ticket, "ignores invalid lines in revoked, opt-out or extra",
          "correct these lines (the check of the configuration names the first); the daemon reads the list again within "
          "a "
          "second",
@@ -203,12 +204,11 @@ constexpr std::array kListRules = {
          false, whitelist_has_shrunk},
     Rule{"whitelist-old", Severity::ticket, "has a whitelist that was written more than 8 days ago, or in the future",
          "find out why it is not built again: a timer, cron, bloomgate-update?", 60min, false, whitelist_is_old},
-    Rule{"whitelist-overdue", Severity::ticket,
-         "uses a signed whitelist beyond the date until which its manifest holds",
+    Rule{"whitelist-overdue", Severity::ticket, "uses a signed whitelist whose manifest has expired",
          "where bloomgate pull fetches it, see what that reports (systemctl status 'bloomgate-pull@*'), and ask its "
          "publisher whether it is still signed; where it is made: bloomgate sign --key KEYFILE FILE",
          60min, false, whitelist_is_overdue},
-    Rule{"manifests-not-kept", Severity::ticket, "does not keep which manifests of signed whitelists it has taken",
+    Rule{"manifests-not-kept", Severity::ticket, "cannot store which manifests of signed whitelists it has used",
          "name a file in taken-manifests whose folder the daemon's user may write to (install -d -o bloomgate -g "
          "bloomgate FOLDER); it tries again every 10 seconds",
          10min, false, manifest_is_not_kept},
@@ -218,7 +218,7 @@ constexpr std::array kListRules = {
          "the whitelist in use stays; see what it needs: journalctl -u bloomgate-update; then: systemctl start "
          "bloomgate-update",
          5min, false, update_has_failed},
-    Rule{"false-positives-high", Severity::ticket, "lets one stranger in ten or more at listed domains pass for listed",
+    Rule{"false-positives-high", Severity::ticket, "finds one unlisted sender in ten or more at listed domains",
          "build the whitelists with more bits for each entry, or fold their layers into one", 5min, true, rate_is_high},
 };
 

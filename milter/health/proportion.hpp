@@ -1,4 +1,4 @@
-// A share that is known from a sample, and how sure it is. Pure; safe from any thread.
+// A share that was estimated from a sample, with its confidence interval. Pure; safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@ struct Interval {
   double upper = 1;
 };
 
-// Where the share lies, with 95 % confidence, of which `hits` in `tries` were seen: Wilson's score interval (E. B.
-// Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22, 1927). It holds for few
-// tries too, and for none or all of them hits. All of [0, 1] without a try. `hits` is at most `tries`.
+// The interval that contains the share with 95 % confidence, if `hits` in `tries` were seen: Wilson's score interval
+// (E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22, 1927). It is also
+// valid for few tries, and if none or all of them are hits. The whole of [0, 1] if there are no tries. `hits` is at
+// most `tries`.
 Interval wilson_interval(std::uint64_t hits, std::uint64_t tries) noexcept;
 
 }  // namespace bloomgate

@@ -1,6 +1,6 @@
-// The table of what needs action: what is wrong, how bad that is, and what to do. Five places show it: the check of the
-// configuration, the doctor, the status page, the figures (`bloomgate_needs_action`), and the alerts that are made from
-// the table (alerts.hpp). Pure; safe from any thread.
+// The table of what needs action: what is wrong, how bad that is, and what to do. It appears in five places: the check
+// of the configuration, the doctor, the status page, the figures (`bloomgate_needs_action`), and the alerts that are
+// made from the table (alerts.hpp). Pure; safe from any thread.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 namespace bloomgate {
 
 enum class Severity : std::uint8_t {
-  notice,  // it may be meant
+  notice,  // it may be intended
   ticket,  // it can wait for a working day
   page,    // mail is not decided as it should be: look now
 };
@@ -27,12 +27,12 @@ std::string_view severity_name(Severity severity) noexcept;
 struct HealthFinding {
   std::string_view rule;  // its name in the table
   Severity severity = Severity::notice;
-  std::string what;    // a sentence without its full stop; may hold bytes of files and messages
+  std::string what;    // a sentence without its full stop; may contain bytes of files and messages
   std::string how;     // what to do
-  std::string whom{};  // domains that send mail, behind `what`: only for those who may know them
+  std::string whom{};  // domains that send mail, shown after `what`: only for readers who may know them
 };
 
-// What one rule has found. An empty remedy means that of the rule.
+// What one rule has found. If `how` is empty, the rule's own `how` applies.
 struct Found {
   std::string what;
   std::string how = {};
@@ -43,16 +43,16 @@ using FoundOnes = std::vector<Found>;
 struct Rule {
   std::string_view name;  // "whitelist-old": the label `rule`, and the alert BloomgateWhitelistOld
   Severity severity;
-  std::string_view summary;  // for the alert, behind the instance's name
+  std::string_view summary;  // for the alert, after the instance's name
   std::string_view how;
-  std::chrono::minutes patience;  // until the alert fires
-  // Whether only a running daemon can know it. Then the check of the configuration does not, and `find` is only called
-  // where facts.running is there.
+  std::chrono::minutes patience;  // how long a finding lasts before the alert fires
+  // Whether only a running daemon can evaluate the rule. Then the check of the configuration skips it, and `find` is
+  // called only if facts.running has a value.
   bool is_of_daemon;
   void (*find)(const HealthFacts& facts, FoundOnes& found);
 };
 
-// The gravest first, then in the order of the table.
+// The most severe first, then in the order of the table.
 std::vector<HealthFinding> findings_of(const HealthFacts& facts);
 
 // All rules, in the order in which an operator would look: those of settings, of lists, and of what the daemon sees.
@@ -63,7 +63,7 @@ std::span<const Rule> settings_rules() noexcept;
 std::span<const Rule> list_rules() noexcept;
 std::span<const Rule> service_rules() noexcept;
 
-// Where a daemon shows what it has found, for programs, beside its figures.
+// Where a daemon shows its findings for programs, beside its figures.
 inline constexpr const char* kNeedsActionPath = "/needs-action";
 
 // For a person: "ticket: WHAT", and below it, indented, "-> HOW".

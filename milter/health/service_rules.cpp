@@ -1,4 +1,4 @@
-// What needs action by what a running daemon has seen.
+// The rules about what a running daemon has seen.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,14 +15,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of what a share is taken of: a share of fewer tells nothing.
+// The least number for a share: a share of fewer means nothing.
 constexpr std::uint64_t kFewest = 20;
 constexpr std::uint64_t kFewestOfDelivered = 100;
 constexpr double kMostFailedChecks = 0.05;
 constexpr double kMostUnproven = 0.05;
 constexpr double kMostSlow = 0.01;
 constexpr double kMostWithoutKeys = 0.1;
-// What the share of spam is at least, with 95 % confidence, where somebody should look.
+// If the share of spam is at least this, with 95 % confidence, an operator should look.
 constexpr double kMostSpamDelivered = 0.02;
 
 bool is_more_than(double most, std::uint64_t part, std::uint64_t all) noexcept {
@@ -84,7 +84,7 @@ struct Cause {
   std::string text, remedy;
 };
 
-// For which rule of signatures that an option governs most messages of listed senders are checked.
+// The signature rule, governed by an option, for which most messages of listed senders are checked.
 Cause largest_cause(const HealthCounts& counts) {
   Cause largest = {counts.child_signed, "only a name below the sender's domain has signed (child_signer= in the log)",
                    "see bloomgate report for the signers; alignment = relaxed lets them count, and every other name of "
@@ -119,7 +119,7 @@ void listed_mail_is_not_proven(const HealthFacts& facts, FoundOnes& found) {
 void nothing_is_delivered(const HealthFacts& facts, FoundOnes& found) {
   const HealthCounts& hour = facts.running->hour;
   if (hour.messages < kFewestOfDelivered || hour.delivered != 0) return;
-  // Where something is learned, the first list may be empty.
+  // If learning is on, the first list may be empty.
   const bool begins =
       knows_learned(facts.options) &&
       std::ranges::all_of(facts.whitelists, [](const WhitelistFacts& each) { return each.entries == 0; });
@@ -248,17 +248,16 @@ void client_writes_to_many(const HealthFacts& facts, FoundOnes& found) {
 }
 
 constexpr std::array kServiceRules = {
-    Rule{"checkers-fail", Severity::page, "gets no answer of its deeper checks",
+    Rule{"checkers-fail", Severity::page, "gets no answer from its checkers",
          "look at the servers of deep-check, and at their load; the log names what was wrong with each, and "
          "bloomgate-milter --doctor asks them",
          5min, true, checkers_fail},
-    Rule{"results-missing", Severity::page,
-         "gets no results of authentication that are trusted: it delivers no message",
+    Rule{"results-missing", Severity::page, "gets no trusted results of authentication: it delivers no message",
          "let a milter before this one write them (OpenDKIM, OpenDMARC, rspamd), and set trusted-authserv-id to the "
          "name "
          "that it puts first",
          10min, true, results_are_missing},
-    Rule{"keys-missing", Severity::page, "cannot look keys up: it checks all mail that has to be signed",
+    Rule{"keys-missing", Severity::page, "cannot look up keys: it checks all mail that needs a signature",
          "name working servers in dns-servers or /etc/resolv.conf; bloomgate-milter --doctor asks them", 5min, true,
          keys_are_missing},
     Rule{"reload-refused", Severity::ticket, "has refused its last reload",
@@ -274,14 +273,15 @@ constexpr std::array kServiceRules = {
          "see whether these are forged; if they are not, their senders have to sign their mail: bloomgate-milter why "
          "@DOMAIN names what would prove it",
          60min, true, domains_are_never_proven},
-    Rule{"listed-mail-unproven", Severity::ticket, "checks much mail of listed senders for a rule of signatures",
+    Rule{"listed-mail-unproven", Severity::ticket,
+         "checks much mail of listed senders because of a rule for signatures",
          "the status page names the rule, and the option that governs it", 60min, true, listed_mail_is_not_proven},
     Rule{"internal-errors", Severity::ticket, "could not decide messages, and checked them", "the log has the errors",
          0min, true, cannot_decide},
-    Rule{"decisions-slow", Severity::ticket, "takes long for its decisions",
+    Rule{"decisions-slow", Severity::ticket, "is slow to decide",
          "a slow store or a lack of memory: see whether the whitelist is paged out (lock-memory)", 15min, true,
          decisions_are_slow},
-    Rule{"connections-turned-away", Severity::ticket, "has turned connections of its mail server away",
+    Rule{"connections-turned-away", Severity::ticket, "has refused connections of its mail server",
          "raise max-connections, or the limit of descriptors (LimitNOFILE= of the unit): the status page names which",
          0min, true, connections_are_turned_away},
     Rule{"log-lines-lost", Severity::ticket, "has lost lines of its log",
@@ -290,14 +290,14 @@ constexpr std::array kServiceRules = {
     Rule{"samples-unanswered", Severity::ticket, "gets no answer to samples of delivered mail",
          "see whether the servers of deep-check answer; if they do, set deep-check-sample to a smaller share", 60min,
          true, samples_are_not_answered},
-    Rule{"learning-stopped", Severity::ticket, "learns nothing more from outgoing mail: its database cannot be used",
+    Rule{"learning-stopped", Severity::ticket, "cannot use its database, so it learns nothing from outgoing mail",
          "mail continues, and what is known stays listed; the daemon tries again every few seconds", 10min, true,
          learning_has_stopped},
-    Rule{"habits-not-kept", Severity::ticket, "does not keep the habits of listed senders beyond its end",
+    Rule{"habits-not-kept", Severity::ticket, "cannot store the habits of listed senders: a restart loses them",
          "name a file that the daemon may write in burst-file; a damaged one can be removed, and habits are then "
          "learned anew",
          10min, true, habits_are_lost},
-    Rule{"suspensions-not-kept", Severity::ticket, "does not keep its suspensions beyond its end",
+    Rule{"suspensions-not-kept", Severity::ticket, "cannot store its suspensions: a restart loses them",
          "name a file that the daemon may write in suspend-file, or correct the line that is named", 10min, true,
          suspensions_are_lost},
     Rule{
@@ -312,7 +312,7 @@ constexpr std::array kServiceRules = {
          "see whether outgoing mail of users who have logged in goes through the daemon, and whether own-domains has "
          "their domains",
          60min, true, nothing_is_learned},
-    Rule{"learned-elsewhere", Severity::ticket, "does not hear what another host has learned",
+    Rule{"learned-elsewhere", Severity::ticket, "gets no news of what another host has learned",
          "see on this host whether bloomgate-pull@ brings the folder, and on the other one whether bloomgate-share "
          "runs; learned-from names the folder and the key",
          5min, true, nothing_is_heard},
@@ -323,7 +323,7 @@ constexpr std::array kServiceRules = {
          "the log names the client: see whether a form or a program there writes to anybody; else raise "
          "learn-exempt-rate",
          0min, true, client_writes_to_many},
-    Rule{"waits-for-restart", Severity::notice, "waits for a restart, which changed options need",
+    Rule{"waits-for-restart", Severity::notice, "needs a restart, because options have changed",
          "when it suits you: systemctl restart bloomgate-milter", 24h, true, waits_for_restart},
 };
 

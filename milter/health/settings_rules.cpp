@@ -1,4 +1,4 @@
-// What needs action by the options alone.
+// The rules about the options alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 using Options = DaemonOptions;
 using namespace std::chrono_literals;
 
-// Strangers have no address in them (RFC 1918, RFC 6598, RFC 3927, RFC 4193, RFC 4291, RFC 3879).
+// Hosts on the Internet have no address in these networks (RFC 1918, RFC 6598, RFC 3927, RFC 4193, RFC 4291, RFC 3879).
 bool is_private(const IpNetwork& network) {
   static const auto kPrivate = [] {
     std::vector<IpNetwork> networks;
@@ -33,7 +33,7 @@ bool is_private(const IpNetwork& network) {
 bool holds_strangers(const IpNetwork& network) {
   constexpr unsigned kIpv4Bits = 96 + 8, kIpv6Bits = 20;
   if (is_private(network)) return false;
-  // All of IPv4 lies in such a network.
+  // All of IPv4 is in such a network.
   static const IpNetwork kIpv4 = {parse_ip_address("0.0.0.0").value(), 96};
   if (network.prefix_bits < kIpv4.prefix_bits && network.contains(kIpv4.address)) return true;
   const bool is_of_ipv4 = network.prefix_bits >= 96 && is_ipv4(network.address);
@@ -57,7 +57,7 @@ void delivers_strangers(const HealthFacts& facts, FoundOnes& found) {
   if (facts.options.exempt_action != ExemptAction::deliver) return;
   if (const std::string networks = wide_networks(facts.options); !networks.empty()) {
     found.push_back({"exempt-networks has " + networks +
-                     ", and exempt-action = deliver: mail of strangers is delivered "
+                     ", and exempt-action = deliver: mail of outside senders is delivered "
                      "with any sender"});
   }
 }
@@ -65,7 +65,7 @@ void delivers_strangers(const HealthFacts& facts, FoundOnes& found) {
 void exempts_strangers(const HealthFacts& facts, FoundOnes& found) {
   if (facts.options.exempt_action == ExemptAction::deliver) return;
   if (const std::string networks = wide_networks(facts.options); !networks.empty()) {
-    found.push_back({"exempt-networks has " + networks + ": mail of strangers is looked up in no list"});
+    found.push_back({"exempt-networks has " + networks + ": mail of outside senders is looked up in no list"});
   }
 }
 
@@ -113,8 +113,8 @@ std::string keeping(const HealthFacts& facts, std::string_view line, std::string
   return fmt::format("write '{}' into {} to keep that; {}", line, facts.config_path, other);
 }
 
-// These defaults have become stricter, so an older file may rely on what they no longer let in. Once the option stands
-// in the file, it is chosen.
+// These defaults have become stricter, so an older file may rely on what they no longer allow. Once the option is in
+// the file, it is a choice.
 void defaults_are_not_chosen(const HealthFacts& facts, FoundOnes& found) {
   const Options& options = facts.options;
   // Under `preferred` a sender counts without a proof, too.
@@ -145,8 +145,8 @@ void defaults_are_not_chosen(const HealthFacts& facts, FoundOnes& found) {
   }
 }
 
-// Whether strangers may reach it. What a name stands for may change, so it is not looked up here: only one stays at
-// home (RFC 6761 section 6.3).
+// Whether hosts on the Internet may reach it. The meaning of a name may change, so it is not looked up here: only one
+// name is always local (RFC 6761 section 6.3).
 bool is_open(const SocketAddress& address) {
   if (address.family == SocketAddress::Family::unix_path) return false;
   const auto number = parse_ip_address(address.host);
@@ -187,11 +187,11 @@ void takes_shrunken_lists(const HealthFacts& facts, FoundOnes& found) {
 }
 
 constexpr std::array kSettingsRules = {
-    Rule{"exempt-delivers-strangers", Severity::page, "delivers mail of strangers, since exempt-networks is too wide",
+    Rule{"exempt-delivers-strangers", Severity::page,
+         "delivers mail of outside senders, since exempt-networks is too wide",
          "name the networks of your own hosts alone in exempt-networks; then: systemctl reload bloomgate-milter", 0min,
          false, delivers_strangers},
-    Rule{"exempt-strangers", Severity::ticket,
-         "looks mail of strangers up in no list, since exempt-networks is too wide",
+    Rule{"exempt-strangers", Severity::ticket, "exempts mail of outside senders, since exempt-networks is too wide",
          "name the networks of your own hosts alone in exempt-networks; then: systemctl reload bloomgate-milter", 5min,
          false, exempts_strangers},
     Rule{"authentication-off", Severity::page, "delivers forged senders: authentication = off",
@@ -205,7 +205,7 @@ constexpr std::array kSettingsRules = {
          "use 127.0.0.1, a unix socket or a private network, and let a firewall say who may; then: systemctl restart "
          "bloomgate-milter",
          5min, false, addresses_are_open},
-    Rule{"proof-opened", Severity::notice, "takes more for a proof than the defaults do",
+    Rule{"proof-opened", Severity::notice, "accepts weaker proofs of a sender than the defaults do",
          "leave the options out that the status page names", 24h, false, proof_is_opened},
     Rule{"defaults-not-chosen", Severity::notice, "uses defaults that have become stricter",
          "write the options that the status page names into the configuration", 24h, false, defaults_are_not_chosen},
@@ -215,7 +215,7 @@ constexpr std::array kSettingsRules = {
     Rule{"learn-from-exempt", Severity::notice, "learns from programs in exempt-networks",
          "leave learn-from-exempt out if no person sends mail from there without a login", 24h, false,
          learns_from_programs},
-    Rule{"shrunken-lists-allowed", Severity::notice, "takes whitelists that have lost their entries",
+    Rule{"shrunken-lists-allowed", Severity::notice, "accepts whitelists that have lost their entries",
          "leave allow-shrunken-whitelist out, now that the smaller list is loaded; then: systemctl reload "
          "bloomgate-milter",
          24h, false, takes_shrunken_lists},

@@ -14,11 +14,11 @@ constexpr std::string_view kTooManyForgedFields = "The message has too many X-Bl
 void Hearing::end_of_header(std::string_view mta_name) {
   if (judgement_) return;
   judgement_ = parts_.judge->judge(message_, mta_name);
-  // A message that is refused is not shown to a checker.
+  // A refused message is not shown to a checker.
   const bool goes_on = !refusal_for_forged_fields(is_exempt(judgement_->decision.reason));
   if (goes_on && !judgement_->decision.need.is_empty()) begin_verification();
   is_drawn_ = goes_on && is_drawn();
-  // A checker needs the text even if a signature may still make the message one that is delivered.
+  // A checker needs the text even if a signature may still lead to delivery.
   message_.end_header(goes_on && (is_drawn_ || DeepCheck::is_for(judgement_->decision)));
   if (goes_on && parts_.learns) lesson_.begin(parts_.judge->lesson_of(*judgement_), message_.content_type());
 }
@@ -83,7 +83,7 @@ void Hearing::forget_message() noexcept {
   mark_.clear();
 }
 
-// Where the verifier knows the outcome at once, so does the rest of the message.
+// If the verifier knows the outcome at once, the message is decided again at once.
 void Hearing::begin_verification() {
   if (parts_.verifier == nullptr) return;
   const std::optional<std::span<const std::string_view>> header = message_.header();
@@ -104,7 +104,7 @@ void Hearing::wait() const {
   if (parts_.before_waiting) parts_.before_waiting();
 }
 
-// Whether a checker is asked; then its outcome is there.
+// Returns whether a checker was asked; then its outcome is stored.
 bool Hearing::check_deeply(const EndOfMessage& end) {
   if (parts_.deep_check == nullptr || !DeepCheck::is_for(judgement_->decision)) return false;
   wait();
@@ -112,14 +112,14 @@ bool Hearing::check_deeply(const EndOfMessage& end) {
   return true;
 }
 
-// A message that may be delivered, by a list, is drawn once. Exempt mail is delivered by no list.
+// A message that a list may deliver is drawn once. Exempt mail is not delivered by a list.
 bool Hearing::is_drawn() const noexcept {
   const Decision& decision = judgement_->decision;
   if (parts_.sampler == nullptr || is_exempt(decision.reason)) return false;
   return (decision.verdict == Verdict::deliver || verification_ != nullptr) && parts_.sampler->draw();
 }
 
-// It goes to the sampler when the answer was given.
+// The sample goes to the sampler after the answer was given.
 void Hearing::take_sample(const EndOfMessage& end) noexcept {
   if (!is_drawn_ || judgement_->decision.verdict != Verdict::deliver) return;
   if (message_.text_fault().empty()) {
@@ -131,14 +131,14 @@ void Hearing::take_sample(const EndOfMessage& end) noexcept {
                  .on_answer = opinion(end.queue_id)};
       return;
     } catch (const std::bad_alloc&) {
-      // The message is delivered all the same.
+      // The message is delivered nevertheless.
     }
   }
   parts_.sampler->drop();
 }
 
-// Takes what a checker says of a message that is proven: spam suspends its sender. The judge lives as long as the
-// process.
+// Returns a function that receives a checker's verdict on a proven message: spam suspends its sender. The judge lives
+// as long as the process.
 std::function<void(bool)> Hearing::opinion(std::string_view queue_id) const {
   CountedNames sender = parts_.judge->proven_sender(*judgement_);
   if (sender.sender.empty()) return nullptr;
@@ -160,7 +160,7 @@ Edits Hearing::edits(std::string_view mta_name, bool exempt) {
   return edits;
 }
 
-// Exempt mail keeps the results that came with it. Observed mail keeps everything, so nothing of it is refused.
+// Exempt mail keeps the results that came with it. Observed mail keeps all its fields, so it is never refused.
 std::optional<Refusal> Hearing::refusal_for_forged_fields(bool exempt) const noexcept {
   if (parts_.mode == Mode::observe) return std::nullopt;
   switch (message_.forged_fields().removal(!exempt)) {

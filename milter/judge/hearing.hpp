@@ -1,7 +1,7 @@
-// One message before the judge, from its MAIL command to the answer that the mail server gets. It is decided with its
-// header, and once more with what the verifier found where its decision needs signatures; it may be shown to the deeper
-// check; then it goes into the record, and may teach. In between the body goes to the verifier, and to the text for a
-// checker too.
+// One message before the judge, from its MAIL command to the answer for the mail server. It is decided with its header,
+// and if the decision needs signatures, once more with the verifier's result. It may be shown to the deeper check. Then
+// it is recorded, and may teach. Between header and end, the body goes to the verifier, and also into the text for a
+// checker.
 //
 //     Connection -> Hearing -> Judge -> decide() -> Decision -> Record -> Answer -> Connection
 //
@@ -29,24 +29,24 @@
 
 namespace bloomgate {
 
-// Who takes part, and how messages are marked.
+// The parts that are involved, and how messages are marked.
 struct HearingParts {
   const Judge* judge = nullptr;
   const Record* record = nullptr;
-  std::shared_ptr<const DeepCheck> deep_check = {};  // null: no checker is asked; always so if `mode` is observe
+  std::shared_ptr<const DeepCheck> deep_check = {};  // null: no checker is asked; always null if `mode` is observe
   std::shared_ptr<DeliverySampler> sampler = {};     // null: no delivered message is shown to the checker
   std::shared_ptr<Verifier> verifier = {};  // null: no signature is verified; a decision that needs one stays `check`
   Mode mode = Mode::enforce;
   CheckMark check_mark = CheckMark::plain;
-  std::string host_name = {};      // put into the header field; empty: the mail server's macro j
-  std::string fallback_host = {};  // if neither gives one
-  bool learns = true;              // from these messages, where something is learned
+  std::string host_name = {};      // written into the header field; empty: the mail server's macro j
+  std::string fallback_host = {};  // used if neither has a value
+  bool learns = true;              // from these messages, if something is learned
   // Called by a thread that is about to wait for a checker or a name server; may be empty, must not throw.
   std::function<void()> before_waiting = nullptr;
 
-  // Whether recipients of messages make a difference now.
+  // Whether recipients of messages matter now.
   bool want_recipients() const { return deep_check != nullptr || judge->wants_recipients(); }
-  // Whether their bodies do.
+  // Whether bodies of messages matter now.
   bool want_body() const { return deep_check != nullptr || verifier != nullptr || judge->is_learning(); }
 };
 
@@ -57,27 +57,27 @@ class Hearing {
 
   void begin_message() noexcept { began_ = parts_.judge->begin_message(); }
 
-  // All header fields are there: decides the message, and whether its body is wanted. If the mail server skips this
-  // step, the end of the message follows, and no signature is verified. Throws.
+  // The header is complete: decides the message, and whether its body is needed. If the mail server skips this step,
+  // the end of the message follows, and no signature is verified. Throws.
   void end_of_header(std::string_view mta_name);
 
-  // The next bytes of the body. Returns whether more of it is wanted.
+  // The next bytes of the body. Returns whether more of it is needed.
   bool add_body(std::string_view bytes) noexcept;
 
-  // If signatures are verified or a checker is asked, takes as long as they do. The answer is valid until the message
-  // is forgotten. Throws.
+  // If signatures are verified or a checker is asked, takes as long as they do. The answer is valid until
+  // forget_message(). Throws.
   Answer end_of_message(const EndOfMessage& end);
 
-  // The answer where the other one could not be made: the message is not checked, so its deeper check has failed.
+  // The answer if end_of_message() has thrown: the message is not checked, so its deeper check has failed.
   Answer answer_after_exception() const noexcept;
 
-  // How the message is decided; once it is, until it is forgotten.
+  // The decision, from when it is made until forget_message().
   const Judgement& judgement() const noexcept { return *judgement_; }
 
-  // The name that our header field carries, where the mail server gives itself that one.
+  // The name in our header field, if the mail server calls itself `mta_name`.
   std::string_view host(std::string_view mta_name) const noexcept;
 
-  // The message is over, or was given up. One that was delivered may go to the sampler now.
+  // The message is over, or was abandoned. A delivered message may go to the sampler now.
   void forget_message() noexcept;
 
  private:
@@ -94,11 +94,11 @@ class Hearing {
   const HearingParts& parts_;
   MessageRecorder& message_;
   LearnedBegin began_;
-  std::optional<Judgement> judgement_;  // once the message is decided; with a need, for now
+  std::optional<Judgement> judgement_;  // once the message is decided; if it has a need, provisional
   PendingLesson lesson_;                // from then on
   std::unique_ptr<Verification> verification_;
-  bool is_drawn_ = false;                 // for the sampler, if it is delivered
-  std::optional<DeliverySample> sample_;  // once it is
+  bool is_drawn_ = false;                 // for the sampler, if the message is delivered
+  std::optional<DeliverySample> sample_;  // once the message is delivered
   // The targets of the answer's views.
   DeepOutcome deep_outcome_;
   std::string mark_;

@@ -60,8 +60,8 @@ Lists Judge::all_of(const LoadedLists& loaded) const noexcept {
   return lists;
 }
 
-// Ends, since each turn answers another question, and a message has at most one for each sender and whitelist, and with
-// pairs one more for each recipient. All of them together have the time of one.
+// The loop ends, since each round answers another question, and a message has at most one for each sender and
+// whitelist, and with pairs one more for each recipient. All of them together have the time of one.
 void Judge::decide_message(Judgement& made, const Asked& asked) const {
   made.decision = decide(made.facts, asked.lists, made.rules->policy);
   if (!made.decision.question) return;
@@ -74,8 +74,8 @@ void Judge::decide_message(Judgement& made, const Asked& asked) const {
   made.confirm_microseconds += microseconds_since(start);
 }
 
-// The message is delivered unless its sender is held. So it is counted, and once: after a decision to deliver there is
-// no other one.
+// The message is delivered unless its sender is held. So it is counted, and only once: a decision to deliver is the
+// last one.
 void Judge::brake(Judgement& made, const Lists& lists) const {
   if (!brakes() || made.decision.verdict != Verdict::deliver || is_exempt(made.decision.reason)) return;
   hold(made, lists, [this](const CountedMessage& message) { return brake_->count(message); });
@@ -88,12 +88,12 @@ void Judge::hold(Judgement& made, const Lists& lists, Ask ask) const {
   if (made.facts.hold != Hold::none) made.decision = decide(made.facts, lists, made.rules->policy);
 }
 
-// Of a message that is held, the decision has the sender that would have delivered it.
+// For a held message, the decision still names the sender that would have delivered it.
 CountedNames Judge::proven_sender(const Judgement& made) const {
   const Decision& decision = made.decision;
   const bool is_delivered = decision.verdict == Verdict::deliver && !is_exempt(decision.reason);
   if (brake_ == nullptr || !brake_->may_suspend() || !decision.method) return {};
-  // A message that comes again and again is sent by another person, most likely.
+  // A message that arrives again and again is most likely sent by another person.
   const bool is_held = made.facts.hold == Hold::burst || made.facts.hold == Hold::suspended;
   if (!is_delivered && !is_held) return {};
   const std::shared_ptr<const LoadedLists> lists = slot_.get();
@@ -109,8 +109,8 @@ void Judge::tell(SuspendedSenders::Opinion opinion) const noexcept {
   }
 }
 
-// A look-up comes without a message, so nothing in it can be proven or denied. The identity is the sender that the
-// caller names.
+// A look-up comes without a message, so there is nothing to prove or deny. The identity is the sender that the caller
+// names.
 std::shared_ptr<const JudgeRules> Judge::look_up_rules(const JudgeRules& rules) {
   auto own = std::make_shared<JudgeRules>(rules);
   own->policy.identity = IdentityRule::envelope;
@@ -132,7 +132,7 @@ Decision Judge::look_up(std::string_view sender, std::string_view recipient, Clo
   Judgement made;
   made.rules = look_up_rules_.get();
   made.facts.envelope_sender = sender;
-  // A From field of the same address: `revoked` and the own domains are asked of that, too.
+  // A From field with the same address, so that `revoked` and the own domains are checked for it, too.
   made.facts.header_from = {HeaderFromKind::one_mailbox, std::string(sender)};
   if (!recipient.empty()) made.facts.recipients = {Recipients::State::all, {&recipient, 1}};
   decide_message(made, {*loaded, lists, deadline, {}});
@@ -214,9 +214,9 @@ void Judge::report_damage(const ListParts& parts) const {
 void Judge::report_results(const Judgement& made) const {
   const Policy& policy = made.rules->policy;
   if (policy.authentication == AuthenticationRule::off || is_exempt(made.decision.reason)) return;
-  // Nothing is missing where signatures are verified here.
+  // If signatures are verified here, no results are missing.
   if (policy.verify_signatures) return;
-  // A field that is trusted and cannot be read has come from where they should.
+  // A trusted field that is unreadable still comes from the expected source.
   const Authentication& results = made.facts.authentication;
   const bool had_results = results.trusted_fields() + results.unreadable_fields() != 0;
   if (results_.note(had_results)) reports_.on_results();

@@ -1,6 +1,6 @@
-// Takes a message's facts to its decision, by the lists and the policy in force: asks stores and what was learned, and
-// learns. Used by Hearing, from all session threads at once. A reload may put other rules in at any time: a message is
-// decided by those of its first decision.
+// Decides messages: takes the facts of a message, asks the lists, the stores, what was learned and the policy, and
+// learns. Used by Hearing, from all session threads at once. A reload may change the rules at any time: all decisions
+// of a message use the rules of its first one.
 #pragma once
 
 #include <chrono>
@@ -21,40 +21,40 @@
 
 namespace bloomgate {
 
-// By what messages are decided.
+// The rules by which messages are decided.
 struct JudgeRules {
   Policy policy = {};
-  // Whose results of authentication are believed; empty: those of the mail server's own name.
+  // The authserv-ids whose authentication results are believed; empty: the mail server's own name.
   std::vector<std::string> trusted_authserv_ids = {};
-  // If not, an empty list means nobody: anyone can write a field in the mail server's name, and who has configured
-  // nothing has not told the mail server to remove them.
+  // False: if the list is empty, no results are believed. Anyone can write a field in the mail server's name, and an
+  // operator who has configured nothing has not set up the mail server to remove such fields.
   bool trusts_mta_name = true;
-  // How many fields of results, from the top, are looked at; 0: all.
+  // How many fields of authentication results count, from the top; 0: all.
   std::size_t trusted_fields = 0;
-  // What a signature has to cover before a trusted result of DKIM counts.
+  // What a signature must cover before a trusted DKIM result counts.
   CoverRules cover = {};
   // How long a message waits for the stores that confirm its senders.
   std::chrono::milliseconds confirm_timeout{2000};
 };
 
-// What the judge reports, from a session's thread; none may block.
+// The judge's reports, called by a session's thread; none of them may block.
 struct JudgeReports {
   std::function<void()> on_damage;   // once for each whitelist that turns out damaged, and for each fault of a store
-  std::function<void()> on_results;  // each time when ResultsWatch::missing() has changed
+  std::function<void()> on_results;  // each time ResultsWatch::missing() has changed
   std::function<void()> before_waiting = nullptr;  // a session is about to wait for a store's disk
 };
 
-// Whose results are believed for a message that this mail server handed over.
+// The authserv-ids that are believed for a message from this mail server.
 std::vector<std::string> trusted_ids(const JudgeRules& rules, std::string_view mta_name);
 
 struct Judgement : DecidedMessage {
-  std::shared_ptr<const JudgeRules> rules = {};  // that it was made by
+  std::shared_ptr<const JudgeRules> rules = {};  // the rules by which it was made
 };
 
 class Judge {
  public:
-  // The references must outlive the judge, as must `learner` (null: nothing is learned) and `brake` (null: none is
-  // held).
+  // The references must outlive the judge, and so must `learner` (null: nothing is learned) and `brake` (null: no
+  // message is held).
   Judge(JudgeRules rules, const ListSlot& slot, ResultsWatch& results, const Record& record, JudgeReports reports,
         Learner* learner = nullptr, Brake* brake = nullptr)
       : rules_(std::make_shared<const JudgeRules>(std::move(rules))),
@@ -66,78 +66,77 @@ class Judge {
         learner_(learner),
         brake_(brake) {}
 
-  // From the next message on.
+  // Applies from the next message on.
   void set_rules(std::shared_ptr<const JudgeRules> rules) {
     look_up_rules_.set(look_up_rules(*rules));
     rules_.set(std::move(rules));
   }
 
-  // Whether the recipients of messages make a difference: a list in use holds pairs, or something is learned, or
-  // a recipient may have opted out, or the brake asks for them. If that becomes so while a connection is open, the
-  // recipients of its messages stay unknown.
+  // Whether the recipients of messages matter: a list in use holds pairs, something is learned, a recipient may have
+  // opted out, or the brake needs them. If that becomes true while a connection is open, the recipients of its messages
+  // stay unknown.
   bool wants_recipients() const { return knows_learned() || brakes() || slot_.get()->lists().ask_for_recipients(); }
 
-  // Whether something is learned; the first bytes of a message that teaches are looked at, then.
+  // Whether something is learned. Then the first bytes of a message that teaches are examined.
   bool is_learning() const noexcept { return learner_ != nullptr && learner_->is_on(); }
   bool knows_learned() const noexcept { return learner_ != nullptr && learner_->may_know(); }
 
-  // Decides the message by what is recorded of it now; one that has failed() is `check; reason=internal-error`. Asks
-  // the stores that the decision needs, and waits for them as long as the rules allow. Throws only where memory runs
-  // out.
+  // Decides the message by what is recorded so far; one that has failed() becomes `check; reason=internal-error`. Asks
+  // the stores that the decision needs, and waits for them as long as the rules allow. Throws only if memory runs out.
   Judgement judge(MessageRecorder& message, std::string_view mta_name) const;
 
-  // Whether a look-up without a message also asks what was learned, which says who writes to whom.
+  // Whether a look-up without a message also asks what was learned, which reveals who writes to whom.
   enum class AskLearned : bool { no, yes };
 
-  // What the lists say of a sender about whose message nothing is known: `deliver` if a message that is proven to be
-  // his would be delivered, else `check`, with the reason. For one recipient, or for none that is known (empty): then
-  // for one who has not opted out.
-  // `sender` and `recipient` are paths as a mail server gives them. Waits for stores until `deadline` at most. It is in
-  // no log and no figure of messages. Throws only where memory runs out.
+  // What the lists say about a sender without a message: `deliver` if a message that is proven to be the sender's would
+  // be delivered, else `check`, with the reason. For one recipient; if `recipient` is empty, for a recipient who has
+  // not opted out.
+  // `sender` and `recipient` are paths as a mail server passes them. Waits for stores until `deadline` at most. The
+  // look-up appears in no log and in no figure of messages. Throws only if memory runs out.
   Decision look_up(std::string_view sender, std::string_view recipient, std::chrono::steady_clock::time_point deadline,
                    AskLearned ask_learned) const;
 
-  // Decides it again, with the signatures that its decision needed. Throws as judge().
+  // Decides the message again, with the signatures that its decision needed. Throws as judge().
   void judge_again(Judgement& made, Signatures signatures) const;
 
-  // The steps of that decision, by the lists in use now. Where these decide it otherwise, since there are others by
-  // now, they are not complete. Throws std::bad_alloc.
+  // The steps of that decision, by the lists that are in use now. If other lists are in use by now and decide
+  // differently, the steps are incomplete. Throws std::bad_alloc.
   Trace steps_of(const Judgement& made) const;
 
-  // What a message notes when it begins, for learn_from().
+  // What a message stores when it begins, for learn_from().
   LearnedBegin begin_message() const noexcept { return is_learning() ? learner_->begin_message() : LearnedBegin(); }
 
-  // What the message teaches if it goes on: whom a user of ours writes to. If that fails, a line of the log and nothing
-  // else.
+  // What the message teaches if it is accepted: to whom a local user writes. If this fails, it only logs a line.
   Lesson lesson_of(const Judgement& made) const noexcept;
 
-  // Whose mail it is that the lists would deliver, if that is proven; empty if it is not, and if no sender may be
+  // The sender of mail that the lists would deliver, if the sender is proven. Empty if not, and if no sender may be
   // suspended. Throws std::bad_alloc.
   CountedNames proven_sender(const Judgement& made) const;
 
-  // What a checker says of such mail. A failure is logged.
+  // Passes on what a checker says about such mail. A failure is logged.
   void tell(SuspendedSenders::Opinion opinion) const noexcept;
 
-  // The message goes on: learns that, and keeps what was learned and has delivered it. A failure is logged.
+  // To be called when the message is accepted: learns from it, and extends the life of the learned pairs that have
+  // delivered it. A failure is logged.
   void learn_from(const MessageRecorder& message, const Judgement& made, const Lesson& lesson,
                   const LearnedBegin& began, std::string_view queue_id) const noexcept;
 
  private:
-  // What a decision may ask, and how long.
+  // What a decision may ask, and for how long.
   struct Asked {
     const LoadedLists& loaded;
-    Lists lists;  // those of `loaded`, as far as they are to be asked
+    Lists lists;  // those of `loaded` that may be asked
     std::chrono::steady_clock::time_point deadline;
     const std::function<void()>& before_waiting;  // may be empty
   };
 
-  // With what was learned, if something is.
+  // Includes the learned senders, if there are any.
   Lists all_of(const LoadedLists& loaded) const noexcept;
   void renew(const Judgement& made) const;
   void decide_message(Judgement& made, const Asked& asked) const;
   bool brakes() const noexcept { return brake_ != nullptr && brake_->may_hold(); }
   void brake(Judgement& made, const Lists& lists) const;
-  // Asks the brake about a message that would be delivered, and decides it again where it is held.
+  // Asks the brake about a message that would be delivered, and decides it again if it is held.
   template <typename Ask>
   void hold(Judgement& made, const Lists& lists, Ask ask) const;
   Confirmation ask_store(const StoreQuestion& question, const Asked& asked) const;

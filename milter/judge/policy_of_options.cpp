@@ -12,7 +12,7 @@ namespace {
 
 using Options = DaemonOptions;
 
-// The list entry for a domain of an option: `@example.org` for `example.org`, `@.example.org` for `.example.org`.
+// The list entry for a domain in an option: `@example.org` for `example.org`, `@.example.org` for `.example.org`.
 Entry domain_entry(std::string_view option, const std::string& domain, const std::string& config_path) {
   const Entry entry = canonicalize_line("@" + domain);
   if (entry.is_key()) return entry;

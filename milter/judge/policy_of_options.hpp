@@ -1,4 +1,4 @@
-// From the options of the configuration to the policy that decide() asks. Called once, at the start and by --explain.
+// Converts the options of the configuration into the policy for decide(). Called once, at the start and by --explain.
 #pragma once
 
 #include "config/daemon_options.hpp"
@@ -13,21 +13,21 @@ namespace bloomgate {
 // not allow. The error names the file `config_path`.
 Policy policy_of(const DaemonOptions& options, const std::string& config_path);
 
-// The same, and the names whose results are trusted.
+// The policy, and the authserv-ids whose results are trusted.
 JudgeRules judge_rules(const DaemonCommand& command);
 
-// What is learned from outgoing mail, and where it is kept.
+// What is learned from outgoing mail, and where it is stored.
 LearnRules learn_rules(const DaemonOptions& options);
-// Whose mail that is, for an operator, one line. Empty if nothing is learned.
+// Whose mail teaches, for an operator, in one line. Empty if nothing is learned.
 std::string who_teaches_text(const DaemonOptions& options);
 
-// What listed senders may send.
+// The limits on what listed senders may send.
 BrakeRules brake_rules(const DaemonOptions& options);
 
-// What signatures must be.
+// The requirements on signatures.
 VerifyRules verify_rules(const DaemonOptions& options);
 
-// What the mark of a checked message tells.
+// What the mark of a checked message says.
 CheckMark check_mark(const DaemonOptions& options) noexcept;
 
 }  // namespace bloomgate

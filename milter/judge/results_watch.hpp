@@ -1,5 +1,5 @@
-// Counts the messages since the last one that came with authentication results from a trusted source. If authentication
-// is asked for and no results come, nothing is delivered, and the operator should know why. Safe from any thread, and
+// Counts the messages since the last one that had authentication results from a trusted source. If authentication is
+// required and no results arrive, nothing is delivered, and the operator should learn why. Safe from any thread,
 // without locks.
 #pragma once
 
@@ -11,15 +11,15 @@ class ResultsWatch {
  public:
   static constexpr unsigned kMissedUntilWarning = 1000;
 
-  // A message was decided. True if that changes missing().
+  // To be called when a message was decided. Returns true if that changes missing().
   bool note(bool had_trusted_results) noexcept {
     if (had_trusted_results) return missed_.exchange(0, std::memory_order_relaxed) >= kMissedUntilWarning;
-    // The count stays there from then on, since it must not wrap.
+    // The count stops there, since it must not overflow.
     if (missing()) return false;
     return missed_.fetch_add(1, std::memory_order_relaxed) + 1 == kMissedUntilWarning;
   }
 
-  // Other results may be wanted from now on.
+  // To be called when other results may be required from now on.
   void begin_again() noexcept { missed_.store(0, std::memory_order_relaxed); }
 
   // Whether none of the last messages had results.

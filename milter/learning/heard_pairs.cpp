@@ -78,8 +78,8 @@ void HeardPairs::apply(const SharedPairs& pairs, PairTable& table) {
   header_ = pairs.header();
 }
 
-// If the first file is the one that was taken, the rest is new on top of it, or says once more what is known already:
-// files are united in their order. One file is in memory at a time.
+// If the first file is the one that was already loaded, the rest adds to it, or repeats what is known: files are united
+// in their order. One file is in memory at a time.
 void HeardPairs::take(const std::string& folder, const SignedManifest& manifest) {
   const std::vector<PublishedFile>& files = manifest.manifest.files;
   const bool goes_on = !taken_.empty() && !files.empty() && files.front() == taken_.front();

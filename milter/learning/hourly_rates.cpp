@@ -4,7 +4,7 @@ namespace bloomgate {
 namespace {
 
 constexpr std::chrono::hours kHour{1};
-// Looking through all of them takes a fraction of a millisecond, which nobody outside may have done at will.
+// A pass over all of them takes a fraction of a millisecond, which outsiders must not be able to cause at will.
 constexpr std::chrono::seconds kBetweenLooks{10};
 
 }  // namespace

@@ -1,6 +1,6 @@
-// How much may be learned by each name in an hour: a hijacked account, or a form on a web server, must not fill the
-// list. Not shared between threads without a lock. Bounded: if there are more names than that at once, nothing is
-// learned by the others.
+// Limits how many entries may be learned for each name in an hour: a hijacked account, or a form on a web server, must
+// not fill the list. Not safe to share between threads without a lock. Memory is bounded: if there are more names at
+// once, nothing is learned for the further ones.
 #pragma once
 
 #include <chrono>
@@ -22,11 +22,11 @@ class HourlyRates {
 
   enum class Answer {
     granted,
-    over,        // and that was said before
+    over,        // refused, and a refusal was already reported
     first_over,  // the first refusal of this hour
   };
-  // Whether another entry may be learned by that name: `per_hour` of them since its first one, and again an hour later.
-  // Throws std::bad_alloc.
+  // Whether another entry may be learned for that name: `per_hour` entries within an hour of the first one, and then
+  // again. Throws std::bad_alloc.
   Answer take(std::string_view name, std::uint64_t per_hour, Clock::time_point now);
 
  private:

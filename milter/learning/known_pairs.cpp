@@ -10,10 +10,11 @@ namespace {
 constexpr std::size_t kFirstSlots = 16;
 constexpr KeyHash kFree = 0;
 constexpr KeyHash kInPlaceOfFree = 1;
-// Of a pair that was taken out. Its slot stays until the part is made anew.
+// The day of a pair that was removed. Its slot stays until the part is rebuilt.
 constexpr PairTable::Day kGone = 0;
 
-// Full at 85 %, and a quarter larger from then on: at least 68 % are in use, so that a pair takes 14.7 bytes at most.
+// Full at 85 %, and a quarter larger after that: so at least 68 % of the slots are in use, and a pair takes at most
+// 14.7 bytes.
 constexpr bool is_full(std::size_t used, std::size_t slots) noexcept {
   return used * 20 >= slots * 17;
 }
@@ -23,7 +24,7 @@ constexpr std::size_t larger(std::size_t slots) noexcept {
 
 }  // namespace
 
-// Linear probing. The part is chosen by the lowest bits of a hash, the slot by the highest.
+// Linear probing. The lowest bits of a hash select the part, the highest bits the slot.
 class PairTable::Part {
  public:
   std::optional<Day> find(KeyHash hash) const noexcept {
@@ -89,9 +90,9 @@ class PairTable::Part {
       const std::size_t at = slot_of(hash);
       return has(at) ? std::optional(at) : std::nullopt;
     }
-    // Where the hash is, or would be. There is always a free slot.
+    // The slot of the hash, or the free one for it. There is always a free slot.
     std::size_t slot_of(KeyHash hash) const noexcept {
-      // Lemire, 2019: a fair choice out of any number, by a multiplication.
+      // Lemire, 2019: maps a hash evenly to any number of slots, by a multiplication.
       __extension__ using Wide = unsigned __int128;
       auto at = static_cast<std::size_t>((static_cast<Wide>(hash) * slots) >> 64);
       while (hashes[at] != kFree && hashes[at] != hash) at = at + 1 == slots ? 0 : at + 1;
@@ -118,7 +119,7 @@ class PairTable::Part {
   mutable std::mutex mutex_;
   Table table_;
   std::size_t used_ = 0;
-  std::size_t gone_ = 0;  // of these
+  std::size_t gone_ = 0;  // of these, removed
 };
 
 PairTable::PairTable() : pairs_(std::make_unique<Parts>()), domains_(std::make_unique<Parts>()) {}

@@ -20,10 +20,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kRetryAfter = 5s;
-// `bloomgate share` signs anew each day.
+// `bloomgate share` signs again every day.
 constexpr auto kSignedWithin = std::chrono::days(2);
 
-// The folder may not be there.
+// The folder may not exist.
 std::string manifest_in(const std::string& folder) {
   return (std::filesystem::path(folder) / kManifestName).string();
 }
@@ -44,15 +44,15 @@ struct LearnedElsewhere::Host {
   HeardPairs pairs;
   const bool has_key;
 
-  // The thread's own.
+  // The members below are used by the learner's thread only.
   bool has_looked = false;
-  std::optional<FileStamp> seen;  // of the manifest, then; nothing: it was not there
+  std::optional<FileStamp> seen;  // of the manifest at that time; nothing: there was none
   std::optional<Manifest> taken;
   bool was_too_old = false;
   int failures = 0;  // with that manifest
   std::chrono::steady_clock::time_point retry_at = {};
 
-  // With the mutex of the object that has the host.
+  // Protected by the mutex of the object that owns the host.
   HeardStatus status;
 };
 
@@ -89,8 +89,8 @@ std::vector<HeardStatus> LearnedElsewhere::status() const {
   return all;
 }
 
-// Without a key there is nothing to look up in what they share; it is tried again later. What was known by a key that
-// cannot be read any longer stays in use.
+// Without a key, nothing of what the hosts share can be looked up; it is tried again later. Pairs loaded with a key
+// that has become unreadable stay in use.
 bool LearnedElsewhere::read_key() {
   try {
     const LearnKey key = LearnKey::read_from(rules_.learn_key);
@@ -138,14 +138,14 @@ bool LearnedElsewhere::read_news(Time now) {
     look_at(*host, now);
     has_changed = has_changed || host->status.fault != fault || host->status.is_overdue != was_overdue;
   }
-  // Not before all were read: whom one has forgotten, another one may share.
+  // Only after all were read, since one host may share a person whom another one has forgotten.
   is_ready_ = true;
   return has_changed;
 }
 
 void LearnedElsewhere::look_once(const ElsewhereRules& rules) {
   set_rules(rules);
-  // A second look sees one state of a folder that changed during the first.
+  // If a folder changed during the first look, the second one sees a single state of it.
   for (int look = 0; look < 2; ++look) read_news(std::chrono::system_clock::now());
 }
 
@@ -156,7 +156,7 @@ void LearnedElsewhere::look_at(Host& host, Time now) {
   if (host.taken) {
     const bool is_too_old = std::chrono::floor<std::chrono::seconds>(now) > used_until(*host.taken, host.source);
     if (is_too_old) host.pairs.clear_pairs();
-    // Read again: to say that it is too old, or since the clock was wrong.
+    // Read the folder again: either to report that it is too old, or because the clock was wrong.
     if (is_too_old != host.was_too_old) host.has_looked = false;
     host.was_too_old = is_too_old;
     const std::lock_guard lock(mutex_);
@@ -171,8 +171,8 @@ void LearnedElsewhere::look_at(Host& host, Time now) {
     take(host, now);
     host.failures = 0;
   } catch (const std::exception& error) {
-    set_pending();  // it may have been taken in part
-    // Just now the folder may be changing: the next look sees one state of it.
+    set_pending();  // a part of it may have been loaded
+    // The folder may be changing just now: the next look will see a single state of it.
     if (++host.failures > 1) {
       note_fault(host, error.what());
       host.retry_at = std::chrono::steady_clock::now() + kRetryAfter;
@@ -211,7 +211,7 @@ void LearnedElsewhere::take(Host& host, Time now) {
     log_->info("learning: {}: list {} of another host, with {} pairs{}", printable(folder), manifest.list, pairs,
                was_faulty ? ", heard of again" : "");
   }
-  // It is in use all the same where this cannot be kept.
+  // The files are in use even if this cannot be stored.
   if (remembers_) remember_taken(host.source, usable.signed_by_trusted);
 }
 

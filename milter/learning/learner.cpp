@@ -12,15 +12,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A message of twenty recipients takes a millisecond on any disk that is well: this is for one that is slow for a
-// while.
+// A healthy disk writes the pairs of a message to twenty recipients in a millisecond: the queue is for a disk that is
+// slow for a while.
 constexpr std::size_t kMostQueued = 10'000;
 constexpr std::size_t kMostAtOnce = 1'000;
 constexpr auto kBetweenPolls = 1s;
 constexpr auto kBetweenTries = 5s;
 constexpr std::uint64_t kExpiredAtOnce = 1'000;
 constexpr std::size_t kMostLoginBytes = 255;
-// Longer than any message is under way.
+// Longer than any message is in progress.
 constexpr std::chrono::days kForgetsAreKept{1};
 
 KnownPairs::Day number_of(LearnedDay day) noexcept {
@@ -32,8 +32,8 @@ LearnedDay day_of(KnownPairs::Day number) noexcept {
   return LearnedDay(std::chrono::days(number));
 }
 
-// By what a client is counted: one with an IPv6 address may use every other address of its network (/64), too. No user
-// has such a name.
+// The name under which a client is counted. A client with an IPv6 address may also use every other address of its
+// network (/64). No user has such a name.
 std::string rate_name(const IpAddress& client) {
   const std::string_view bytes(reinterpret_cast<const char*>(client.bytes.data()), client.bytes.size());
   return "client " + std::string(is_ipv4(client) ? bytes : bytes.substr(0, 8));
@@ -126,7 +126,7 @@ bool Learner::has_sender_domain(std::string_view domain) const noexcept {
   return is_kept([&](const auto& known) { return known.find_domain(domain); });
 }
 
-// With the mutex held. The pair is in memory from now on.
+// Requires the mutex. From now on the pair is in memory.
 bool Learner::enqueue(Contact contact) {
   if (!status_.fault.empty()) {
     ++status_.not_stored;
@@ -145,9 +145,9 @@ LearnedBegin Learner::begin_message() const noexcept {
   return {.forgets = known_forgets_.load(std::memory_order_relaxed), .time = boot_time()};
 }
 
-// With the mutex held. The client's rate is asked first, so that a client cannot use up the rates of more users than it
-// may teach entries. A user's rate is not that of the login with the same name: a client that names somebody else
-// leaves that person's own mail alone.
+// Requires the mutex. The client's rate is checked first, so that a client cannot use up the rates of more users than
+// it may add entries. A user's rate is separate from that of the login with the same name: a client that names another
+// user does not affect that user's own mail.
 bool Learner::may_learn_another(const Lesson& lesson, std::string_view who, Excess& of_login, Excess& of_client) {
   const Clock::time_point now = Clock::now();
   if (lesson.exempt_client) {
@@ -180,7 +180,7 @@ void Learner::learn(const Lesson& lesson, std::string_view login, const LearnedB
     for (const std::string& correspondent : lesson.correspondents) {
       if (forgets_.name_either(lesson.user, correspondent, began)) continue;
       const std::optional<KnownPairs::Day> day = known_->find(lesson.user, correspondent);
-      // Once a day is enough, and counts at no rate.
+      // Once a day is enough, and does not count for any rate.
       if (day && *day >= number_of(today_())) continue;
       const bool is_new = !day || *day < oldest_day();
       if (is_new && !may_learn_another(lesson, who, of_login, of_client)) continue;
@@ -192,7 +192,7 @@ void Learner::learn(const Lesson& lesson, std::string_view login, const LearnedB
   if (of_client.left_out != 0) log_excess(of_client, queue_id, "client=" + to_string(*lesson.exempt_client));
 }
 
-// Each message is named; once within the hour the line also says what to look at.
+// Every message is logged; once within the hour the line also says what to check.
 void Learner::log_excess(const Excess& excess, std::string_view queue_id, std::string_view who) const {
   if (!excess.is_first) {
     log_->info("learning: queue_id={} {} not_learned={} ({})", queue_id, who, excess.left_out, excess.rate);
@@ -211,7 +211,7 @@ void Learner::renew(std::string_view user, std::string_view sender) {
     const std::optional<KnownPairs::Day> day = known_->find(user, sender);
     if (day >= today) return;
     const bool is_kept_here = day >= oldest_day();
-    // Another host has learned it, and does not hear of this message.
+    // Another host has learned the pair, and does not learn about this message.
     if (!is_kept_here && elsewhere_.find(user, sender).value_or(today) >= today) return;
     enqueue({.user = std::string(user),
              .correspondent = std::string(sender),
@@ -275,7 +275,7 @@ void Learner::work() {
   if (file_ != nullptr && elsewhere_.forget_in(*file_, today_())) read_all();
 }
 
-// First of all: what others have learned may take longer.
+// Called first: loading what others have learned may take longer.
 void Learner::use_file() {
   if (file_ == nullptr) {
     if (Clock::now() < retry_at_) return;
@@ -287,7 +287,7 @@ void Learner::use_file() {
   expire();
 }
 
-// What is in the queue belongs to the file before.
+// The queue belongs to the previous file.
 void Learner::turn_off() {
   if (file_ != nullptr) write_queue();
   file_.reset();
@@ -313,13 +313,13 @@ void Learner::open() {
   retry_at_ = Clock::now() + kBetweenTries;
   file_ = std::make_unique<LearnedFile>(path, LearnedFile::Access::create);
   file_->set_rehash(elsewhere_.rehash());
-  // A disk that is full or read-only shows now, and not after a long reading or with the next message.
+  // A full or read-only disk is noticed now, and not after a long read or at the next message.
   file_->record({}, today_());
-  // The file may be another one than before. Until all of it is read, no forget in it is in force.
+  // The file may differ from the previous one. Until all of it is read, no forget in it is applied.
   if (!use_) use_.emplace(path);
   use_->set_applied(0);
   expired_until_ = 0;
-  read_forgets();  // for the messages that begin while all is read
+  read_forgets();  // for messages that begin during the read
   read_all();
   std::size_t pairs = 0;
   {
@@ -332,13 +332,13 @@ void Learner::open() {
   if (is_again && on_change_) on_change_();
 }
 
-// From the beginning, into a memory of its own: whoever is forgotten is not in it. What waits in the queue was learned
-// all the same, unless its message began before that.
+// Reads from the beginning, into a new object, which does not contain forgotten people. The pairs in the queue are
+// learned nevertheless, unless their message began before the forget.
 void Learner::read_all() {
   auto known = std::make_shared<KnownPairs>(seed_);
   version_ = file_->data_version();
   seen_ = file_->for_each_since(0, [&](const LearnedPair& pair) { put(*known, pair); });
-  // Not before the pairs: what was forgotten in between would stay unknown.
+  // After the pairs: otherwise a forget in between would stay unknown.
   read_forgets();
   {
     const std::lock_guard lock(mutex_);
@@ -362,7 +362,7 @@ void Learner::read_forgets() {
   known_forgets_ = forgets_.count();
 }
 
-// What others have changed. The version is asked first, so that a change in between shows the next time.
+// Reads what others have changed. The version is read first, so that a change in between is noticed the next time.
 void Learner::read_news() {
   const std::int64_t version = file_->data_version();
   if (version == version_) return;
@@ -375,11 +375,11 @@ void Learner::read_news() {
   const LearnedFile::Changes changes =
       file_->for_each_since(seen_.last, [&](const LearnedPair& pair) { put(*known, pair); });
   version_ = version;
-  // Something was forgotten while this was read: the next time reads all.
+  // Something was forgotten during this read: the next call reads everything.
   seen_.last = changes.last;
 }
 
-// They stay in the queue until they are on the disk.
+// Contacts stay in the queue until they are on the disk.
 void Learner::write_queue() {
   for (;;) {
     std::vector<Contact> contacts;
@@ -397,13 +397,13 @@ void Learner::write_queue() {
       status_.renewed += recorded.renewed;
       status_.no_room += recorded.no_room;
     }
-    // If nobody else has changed the file, all that is new in it is known.
+    // If no other program has changed the file, all its new content is known.
     const LearnedFile::Changes changes = file_->changes();
     if (file_->data_version() == version_) seen_ = changes;
   }
 }
 
-// By and by: so much at a turn that nobody waits for it. A look-up does not find them anyway.
+// Removes expired pairs in small steps, so that no session has to wait for it. Look-ups do not find them anyway.
 void Learner::expire() {
   KnownPairs::Day oldest = 0;
   std::shared_ptr<KnownPairs> known;
@@ -420,7 +420,7 @@ void Learner::expire() {
   expired_until_ = oldest;
 }
 
-// The file is opened again later on, since what was wrong with it may be over: a new one may be in its place.
+// The file is opened again later, since the fault may have been fixed by then: there may be a new file.
 void Learner::note_fault(const std::string& what) {
   file_.reset();
   retry_at_ = Clock::now() + kBetweenTries;

@@ -1,14 +1,14 @@
-// Learns from outgoing mail: whom a user of ours writes to is listed for that user from the next message on. Sessions
-// tell it of outgoing messages and look senders up in it; a thread of its own reads the database at the start, writes
-// what is new to it, and takes in what others change in it: `bloomgate learned forget`, or another daemon.
+// Learns from outgoing mail: the people to whom a local user writes are listed for that user from the next message on.
+// Sessions report outgoing messages to it and look senders up in it. A separate thread reads the database at the start,
+// writes new pairs to it, and loads what others change in it: `bloomgate learned forget`, or another daemon.
 //
-// What other hosts have learned and share is looked up, too, also where nothing is learned here (LearnedElsewhere).
+// What other hosts have learned and share is looked up, too, even if nothing is learned here (LearnedElsewhere).
 //
-// No session waits for the database. What a session tells goes into memory and into a bounded queue; what does not fit
-// is not learned, and is counted. If the database cannot be opened, read or written, nothing more is learned, and the
-// thread tries again; what is in memory stays listed meanwhile. The log says both once.
+// No session waits for the database. What a session reports goes into memory and into a bounded queue; what does not
+// fit is not learned, and is counted. If the database cannot be opened, read or written, nothing more is learned, and
+// the thread tries again; pairs in memory stay listed meanwhile. Each of these events is logged once.
 //
-// Safe from any thread, but start(), stop() and set_rules(), which are the main thread's.
+// Safe from any thread, except start(), stop() and set_rules(), which only the main thread calls.
 #pragma once
 
 #include <spdlog/fwd.h>
@@ -47,7 +47,7 @@ struct LearnRules {
 
   bool is_on() const noexcept { return !path.empty(); }
   bool hears() const noexcept { return !elsewhere.hosts.empty(); }
-  // What was last used before that day is no longer learned.
+  // Pairs that were last used before that day are no longer listed.
   LearnedDay first_kept_day(LearnedDay today) const noexcept { return today - keep + std::chrono::days(1); }
 };
 
@@ -58,54 +58,55 @@ class Learner : public LearnedSenders {
  public:
   using Today = std::function<LearnedDay()>;
 
-  // `seed` keys the hashes in memory. `today` is called from any thread. Both are for tests; it begins with start().
+  // `seed` keys the hashes in memory. `today` may be called from any thread. Both are for tests. Learning begins with
+  // start().
   Learner(LearnRules rules, std::shared_ptr<spdlog::logger> log, std::uint64_t seed = random_seed(),
           Today today = nullptr);
   ~Learner() override;
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
 
-  // `on_change` is called from the learner's thread when learning has stopped, and when it goes on again; may be empty.
+  // The learner's thread calls `on_change` when learning has stopped, and when it resumes; may be empty.
   void start(std::function<void()> on_change = nullptr);
-  // What is in the queue is written first, if the database can be written to.
+  // Writes the queue first, if the database can be written to.
   void stop();
 
-  // From the next message on. Another file is read before its pairs are known.
+  // Applies from the next message on. If the file is another one, its pairs are known once it has been read.
   void set_rules(LearnRules rules);
 
   bool is_on() const noexcept { return is_on_.load(std::memory_order_relaxed); }
-  // Whether anything is looked up: learned here or elsewhere.
+  // Whether look-ups can find anything, learned here or elsewhere.
   bool may_know() const noexcept { return is_on() || hears_.load(std::memory_order_relaxed); }
   LessonRules lesson_rules() const;
 
   bool is_learned(std::string_view user, std::string_view sender) const noexcept override;
   bool has_sender_domain(std::string_view domain) const noexcept override;
 
-  // What each message notes when it begins.
+  // What each message stores when it begins.
   LearnedBegin begin_message() const noexcept;
 
   // The daemon has accepted a message of that login. If the lesson names a client in an exempt network, the rates of
-  // that client and of the user both hold. Nothing is learned of a correspondent who was forgotten since the message
-  // began. `queue_id` is as the log has it. Throws std::bad_alloc.
+  // both that client and the user apply. Nothing is learned about a correspondent who was forgotten after the message
+  // began. `queue_id` is as in the log. Throws std::bad_alloc.
   void learn(const Lesson& lesson, std::string_view login, const LearnedBegin& began, std::string_view queue_id = "-");
 
-  // The user has got a message that was delivered since the pair is learned: it is kept from today on again, by this
-  // host, also where another one has learned it. Throws std::bad_alloc.
+  // A message to the user was delivered because the pair is learned: the pair's lifetime starts again today. This host
+  // then stores the pair, even if another one has learned it. Throws std::bad_alloc.
   void renew(std::string_view user, std::string_view sender);
 
   struct Status {
     bool is_on = false;
     bool is_ready = false;    // the database was read, and can be written to
-    std::string fault = {};   // why not, in words for a person; empty: nothing is wrong
+    std::string fault = {};   // why it is not ready, in words for a person; empty: no fault
     std::uint64_t pairs = 0;  // in memory
-    std::uint64_t bytes = 0;  // of memory, that they take
-    // Since the start.
+    std::uint64_t bytes = 0;  // memory that the pairs occupy
+    // Counts since the start:
     std::uint64_t learned = 0;            // pairs that were new
-    std::uint64_t renewed = 0;            // and those that were used again, once a day
-    std::uint64_t over_rate = 0;          // left out: a login had its share of the hour
-    std::uint64_t over_exempt_rate = 0;   // left out: a client in an exempt network had it
-    std::uint64_t no_room = 0;            // left out: the queue was full, or the database had its most
-    std::uint64_t not_stored = 0;         // left out: the database could not be used
+    std::uint64_t renewed = 0;            // known pairs that were used again, once a day each
+    std::uint64_t over_rate = 0;          // not learned: a login had reached its limit for the hour
+    std::uint64_t over_exempt_rate = 0;   // not learned: a client in an exempt network had reached its limit
+    std::uint64_t no_room = 0;            // not learned: the queue was full, or the database had its maximum size
+    std::uint64_t not_stored = 0;         // not learned: the database was unusable
     std::vector<HeardStatus> heard = {};  // of other hosts
   };
   Status status() const;
@@ -127,11 +128,11 @@ class Learner : public LearnedSenders {
   void wait_for_work();
   void turn_off();
   KnownPairs::Day oldest_day() const;
-  // Whether the last day that `find` returns is one that is kept.
+  // Whether the last day that `find` returns is recent enough.
   template <typename Find>
   bool is_kept(Find find) const noexcept;
   bool enqueue(Contact contact);
-  // How far one message has exceeded a rate, for the log.
+  // By how much one message has exceeded a rate, for the log.
   struct Excess {
     std::string_view rate;  // the option
     std::string_view question;
@@ -154,7 +155,7 @@ class Learner : public LearnedSenders {
   std::atomic<bool> hears_;
   std::atomic<std::int64_t> known_forgets_{0};
 
-  // Sessions hold this for as long as it takes to enter a pair in the memory and in the queue.
+  // Sessions hold this mutex while they add a pair to memory and to the queue.
   mutable std::mutex mutex_;
   std::condition_variable wakeup_;
   LearnRules rules_;
@@ -163,14 +164,14 @@ class Learner : public LearnedSenders {
   std::deque<Contact> queue_;  // not written yet
   Forgets forgets_;
   HourlyRates rates_;         // of logins
-  HourlyRates exempt_rates_;  // of clients in exempt networks, and of the users whom these name
+  HourlyRates exempt_rates_;  // of clients in exempt networks, and of the users whom they name
   Status status_;
   bool must_reopen_ = false;
   bool has_new_rules_ = true;
   bool is_stopping_ = false;
   LearnedElsewhere elsewhere_;
 
-  // The thread's own.
+  // The members below are used by the learner's thread only.
   std::unique_ptr<LearnedFile> file_;
   std::optional<LearnedUse> use_;  // as long as pairs of the file are in memory
   LearnedFile::Changes seen_;

@@ -1,5 +1,5 @@
-// spdlog's logger, for files that write lines. fmt's formatting, which spdlog would have each of them compile, is in
-// logger.cpp once.
+// Declares spdlog's logger, for files that write log lines. The code for fmt's formatting is compiled once, in
+// logger.cpp, and not in each of these files.
 #pragma once
 
 #include <fmt/format.h>

@@ -7,7 +7,7 @@
 namespace bloomgate {
 namespace {
 
-// Whether `address` is revoked, for everybody or for this user.
+// Whether `address` is revoked, for all users or for this one.
 bool is_revoked(const Entry& address, const Entry& user, const Lists& lists) noexcept {
   if (lists.revoked == nullptr) return lists.revoked_is_configured;
   const TagSeparators separators = separators_of_revoked(lists);

@@ -8,7 +8,7 @@
 namespace bloomgate {
 namespace {
 
-// What a connection keeps between messages.
+// The most bytes that a connection keeps between messages.
 constexpr std::size_t kMaxIdleBodyBytes = 4096;
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr int kMostReadings = 10;
 constexpr std::chrono::milliseconds kBetweenReadings{50};
 constexpr std::chrono::milliseconds kRest{300};
 
-// All bytes that there are, up to one more than the file had.
+// Reads all bytes, up to one more than the file had.
 std::string read_all(int fd, std::size_t file_bytes, const std::string& path) {
   std::string text(file_bytes + 1, '\0');
   std::size_t have = 0;
@@ -37,14 +37,14 @@ std::string read_all(int fd, std::size_t file_bytes, const std::string& path) {
   return text;
 }
 
-// A time to come is no sign of a writer: the clocks of this machine and of a file server differ.
+// A time in the future is no sign of a writer: the clocks of this machine and of a file server differ.
 bool has_rested(const timespec& changed) noexcept {
   const auto since_epoch = std::chrono::seconds(changed.tv_sec) + std::chrono::nanoseconds(changed.tv_nsec);
   const auto age = std::chrono::system_clock::now().time_since_epoch() - since_epoch;
   return age < std::chrono::nanoseconds(0) || age >= kRest;
 }
 
-// Nothing where somebody is writing to the file.
+// Nothing if a program is writing to the file.
 std::optional<std::string> read_once(const std::string& path, std::uint64_t most_bytes) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status = {};

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kChangesOfFolder =
     IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB;
-// The folder itself: its path leads elsewhere from then on.
+// The folder itself: its path means another folder from then on.
 constexpr std::uint32_t kFolder = IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED;
 
 }  // namespace
@@ -55,7 +55,7 @@ std::vector<std::string> FileWatch::refresh() {
     if (!error && target != std::filesystem::path(path)) watch(target.string(), failed);
   }
   for (const auto& [number, folder] : old) {
-    if (!watched_.contains(number)) inotify_rm_watch(inotify_.get(), number);  // of a folder that was moved away
+    if (!watched_.contains(number)) inotify_rm_watch(inotify_.get(), number);  // for a folder that was moved away
   }
   return failed;
 }

@@ -1,9 +1,9 @@
 // Notices changes of a few files, by inotify(7) on their folders: a file is written and closed, renamed into place,
-// made, removed, or gets other permissions. A symbolic link is watched where it is and where it leads to, and of a
-// folder of layers (layer_folder.hpp) each layer.
+// created, removed, or gets other permissions. For a symbolic link, the link itself and its target are watched; for a
+// folder of layers (layer_folder.hpp), each layer.
 //
-// Used by the supervisor, in one thread: it waits for descriptor() to be readable, then asks take_events(). Other files
-// of these folders wake it up as well, which costs some microseconds each.
+// Used by the supervisor, in one thread: it waits for descriptor() to be readable, then calls take_events(). Other
+// files of these folders wake it up as well, which costs some microseconds each.
 #pragma once
 
 #include <map>
@@ -17,28 +17,28 @@ namespace bloomgate {
 
 class FileWatch {
  public:
-  // None of the files has to be there yet, but its folder has to. `paths` may be empty: nothing is watched then. Throws
-  // BloomgateError{no_system_resource} if the system has no inotify left for us.
+  // The files need not exist yet, but their folders must. `paths` may be empty: then nothing is watched. Throws
+  // BloomgateError{no_system_resource} if the system has no inotify instance left.
   explicit FileWatch(std::vector<std::string> paths);
 
   // Readable if there is something for take_events(); -1 if nothing is watched.
   int descriptor() const noexcept { return inotify_.get(); }
 
-  // Takes all pending events. Returns whether one of them was about a watched file or was lost, since a lost one may
-  // have been about any file; or whether a watched folder was moved or removed: then refresh().
+  // Takes all pending events. Returns true if one of them was about a watched file, or if events were lost, since these
+  // may have been about any file. Also returns true if a watched folder was moved or removed: then call refresh().
   bool take_events();
 
   // Watches all folders again, since a folder may have been replaced, or a link may point elsewhere. Returns the
   // folders that cannot be watched.
   std::vector<std::string> refresh();
 
-  // The same with other files from now on. Events of files that it leaves out may be lost.
+  // Watches other files from now on. Events of files that are no longer watched may be lost.
   std::vector<std::string> watch_instead(std::vector<std::string> paths);
 
  private:
   struct Watched {
     std::set<std::string> names;  // of files
-    bool layers = false;          // and each layer
+    bool layers = false;          // also each layer
   };
 
   void watch(const std::string& path, std::vector<std::string>& failed);

@@ -19,7 +19,7 @@
 namespace bloomgate {
 namespace {
 
-// The last two may have come without a write; then the file's own times tell.
+// The last two may come without a write; then the file's own times decide.
 constexpr std::uint32_t kChangesOfFile = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB;
 
 std::chrono::steady_clock::duration interval_of(std::uint64_t bytes_per_hour) {
@@ -29,7 +29,7 @@ std::chrono::steady_clock::duration interval_of(std::uint64_t bytes_per_hour) {
   return std::max(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)), Duration(1));
 }
 
-// A store that is `surely` written to, or may be.
+// Notes damage of a store that was `surely` written to, or that may have been.
 void note_write_to_store(const LoadedFilter& filter, bool surely) noexcept {
   if (filter.store() == nullptr) return;
   if (surely || !filter.store()->is_unchanged()) filter.note_damage(Damage::store_written_to);
@@ -67,7 +67,7 @@ std::vector<std::string> FilterGuard::watch(Filters filters) {
   const std::lock_guard lock(mutex_);
   watched_.swap(old);
   next_filter_ = next_chunk_ = 0;
-  // Before the new ones: what was written before a file was loaded again has another number then.
+  // Before the new ones are added: writes from before a file was loaded again then have another watch number.
   for (Watched& each : old) end_watches(each);
   for (auto& filter : filters) {
     if (filter == nullptr) continue;
@@ -77,7 +77,7 @@ std::vector<std::string> FilterGuard::watch(Filters filters) {
     if (number < 0) failed.push_back(filter->path());
     if (store != nullptr && store_number < 0) failed.push_back(store->path());
     if (store != nullptr && !store->is_unchanged()) filter->note_damage(Damage::store_written_to);
-    report(*filter);  // what was written since it was loaded
+    report(*filter);  // writes since it was loaded
     watched_.push_back({std::move(filter), number, store_number});
   }
   return failed;
@@ -108,7 +108,7 @@ void FilterGuard::run() {
     take_events();
     if (interval_ == Clock::duration::zero() || Clock::now() < next_check_) continue;
     check_next_chunk();
-    // Not from when it was due: a machine that was asleep has nothing to catch up with.
+    // Not from the time at which it was due: a machine that was asleep has nothing to catch up on.
     next_check_ = Clock::now() + interval_;
   }
 }
@@ -133,8 +133,8 @@ void FilterGuard::take_events() {
       if (each.watch != event.wd && !is_of_store && !all) continue;
       if (is_of_store || all) note_write_to_store(*each.filter, (event.mask & IN_MODIFY) != 0);
       if (each.watch == event.wd && (event.mask & IN_MODIFY) != 0) each.filter->note_damage(Damage::written_to);
-      // A writer that goes on need not wake us again. Not asked twice: a write between the two would end the watch, and
-      // no report would come.
+      // A writer that continues need not wake us again. `report` must not be called twice: a write between the two
+      // calls would end the watch, and no report would follow.
       if (report(*each.filter)) end_watches(each);
     }
   });

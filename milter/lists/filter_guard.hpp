@@ -1,13 +1,12 @@
-// Watches over the whitelists that are in use, in a thread of its own, so that damage is found when no mail comes, and
-// where no look-up would see it:
+// Watches over the whitelists in use, in a separate thread, so that damage is found even if no mail arrives, and even
+// where no look-up would notice it:
 //
-//  - somebody writes to a file in place: noticed at once, by inotify(7) on the very file that is mapped, and on that of
-//    the store;
-//  - bytes go bad in memory, or on the disk before they are read: all checksums of the filters are gone over again and
-//    again, a MiB at a time, at a pace that nobody notices. A page of a store is checked each time it is read.
+//  - A program writes to a file in place: noticed at once, by inotify(7) on the mapped file itself, and on the store's.
+//  - Bytes go bad in memory, or on disk before they are read: all checksums of the filters are verified in an endless
+//    loop, a MiB at a time, slowly enough not to disturb. A page of a store is checked each time it is read.
 //
-// What it finds it notes in the LoadedFilter, from where each decision takes it, and reports once. It takes no lock
-// that a session waits for. Made and used by the supervisor, in one thread.
+// It notes damage in the LoadedFilter, where each decision sees it, and reports it once. It takes no lock for which a
+// session waits. Made and used by the supervisor, in one thread.
 #pragma once
 
 #include <chrono>
@@ -28,17 +27,17 @@ class FilterGuard {
  public:
   using Filters = std::vector<std::shared_ptr<const LoadedFilter>>;
 
-  // Checks `bytes_per_hour` of checksums, 0: none. `on_damage` is called from any thread, once for each filter that
-  // turns out damaged and was not reported yet; it must not block. Throws BloomgateError{no_system_resource}.
+  // Verifies `bytes_per_hour` bytes of checksums, 0: none. `on_damage` may be called from any thread, once for each
+  // filter that is newly found to be damaged; it must not block. Throws BloomgateError{no_system_resource}.
   FilterGuard(std::uint64_t bytes_per_hour, std::function<void()> on_damage);
-  // Ends the thread: at once, or after the MiB that it is reading.
+  // Ends the thread at once, or after the MiB that it is reading.
   ~FilterGuard();
   FilterGuard(const FilterGuard&) = delete;
   FilterGuard& operator=(const FilterGuard&) = delete;
 
-  // From now on these are watched, and those from before no longer; null ones are left out. The check starts again at
-  // the first. Returns the paths that cannot be watched, since the system has no inotify left: writes to them are then
-  // noticed at the next message.
+  // Watches these filters from now on, and no longer the previous ones; null pointers are skipped. Verification starts
+  // again at the first filter. Returns the paths that cannot be watched, since the system has no inotify watch left:
+  // writes to these files are then noticed at the next message.
   std::vector<std::string> watch(Filters filters);
 
  private:
@@ -62,12 +61,12 @@ class FilterGuard {
   const Clock::duration interval_;  // between two chunks; 0: none is checked
   FileDescriptor inotify_;
   FileDescriptor wakeup_;
-  std::mutex mutex_;  // for what is below
+  std::mutex mutex_;  // protects the members below
   std::vector<Watched> watched_;
   std::size_t next_filter_ = 0;
   std::uint64_t next_chunk_ = 0;
   bool is_ending_ = false;
-  Clock::time_point next_check_;  // the thread's own
+  Clock::time_point next_check_;  // used by the thread only
   std::thread thread_;            // the last member, since it uses the others
 };
 

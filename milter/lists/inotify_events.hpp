@@ -1,4 +1,4 @@
-// The events that wait at a descriptor of inotify(7). For one thread.
+// Reads the pending events of an inotify(7) descriptor. For one thread.
 #pragma once
 
 #include <sys/inotify.h>
@@ -9,8 +9,8 @@
 
 namespace bloomgate {
 
-// Calls `use(event, name)` for each event, where `name` is that of the file in a watched folder, if the event has one
-// (event.len is not 0). Does not wait; `descriptor` must not block.
+// Calls `use(event, name)` for each event. `name` is the name of the file in a watched folder, if the event has one
+// (event.len is not 0). Does not wait; `descriptor` must be non-blocking.
 template <typename Use>
 void for_each_inotify_event(int descriptor, Use use) {
   alignas(inotify_event) char buffer[16384];

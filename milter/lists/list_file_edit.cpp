@@ -29,17 +29,17 @@ namespace {
 
 constexpr int kMostEdits = 5;
 constexpr int kMostExchanges = 100;
-constexpr mode_t kMode = 0644;  // of a list that has just gone
+constexpr mode_t kMode = 0644;  // of a list that has just disappeared
 constexpr int kMostLookings = 200;
 constexpr std::chrono::milliseconds kBetweenLookings{50};
 
-// Where the list really is: a link to it stays a link.
+// The list's real path: a link to it stays a link.
 std::string resolved(const std::string& path) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(path, error);
   if (!error) return target.string();
   if (error.value() == ENOENT) {
-    // Not made here: a list that was lost would seem to be a list of the entries of today.
+    // Not created here: otherwise a lost list would be replaced by one with only today's entries.
     throw BloomgateError(ErrorCode::cannot_open,
                          path +
                              " is not there; put it back if it was lost, or make an empty one: install -m 644 "
@@ -50,8 +50,8 @@ std::string resolved(const std::string& path) {
   throw system_error(ErrorCode::cannot_open, "open", path, error.value());
 }
 
-// One edit at a time. Given up with the descriptor. Some file systems have no locks; there the second look at the file
-// has to do.
+// Allows one edit at a time. The lock is released with the descriptor. Some file systems have no locks; there, the
+// second check of the file has to be enough.
 FileDescriptor lock_folder(const std::string& folder) {
   FileDescriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!file.is_open()) throw replacement_error("open the folder", folder, errno);
@@ -78,7 +78,7 @@ std::string line_of(const Entry& entry) {
   return in_brackets(sides.sender) + " > " + std::string(sides.recipient);
 }
 
-// Without the lines of these keys.
+// The text without the lines of these keys.
 std::string without(std::string_view text, const std::set<std::string_view>& keys, std::set<std::string>& found) {
   std::string kept;
   while (!text.empty()) {
@@ -100,7 +100,7 @@ struct stat status_of(const std::string& path) {
   return status;
 }
 
-// The edited list. It takes the place of what was read, and of nothing that somebody has saved since.
+// The edited list. It replaces the text that was read, and never a text that another program has saved since.
 class EditedFile {
  public:
   explicit EditedFile(const std::string& path) : path_(path), file_(path, temporary_path(path), kMode) {}
@@ -110,7 +110,7 @@ class EditedFile {
     file_.sync();
   }
 
-  // False, and nothing is changed: the list is no longer what it was, since somebody has saved it in an editor.
+  // Returns false and changes nothing if the list has changed because an editor has saved it.
   bool replaces(const FileStamp& before, const FileDescriptor& folder) {
     if (stamp_of(path_) != before) return false;
     if (const int error = exchange(); error == EINVAL || error == ENOSYS || error == EOPNOTSUPP) {
@@ -119,7 +119,8 @@ class EditedFile {
     } else if (error != 0) {
       throw replacement_error("replace", path_, error);
     }
-    // What is out is what had the name at that very moment: an editor may have saved since the look above.
+    // The exchanged file is the one that had the name at that very moment: an editor may have saved since the check
+    // above.
     file_.release();
     const bool is_as_before = stamp_of(file_.temporary()) == before;
     if (!is_as_before) put_back_what_others_saved();
@@ -141,7 +142,7 @@ class EditedFile {
     return renameat2(AT_FDCWD, temporary, AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0 ? 0 : errno;
   }
 
-  // An editor may save once more while the new text has the name. Then its last save is what stays.
+  // An editor may save once more while the new text has the name. Then the editor's last save stays.
   void put_back_what_others_saved() {
     FileStamp in_place = *FileStamp::of(file_.descriptor());
     for (int exchanges = 0; exchanges < kMostExchanges; ++exchanges) {
@@ -186,12 +187,12 @@ void take_out(Change& change, std::span<const Entry> entries) {
   }
 }
 
-// What a side of a pair may be written as so that it still has everybody whom `side` has: itself, and the domains above
-// it.
+// The forms in which a list may contain a side of a pair so that it covers all of `side`: the side itself, and the
+// domains above it.
 std::vector<std::string> wider_sides(std::string_view side) {
   std::string_view domain = side.substr(side.rfind('@') + 1);
   const bool is_address = !side.starts_with('@');
-  // An address may begin as a comment does.
+  // An address may begin with the character that starts a comment.
   std::vector<std::string> sides = {is_address ? "<" + std::string(side) + ">" : std::string(side)};
   if (is_address) sides.push_back("@" + std::string(domain));
   const auto go_up = [&domain] { domain.remove_prefix(std::min(domain.find('.'), domain.size() - 1) + 1); };
@@ -203,7 +204,7 @@ std::vector<std::string> wider_sides(std::string_view side) {
   return sides;
 }
 
-// The entry of the list that has every pair of these sides; empty: none has.
+// The entry of the list that covers every pair of these sides; empty: there is none.
 std::string wider_entry(const ExactList& list, const PairSides& sides) {
   for (const std::string& sender : wider_sides(sides.sender)) {
     const Entry alone = canonicalize_line(sender);
@@ -216,7 +217,7 @@ std::string wider_entry(const ExactList& list, const PairSides& sides) {
   return {};
 }
 
-// The same of a domain entry: the one that has everybody whom it has.
+// The same for a domain entry: the entry that covers all of it.
 std::string wider_domain(const ExactList& list, std::string_view key) {
   for (const std::string& side : wider_sides(key)) {
     if (list.has(canonicalize_line(side))) return side;
@@ -224,7 +225,7 @@ std::string wider_domain(const ExactList& list, std::string_view key) {
   return {};
 }
 
-// The same of an entry with a signer. The entry itself must not be in the list.
+// The same for an entry with a signer. The entry itself must not be in the list.
 std::string wider_with_signer(const ExactList& list, const SignerSides& sides) {
   return std::string(list.find_with_signer(canonicalize_list_line(sides.entry), sides.signer, {}).view());
 }
@@ -254,7 +255,7 @@ std::string other_entry(const ExactList& list, const Entry& entry, TagSeparators
   return found.is_listed() && !list.has(entry) ? "the address without its tag" : "";
 }
 
-// Nothing to do, or the new text.
+// The new text, or that there is nothing to do.
 Change changed(const std::string& path, std::span<const Entry> entries, ListChange change, TagSeparators separators,
                ListOf of, std::uint64_t most_bytes) {
   Change made{read_list_text(path, most_bytes), {}};

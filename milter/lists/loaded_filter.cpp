@@ -20,8 +20,8 @@ namespace {
 
 constexpr double kUnmeasurableRate = 1e-9;
 
-// A MiB takes some 0.3 ms of one processor, with trusted keys 1.4 ms. What is checked in less time than a processor
-// gives somebody before it turns to another holds nobody up.
+// A MiB takes about 0.3 ms of one processor, with trusted keys 1.4 ms. If the check takes less than a scheduler's time
+// slice, it delays no other work.
 constexpr std::chrono::milliseconds kPatiencePerMiB{5};
 constexpr std::uint64_t kLargeBytes = std::uint64_t{64} << 20;
 
@@ -42,7 +42,7 @@ LoadedFilter::LoadedFilter(const std::string& path, bool lock, FilterCheck check
                            const TrustedKeys& trusted_keys, const PublishedFile* published)
     : file_(path) {
   file_.require_no_counters();
-  // Before the filter is checked, which takes longer: the two are replaced one after the other.
+  // Before the filter is checked, which takes longer: the two files are replaced one after the other.
   if (!store_path.empty()) {
     store_ = open_store(store_path, file_.header().store_identity, path);
     readers_ = std::make_unique<StoreReaders>(
@@ -53,7 +53,7 @@ LoadedFilter::LoadedFilter(const std::string& path, bool lock, FilterCheck check
     file_.require_signer(trusted_keys);
     signer_ = file_.signature()->signer;
   }
-  if (published != nullptr) require_published(*published, trusted_keys);  // before all of a large file is read
+  if (published != nullptr) require_published(*published, trusted_keys);  // before the whole of a large file is read
   if (check != FilterCheck::header) {
     const bool when_idle = check == FilterCheck::all_when_idle && file_.body_bytes() >= kLargeBytes;
     file_.verify_body(0, {}, trusted_keys, when_idle ? std::optional(kPatiencePerMiB) : std::nullopt);
@@ -82,7 +82,8 @@ void LoadedFilter::note_damage(Damage damage) const noexcept {
   damage_.compare_exchange_strong(none, damage);
 }
 
-// Of the open file: another one may have its name by now. A write to it since it was opened shows in its times.
+// Examines the open file, since another file may have its name by now. Its times show whether it was written to since
+// it was opened.
 void LoadedFilter::require_published(const PublishedFile& published, const TrustedKeys& trusted_keys) const {
   file_.require_signer(trusted_keys);
   std::array<std::byte, kHeaderBytes> header_bytes;
@@ -108,7 +109,7 @@ std::optional<StoreQuestion> LoadedFilter::question_about(std::string_view key) 
 Confirmation LoadedFilter::confirm(KeyHash hash, StoreReaders::Clock::time_point deadline,
                                    const std::function<void()>& before_waiting) const noexcept {
   const Confirmation confirmation = readers_->find(hash, deadline, before_waiting);
-  // What was read may be of before or after the write.
+  // The page may be from before or after the write.
   if (!store_->is_unchanged()) {
     note_damage(Damage::store_written_to);
     return Confirmation::damaged;
@@ -121,12 +122,12 @@ Confirmation LoadedFilter::confirm(KeyHash hash, StoreReaders::Clock::time_point
 
 bool LoadedFilter::first_to_report_store_faults() const noexcept {
   const unsigned faults = store_faults_.load(std::memory_order_relaxed);
-  if (faults == store_faults_reported_.load(std::memory_order_relaxed)) return false;  // as nearly always
+  if (faults == store_faults_reported_.load(std::memory_order_relaxed)) return false;  // almost always
   return (faults & ~store_faults_reported_.fetch_or(faults)) != 0;
 }
 
-// A stranger is in the store if its hash meets one of the n there, each of which it does once in 2^64. The bits may be
-// made of the same hash, and then have that stranger too.
+// A non-member is found in the store if its hash equals one of the n hashes there, with a probability of 2^-64 for
+// each. The bits may be computed from the same hash, and then contain that non-member, too.
 double LoadedFilter::false_positive_rate() const noexcept {
   return store_ ? std::ldexp(static_cast<double>(store_->header().addresses), -64) : expected_fpr_of(header());
 }

@@ -1,5 +1,5 @@
-// All lists that a decision looks senders up in, as they were loaded: the whitelists, in the order of the
-// configuration, and the exact lists. The supervisor makes it; from then on it is immutable and shared by all sessions.
+// All lists in which a decision looks senders up, as loaded: the whitelists, in the order of the configuration, and the
+// exact lists. The supervisor makes it; from then on it is immutable and shared by all sessions.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace bloomgate {
 
-// An exact list that a manifest names, as it was read and found to be as the manifest says.
+// An exact list that a manifest names, after it was read and compared with the manifest.
 struct PublishedList {
   std::string path;
   std::string text;
@@ -29,19 +29,19 @@ struct PublishedList {
 struct NamedFilter {
   std::string name;
   std::shared_ptr<const LoadedFilter> filter;  // null: it could not be loaded yet
-  // A filter and its store could not be loaded at the last reload: one of them may still be on its way.
+  // The filter and its store could not be loaded at the last reload; one of them may still be arriving.
   bool awaits_pair = false;
-  std::shared_ptr<const SignedManifest> manifest = {};  // by which it was taken; null: no key is trusted
-  // What is revoked, published with the layers of the folder; null: the manifest names no such list. It counts as long
-  // as the whitelist is configured, also after the whitelist itself has become too old to be used.
+  std::shared_ptr<const SignedManifest> manifest = {};  // the manifest that allows it; null: no key is trusted
+  // The revoked entries that are published with the layers of the folder; null: the manifest names no such list. It
+  // counts as long as the whitelist is configured, even after the whitelist itself has become too old to be used.
   std::shared_ptr<const PublishedList> revoked = {};
-  std::string not_remembered = {};  // why the manifest could not be remembered (taken_manifests.hpp); empty: it is
+  std::string not_remembered = {};  // why the manifest could not be stored (taken_manifests.hpp); empty: it is
 };
 
 struct ExactListPart {
   std::shared_ptr<const ExactList> list = {};  // null: none is configured or published, or it is lost
   bool is_lost = false;                        // the configured file cannot be read, or not yet
-  std::uint64_t left_out = 0;                  // invalid lines: the list does not have their entries
+  std::uint64_t left_out = 0;                  // invalid lines, whose entries are missing from the list
 
   bool is_configured() const noexcept { return list != nullptr || is_lost; }
 };
@@ -53,7 +53,7 @@ struct ListParts {
   ExactListPart opt_out = {};
 };
 
-// The exact lists, in the order in which they are shown: the option of each, what its file lists, and where it goes.
+// The exact lists, in the order in which they are shown: the option of each, what its file lists, and its member.
 struct NamedExactList {
   std::string_view name;
   ListOf of;
@@ -77,7 +77,7 @@ class LoadedLists {
 
   const ListParts& parts() const noexcept { return parts_; }
 
-  // Whose store has that identity; null if none has.
+  // The whitelist whose store has that identity; null if there is none.
   const NamedFilter* with_store(std::uint64_t identity) const noexcept {
     for (const NamedFilter& each : parts_.whitelists) {
       if (each.filter && each.filter->store() != nullptr && each.filter->store()->identity() == identity) {
@@ -87,7 +87,7 @@ class LoadedLists {
     return nullptr;
   }
 
-  // In the form for decide(). Valid as long as the object.
+  // The lists in the form for decide(). Valid as long as this object.
   Lists lists() const noexcept {
     return {.whitelists = views_,
             .revoked = parts_.revoked.list.get(),
@@ -102,7 +102,7 @@ class LoadedLists {
   std::vector<NamedWhitelist> views_;
 };
 
-// Holds the lists in use. A session takes a snapshot for each decision; a reload puts new lists in.
+// Holds the lists in use. A session takes a snapshot for each decision; a reload replaces the lists.
 using ListSlot = Slot<LoadedLists>;
 
 }  // namespace bloomgate

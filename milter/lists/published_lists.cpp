@@ -19,14 +19,14 @@
 namespace bloomgate {
 namespace {
 
-// As many as Linux follows (path_resolution(7)).
+// As many links as Linux follows (path_resolution(7)).
 constexpr int kMostLinks = 40;
 
 std::string name_of(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-// The path, and what each link on the way from it to the file leads to.
+// The path, and the target of each link on the way from it to the file.
 std::vector<std::string> steps_of(const std::string& path) {
   std::vector<std::string> steps = {path};
   for (int links = 0; links < kMostLinks; ++links) {
@@ -38,7 +38,7 @@ std::vector<std::string> steps_of(const std::string& path) {
   return steps;
 }
 
-// Also of folders that are not there.
+// Also for folders that do not exist.
 bool is_same_folder(const std::string& a, const std::string& b) {
   const auto plain = [](const std::string& path) {
     std::error_code error;
@@ -88,7 +88,7 @@ std::string own_text(const DaemonOptions& options, const std::string& path) {
 
 using PublishedLists = std::vector<std::shared_ptr<const PublishedList>>;
 
-// Each once: all layers of a folder have the same.
+// Each list once: all layers of a folder share the same one.
 PublishedLists revoked_of(std::span<const NamedFilter> whitelists) {
   PublishedLists lists;
   for (const NamedFilter& each : whitelists) {
@@ -97,8 +97,8 @@ PublishedLists revoked_of(std::span<const NamedFilter> whitelists) {
   return lists;
 }
 
-// Whether the operator has named one of the published lists. By the operator's own links alone: a link in
-// the place of the published file must not make the operator's list count as read.
+// Whether the operator has named one of the published lists. Follows only the operator's own links: a link in place of
+// the published file must not make the operator's list count as read.
 bool is_one_of(const PublishedLists& lists, const std::string& path) {
   const std::vector<std::string> steps = steps_of(path);
   return std::ranges::any_of(lists, [&](const auto& each) {
@@ -132,14 +132,15 @@ std::shared_ptr<const PublishedList> read_published_revoked(const std::string& f
   const std::string path = (std::filesystem::path(folder) / kRevokedName).string();
   std::string text = read_list_text(path);
   require_as_named(*file, path, content_of_text(text));
-  // What cannot be a list is a fault of the whitelist, now: later its text is only added to another.
+  // A text that is not a valid list is a fault of the whitelist, and is found now: later it is only added to another
+  // list.
   static_cast<void>(read_exact_list(path, text, ListOf::senders));
   return std::make_shared<const PublishedList>(PublishedList{path, std::move(text)});
 }
 
 const WhitelistSource* published_with(const DaemonOptions& options, const std::string& path) {
   const auto found = std::ranges::find_if(options.whitelists, [&path](const WhitelistSource& source) {
-    // A single filter is no folder, so no list is in it.
+    // A single filter is not a folder, so it contains no list.
     return !source.trusted_keys.empty() && !name_in(source, path).empty();
   });
   return found == options.whitelists.end() ? nullptr : &*found;

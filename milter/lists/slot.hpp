@@ -1,6 +1,6 @@
-// Holds what sessions share and a reload replaces: the lists in use, the rules, what connections are served by.
-// Sessions take a snapshot; a reload puts another in. A snapshot stays valid as long as it is held, whatever the slot
-// does.
+// Holds what sessions share and a reload replaces: the lists in use, the rules, the parts of connections. Sessions take
+// a snapshot; a reload stores another value. A snapshot stays valid as long as it is held, whatever happens to the
+// slot.
 //
 // Safe from any thread. A mutex around the copy of a pointer is cheap compared with a message, and obviously correct.
 #pragma once
@@ -26,7 +26,7 @@ class Slot {
 
   // `next` must not be null.
   void set(std::shared_ptr<const Value> next) {
-    // This may free the old value, which takes milliseconds for a big file, so it happens after the lock.
+    // This may free the old value, which takes milliseconds for a big file. So it is freed after the lock was released.
     const std::lock_guard lock(mutex_);
     current_.swap(next);
   }

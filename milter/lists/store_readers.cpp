@@ -28,7 +28,7 @@ Confirmation confirmation_of(StoreAnswer answer) noexcept {
   return Confirmation::unreadable;
 }
 
-// A page that a message waits for. Shared by the two, since either may be done first.
+// A page for which a message waits. Both sides share it, since either may finish first.
 struct Request {
   explicit Request(KeyHash wanted) : hash(wanted) {}
 
@@ -45,7 +45,7 @@ class StoreReaders::Crew {
 
   StoreAnswer find_cached(KeyHash hash) const { return source_.find_cached(hash); }
 
-  // Nothing: too many wait already. `self` keeps the crew as long as a reader needs it.
+  // Null: too many already wait. `self` keeps the crew alive as long as a reader needs it.
   static std::shared_ptr<Request> ask(const std::shared_ptr<Crew>& self, KeyHash hash) {
     auto request = std::make_shared<Request>(hash);
     const std::lock_guard lock(self->mutex_);
@@ -57,7 +57,7 @@ class StoreReaders::Crew {
   void end() noexcept { waiting_.drop(); }
 
  private:
-  // If the system has no thread left, those that there are have more to do.
+  // If the system has no thread left, the existing readers have more to do.
   static void start_reader(const std::shared_ptr<Crew>& self) {
     const HeldSignals held;
     try {
@@ -70,14 +70,14 @@ class StoreReaders::Crew {
     }
   }
 
-  // Not what was asked long ago, so that a disk that answers again is not kept busy with it.
+  // Skips requests that were abandoned, so that a disk that answers again is not kept busy with them.
   void answer(Request& request) const noexcept {
     if (!request.is_given_up) request.answer.set_value(source_.find(request.hash));
   }
 
   const Source source_;
   BoundedQueue<std::shared_ptr<Request>> waiting_{RoomForItems<std::shared_ptr<Request>>(kMostWaiting)};
-  std::mutex mutex_;  // for the number of readers
+  std::mutex mutex_;  // protects the number of readers
   std::size_t readers_ = 0;
 };
 

@@ -1,9 +1,9 @@
-// Reads pages of one store in threads of its own, so that a disk that is slow, or hangs, holds up nobody but the
-// messages that wait for it, and these for a limited time only.
+// Reads pages of one store in separate threads, so that a disk that is slow, or hangs, delays only the messages that
+// wait for it, and these only for a limited time.
 //
-// A page in the page cache is read by the session's thread, at once. For any other a few readers are started, when they
-// are first needed; a bounded number of messages waits for them. Each store has readers of its own, so a store on a
-// disk that hangs does not keep another store from being read, nor the one that a reload brings from elsewhere.
+// If a page is in the page cache, the session's thread reads it at once. For any other page a few readers are started,
+// when they are first needed; a bounded number of messages waits for them. Each store has its own readers, so a store
+// on a disk that hangs does not block another store, nor a store that a reload loads from elsewhere.
 //
 // Safe from any thread.
 #pragma once
@@ -25,20 +25,20 @@ class StoreReaders {
   static constexpr std::size_t kMostReaders = 4;
   static constexpr std::size_t kMostWaiting = 256;  // messages for which no reader has begun to read
 
-  // How the store is read; what StoreFile does, and what tests do instead. Neither may throw.
+  // How the store is read: by StoreFile, or by a substitute in tests. Neither function may throw.
   struct Source {
-    std::function<StoreAnswer(KeyHash)> find_cached;  // not_cached: it would have to wait for the disk
+    std::function<StoreAnswer(KeyHash)> find_cached;  // not_cached: the disk would have to be read
     std::function<StoreAnswer(KeyHash)> find;         // takes as long as the disk takes
   };
 
   explicit StoreReaders(Source source);
-  // Waits for nobody: a reader that is reading ends by itself when the disk has answered, and frees the source.
+  // Does not wait: a reader in progress ends by itself when the disk has answered, and frees the source.
   ~StoreReaders();
   StoreReaders(const StoreReaders&) = delete;
   StoreReaders& operator=(const StoreReaders&) = delete;
 
   // Whether the store has the hash. Returns at `deadline` at the latest. `before_waiting`, which may be empty, is
-  // called if the disk has to be waited for.
+  // called before a wait for the disk.
   Confirmation find(KeyHash hash, Clock::time_point deadline, const std::function<void()>& before_waiting) noexcept;
 
  private:

@@ -24,13 +24,13 @@ namespace {
 
 constexpr mode_t kTakenMode = 0640;
 
-// Of one whitelist.
+// The accepted manifests of one whitelist.
 struct Taken {
   std::optional<SignedManifest> last;
-  std::optional<SignedManifest> names_key;  // the one that has named the next key
+  std::optional<SignedManifest> names_key;  // the manifest that has named the next key
 };
 
-// Null where nothing was taken yet.
+// Null if nothing was accepted yet.
 Json read_taken_file(const std::string& path) {
   if (path.empty() || (access(path.c_str(), F_OK) != 0 && errno == ENOENT)) return {};
   try {
@@ -59,7 +59,7 @@ std::optional<SignedManifest> manifest_in(const Json& taken, std::string_view ke
   }
 }
 
-// By what names a whitelist is in the file.
+// The names under which a whitelist is in the file.
 std::vector<std::string> names_in_file(const WhitelistSource& source) {
   std::vector<std::string> names = {source.path};
   std::error_code error;
@@ -68,7 +68,8 @@ std::vector<std::string> names_in_file(const WhitelistSource& source) {
   return names;
 }
 
-// What was taken by any of these names, the highest number first. They differ where a link leads elsewhere than before.
+// The manifests that were accepted under any of these names, the highest number first. They differ if a link has
+// changed its target.
 std::vector<Taken> taken_of(const WhitelistSource& source, const Json& file) {
   std::vector<Taken> all;
   for (const std::string& name : names_in_file(source)) {
@@ -140,7 +141,7 @@ UsableManifest usable_manifest(const WhitelistSource& source, std::chrono::syste
 
 void remember_taken(const WhitelistSource& source, const SignedManifest& manifest) {
   if (source.taken_manifests.empty()) return;
-  // Otherwise a thread that remembers another whitelist meanwhile would write the file without this one.
+  // Otherwise a thread that stores another whitelist's manifest at the same time would write the file without this one.
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
   Json file = read_taken_file(source.taken_manifests);
@@ -158,7 +159,7 @@ std::string fault_of_memory(const WhitelistSource& source) {
   if (source.trusted_keys.empty() || source.taken_manifests.empty()) return {};
   try {
     const std::string name = std::filesystem::path(source.taken_manifests).filename().string();
-    // Another name than that of replace_file(): the daemon may be at it.
+    // A different name from the one in replace_file(), which the daemon may be using now.
     const std::string temporary =
         (std::filesystem::path(folder_of(source.taken_manifests)) / ("." + name + ".trial")).string();
     static_cast<void>(Replacement(source.taken_manifests, temporary, kTakenMode));

@@ -19,15 +19,15 @@
 namespace bloomgate {
 namespace {
 
-// `bloomgate fold` changes one name after the other, and a listing may see any of them.
+// `bloomgate fold-layers` changes one name after the other, and a listing may see any intermediate state.
 constexpr int kMostTries = 20;
 
-// What a whitelist is made of, if keys are trusted: its manifest, and the keys for its files.
+// The files of a whitelist, if keys are trusted: its manifest, and the keys for its files.
 struct Published {
   std::shared_ptr<const SignedManifest> manifest = {};  // null: no key is trusted
   TrustedKeys keys = {};
 
-  // Null: no key is trusted, or the manifest does not name it.
+  // Null: no key is trusted, or the manifest does not name the file.
   const PublishedFile* file(std::string_view name) const {
     if (!manifest) return nullptr;
     const auto& files = manifest->manifest.files;
@@ -59,8 +59,8 @@ struct Seen {
   }
 };
 
-// The layers that the manifest names, in the order of their names, whatever else is in the folder. Their names can
-// stand in a header field: parse_manifest() takes no others.
+// The layers that the manifest names, in the order of their names, whatever else is in the folder. Their names are
+// valid in a header field: parse_manifest() accepts no others.
 std::vector<Layer> layers_of(const std::string& folder, const Manifest& manifest) {
   std::vector<Layer> layers;
   for (const PublishedFile& file : manifest.files) {
@@ -82,7 +82,7 @@ Seen seen_in(const WhitelistSource& source) {
   for (Layer& layer :
        manifest != nullptr ? layers_of(source.path, manifest->manifest) : usable_layers_in(source.path)) {
     struct stat status = {};
-    // One that has gone since is missing in the next listing, too.
+    // A layer that has disappeared since is missing in the next listing, too.
     const bool is_there = stat(layer.path.c_str(), &status) == 0;
     seen.push_back({std::move(layer), is_there ? FileStamp(status) : FileStamp()});
   }
@@ -107,7 +107,7 @@ std::vector<NamedFilter> load_seen(const WhitelistSource& source, const Seen& se
     if (!filter) {
       filter = std::make_shared<const LoadedFilter>(each.layer.path, lock, check, "", published.keys, file);
     } else if (file != nullptr) {
-      filter->require_published(*file, published.keys);  // by this manifest, not only by the one it was loaded with
+      filter->require_published(*file, published.keys);  // by this manifest, not only by the one at its loading
     }
     filters.push_back(
         {.name = source.name + "/" + each.layer.name, .filter = std::move(filter), .manifest = published.manifest});
@@ -125,7 +125,7 @@ std::vector<NamedFilter> load_layers(const WhitelistSource& source, bool lock, F
   for (int tries = 0; tries < kMostTries; ++tries) {
     const Seen before = seen;
     try {
-      // With what the last try has loaded.
+      // Reuses what the last try has loaded.
       loaded = load_seen(source, before, lock, check, loaded);
       seen = seen_in(source);
       if (seen.is(before)) return loaded;

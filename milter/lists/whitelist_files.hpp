@@ -1,4 +1,4 @@
-// Loads a whitelist as it is configured: one filter file, or a folder of them, its layers (layer_folder.hpp), which are
+// Loads a whitelist as configured: one filter file, or a folder of them, its layers (layer_folder.hpp), which are
 // loaded together or not at all. Used by the supervisor, by --explain and by --check-config.
 #pragma once
 
@@ -12,18 +12,18 @@
 
 namespace bloomgate {
 
-// The name in the configuration of a whitelist, or of that which a layer is of: `customers` of `customers/0001`.
+// The configured name of a whitelist, or of the whitelist to which a layer belongs: `customers` for `customers/0001`.
 std::string_view configured_name(std::string_view name) noexcept;
 
-// One filter, or one for each layer in the order of their names, called NAME/LAYER. A layer whose file is still that of
-// a sound one of `in_use`, which was loaded with the same trusted keys, is not loaded again. Where layers come and go
-// meanwhile, it begins again, so that the result is what was there at one moment. Throws what LoadedFilter and
-// usable_layers_in() throw, {bad_configuration} for a folder with a store, and {changed_while_open} if the folder does
-// not come to rest.
-// With trusted keys the filters are those that usable_manifest() names, and no others. What is compared with the
-// manifest is the file that was opened, not its path a second time. A list of what is revoked that the manifest names
-// is part of the whitelist: without it there is no whitelist. The caller that puts them into use has to
-// remember_taken() the manifest that they have.
+// Returns one filter, or one for each layer in the order of their names, called NAME/LAYER. A layer is not loaded again
+// if its file is still that of an undamaged one in `in_use` that was loaded with the same trusted keys. If layers
+// appear or disappear meanwhile, loading starts again, so that the result is what existed at one moment. Throws what
+// LoadedFilter and usable_layers_in() throw, {bad_configuration} for a folder with a store, and {changed_while_open} if
+// the folder keeps changing.
+// With trusted keys, the filters are exactly those that usable_manifest() names. The opened file is compared with the
+// manifest; its path is not opened a second time. If the manifest names a list of revoked entries, that list is part of
+// the whitelist: without it the whitelist is not loaded. The caller that puts the filters into use has to call
+// remember_taken() with their manifest.
 std::vector<NamedFilter> load_whitelist_files(const WhitelistSource& source, bool lock, FilterCheck check,
                                               const std::vector<NamedFilter>& in_use = {});
 

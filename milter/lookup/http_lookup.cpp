@@ -40,7 +40,7 @@ HttpAnswer answer_one(std::string_view query, const LookUp& look_up) {
 }
 
 HttpAnswer answer_lines(std::string_view lines, const LookUp& look_up) {
-  // The last line may have no end.
+  // The last line may lack a line end.
   if (std::ranges::count(lines, '\n') + (lines.empty() || lines.ends_with('\n') ? 0 : 1) >
       static_cast<std::ptrdiff_t>(kMaxPostedLines)) {
     return http_refusal(413, "at most " + std::to_string(kMaxPostedLines) + " lines are answered at once");

@@ -1,5 +1,5 @@
-// Whether the socket for look-ups answers for what was learned. What was learned says who writes to whom, so it is
-// asked only by those whom the mode of a unix socket lets in, unless the operator opens it. Pure; safe from any thread.
+// Whether the look-up socket answers about learned entries. These reveal who writes to whom. So unless the operator
+// allows more, only programs that the mode of a unix socket admits may ask. Pure; safe from any thread.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace bloomgate {
 // `address` is that of the socket in use: until a restart the options may already name another one.
 bool answers_for_learned(const SocketAddress& address, const DaemonOptions& options) noexcept;
 
-// The same for an operator, one line. Empty if nothing is learned.
+// The same as one line for an operator. Empty if nothing is learned.
 std::string learned_answers_text(const SocketAddress& address, const DaemonOptions& options);
 
 }  // namespace bloomgate

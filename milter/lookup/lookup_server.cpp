@@ -20,14 +20,14 @@ namespace {
 
 constexpr std::string_view kMap = "senders";
 constexpr std::string_view kNotFound = "NOTFOUND ";
-// Of a request by HTTP. A message has some hundred recipients in it.
+// The limit for the header of an HTTP request. A request for a message contains some hundred recipients.
 constexpr std::size_t kMaxLookupHeaderBytes = std::size_t{32} << 10;
 
 }  // namespace
 
-// One connection, which lives as long as an operation of it is under way: it reads what comes, answers all requests
-// that are whole, and reads again once the answers are taken. A client whose first byte is a letter speaks HTTP, since
-// a netstring begins with a digit: it goes on as an HttpConnection, and keeps its place here.
+// One connection, which lives as long as one of its operations is in progress. It reads, answers all complete requests,
+// and reads again once the answers were fetched. A client whose first byte is a letter speaks HTTP, since a netstring
+// begins with a digit: it continues as an HttpConnection, and keeps its place here.
 class LookupServer::Client : public std::enable_shared_from_this<Client> {
  public:
   Client(LookupServer& server, ClientStream stream)
@@ -39,7 +39,7 @@ class LookupServer::Client : public std::enable_shared_from_this<Client> {
   Client& operator=(const Client&) = delete;
 
   void read() {
-    // The bytes of a request that has begun do not move its deadline.
+    // Further bytes of a request that has begun do not extend its deadline.
     if (held_ == 0) stream_.expire_never();
     stream_.read_some(std::span(buffer_).subspan(held_),
                       [self = shared_from_this()](std::size_t count) { self->take(count); });
@@ -57,7 +57,7 @@ class LookupServer::Client : public std::enable_shared_from_this<Client> {
   }
 
  private:
-  // A client that was told to go has no place among them any more.
+  // A client that was told to disconnect is no longer in the list.
   void be_heard() noexcept {
     if (is_served_) server_.by_silence_.splice(server_.by_silence_.end(), server_.by_silence_, place_);
   }
@@ -88,7 +88,7 @@ class LookupServer::Client : public std::enable_shared_from_this<Client> {
     http->begin();
   }
 
-  // False: what is left is no request, and never will be.
+  // Returns false if the remaining bytes are not a request, and cannot become one.
   bool answer_requests() {
     const auto wait_until = server_.wait_until();
     std::string_view rest(buffer_.data(), held_);
@@ -124,14 +124,14 @@ class LookupServer::Client : public std::enable_shared_from_this<Client> {
   }
 
   LookupServer& server_;
-  ClientStream stream_;  // empty once it goes on by HTTP
+  ClientStream stream_;  // empty after the switch to HTTP
   std::list<Client*>::iterator place_;
-  std::weak_ptr<HttpConnection> http_;  // which holds us
+  std::weak_ptr<HttpConnection> http_;  // which owns this object
   bool is_served_ = true;
-  bool is_new_ = true;  // nothing has come yet
+  bool is_new_ = true;  // nothing was received yet
   // Room for many requests at once; the longest one alone always fits.
   std::array<char, 16384> buffer_;
-  std::size_t held_ = 0;  // at the front of the buffer: what is not answered yet
+  std::size_t held_ = 0;  // at the front of the buffer: bytes that are not answered yet
   std::string answers_;
 };
 
@@ -149,7 +149,7 @@ LookupServer::LookupServer(int descriptor, Handlers handlers, LookupLimits limit
                       .on_fault = [this](const std::string& what) { socket_.report(what); }}),
       is_local_(is_local_socket(descriptor)),
       socket_(descriptor, "for look-ups",
-              {.has_room = [] { return true; },  // the one that has been silent longest goes
+              {.has_room = [] { return true; },  // the one that has been silent longest is disconnected
                .take = [this](ClientStream stream) { take(std::move(stream)); },
                .on_fault = handlers_.on_fault}) {
   socket_.start();

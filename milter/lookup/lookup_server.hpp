@@ -1,12 +1,12 @@
-// Answers other programs of the mail system who ask for senders, over a socket of its own and in a thread of its own:
-// no session of the mail server waits for it. It speaks Postfix's socketmap protocol (socketmap.hpp), and has one map,
-// `senders`: its key is an address, or `SENDER > RECIPIENT`, its value `listed` or `revoked`. Who begins with a letter
-// is answered by HTTP (http_lookup.hpp), and may go on with further requests.
+// Answers look-ups of senders for other programs of the mail system, over its own socket and in its own thread: no
+// session of the mail server waits for it. It speaks Postfix's socketmap protocol (socketmap.hpp), and has one map,
+// `senders`: the key is an address, or `SENDER > RECIPIENT`, the value `listed` or `revoked`. If the first byte from a
+// client is a letter, the server speaks HTTP with it (http_lookup.hpp), and accepts further requests on the connection.
 //
-// A client may be hostile or slow, and the others must not wait for it: a request has a size and a deadline, however
-// slowly its bytes come, and so has the taking of the answers. A client that breaks the protocol is told so, and hung
-// up on. Where there are too many clients, the one that has been silent longest has to go: Postfix opens its connection
-// again, and a flood of idle clients shuts nobody out. One whose message is being decided stays.
+// A client may be hostile or slow, and the other clients must not wait for it. A request has a maximum size and a
+// deadline, however slowly its bytes arrive, and so has the fetching of answers. A client that breaks the protocol gets
+// an error, and is disconnected. If there are too many clients, the one that has been silent longest is disconnected:
+// Postfix reconnects, and a flood of idle clients locks no client out. A client whose message is being decided stays.
 #pragma once
 
 #include <chrono>
@@ -23,20 +23,20 @@ namespace bloomgate {
 
 struct LookupLimits {
   std::size_t connections = 256;
-  std::size_t requests = 1000;              // of a connection by HTTP
+  std::size_t requests = 1000;              // for each HTTP connection
   std::chrono::milliseconds request{5000};  // from its first byte to its last
-  std::chrono::milliseconds answer{5000};   // until the client has taken what it asked for
-  std::chrono::milliseconds idle{60000};    // between two requests of a connection by HTTP
-  std::chrono::milliseconds waiting{1000};  // for stores, for all requests of a client that came at once
+  std::chrono::milliseconds answer{5000};   // until the client has fetched the answers
+  std::chrono::milliseconds idle{60000};    // between two requests of an HTTP connection
+  std::chrono::milliseconds waiting{1000};  // for stores, for all requests of a client that arrived at once
 };
 
 class LookupServer {
  public:
   struct Handlers {
-    // Called by the server's thread, for one question at a time, with the time until when it may wait for a disk. If
-    // it throws, the answer is that of a sender who is not listed.
+    // Called by the server's thread, for one question at a time, with the time until which it may wait for a disk. If
+    // it throws, the answer is `neither`.
     std::function<SenderStanding(const SenderQuestion&, std::chrono::steady_clock::time_point)> answer;
-    // Called by the server's thread with what went wrong, on one line; must not throw.
+    // Called by the server's thread with a description of a fault, in one line; must not throw.
     std::function<void(const std::string&)> on_fault = nullptr;
     // Called by the server's thread for a POST of a whole message, /message; null: no message is decided here.
     std::function<HttpAdmission(const HttpRequest&)> admit_message = nullptr;
@@ -60,13 +60,13 @@ class LookupServer {
     return std::chrono::steady_clock::now() + limits_.waiting;
   }
 
-  // All that follows is the server's thread's.
+  // Only the server's thread uses the members below.
   const Handlers handlers_;
   const LookupLimits limits_;
   const HttpLimits http_limits_;
   const HttpConnection::Handlers http_handlers_;
-  const bool is_local_;            // only programs of this machine get here
-  std::list<Client*> by_silence_;  // those that are served, the one that has been silent longest first
+  const bool is_local_;            // only programs on this machine can connect
+  std::list<Client*> by_silence_;  // the connected clients, the one that has been silent longest first
   SocketLoop socket_;
 };
 

@@ -16,7 +16,7 @@ bool has_control(std::string_view text) noexcept {
   return std::ranges::any_of(text, ascii::is_control);
 }
 
-// With or without angle brackets; in quotes anything may stand, and elsewhere neither a bracket nor a space.
+// With or without angle brackets. In quotes, any character is allowed, elsewhere neither a bracket nor a space.
 std::optional<std::string> path_of(std::string_view text) {
   if (text.size() > kMaxPathBytes || has_control(text)) return {};
   if (text.starts_with('<') && text.ends_with('>') && text.size() > 1) text = text.substr(1, text.size() - 2);
@@ -39,7 +39,7 @@ bool is_text(std::string_view value) noexcept {
   return value.size() <= kMaxValueBytes && !has_control(value);
 }
 
-// Where the header ends: behind its empty line. Nothing: it does not end within what a header may take.
+// Where the header ends: after its empty line. 0: it does not end within the limit of a header.
 std::size_t header_bytes(std::string_view text) noexcept {
   std::string_view rest = text.substr(0, kMaxPostedHeaderBytes);
   while (!rest.empty()) {
@@ -50,7 +50,7 @@ std::size_t header_bytes(std::string_view text) noexcept {
   return 0;
 }
 
-// What some programs take for the end of a line or of the text, and others do not.
+// Bytes that some programs treat as the end of a line or of the text, and others do not.
 std::string_view fault_of_bytes(std::string_view header) noexcept {
   const std::size_t first = header.find('\n');
   const bool with_cr = first != 0 && header[first - 1] == '\r';

@@ -1,9 +1,9 @@
-// A whole message, for a program that has one and no milter: `POST /message`, whose body is the message, as it was sent
-// but without the dots that SMTP doubles.
+// A whole message, for a program that has one but no milter: `POST /message`, whose body is the message as it was sent,
+// without the dots that SMTP doubles.
 //
-// The envelope and the client are in fields of the request, and not in its query: a stranger chooses the text of an
-// address, and where a program forgot to escape it, could write a query of his own. A field ends where its line does,
-// and no address has a line end.
+// The envelope and the client are in header fields of the request, not in its query. A sender chooses the text of an
+// address, and if a program forgot to escape it, the sender could add parameters to a query. A field ends at its line
+// end, and no address contains one.
 //
 //   Envelope-From   the sender; empty, or `<>`: the null sender. It has to be there
 //   Envelope-To     a recipient, as often as there are some; none: they are not known
@@ -28,12 +28,12 @@ namespace bloomgate {
 
 inline constexpr std::size_t kMaxPostedMessageBytes = std::size_t{32} << 20;
 inline constexpr std::size_t kMaxPostedRecipients = 1000;
-// Of a message's header: more of it than a mail server lets through, and less than would fill memory.
+// Limits on a message's header: more than a mail server accepts, and less than would exhaust memory.
 inline constexpr std::size_t kMaxPostedHeaderBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxPostedFields = 5000;
 
 struct PostedEnvelope {
-  std::string from = {};             // a path as a mail server gives it, in angle brackets
+  std::string from = {};             // a path as a mail server passes it, in angle brackets
   std::vector<std::string> to = {};  // such paths; empty: they are not known
   std::optional<IpAddress> client = {};
   std::string helo = {};
@@ -43,16 +43,16 @@ struct PostedEnvelope {
   std::string queue_id = {};
 };
 
-// Of the fields of a request. If a field is missing, there twice or has no such value, nothing, and `fault` says which
-// one, in words for a person. Throws std::bad_alloc.
+// Reads the fields of a request. If a field is missing, occurs twice or has an invalid value, returns nothing, and
+// `fault` says which field, in words for a person. Throws std::bad_alloc.
 std::optional<PostedEnvelope> posted_envelope(const HttpFields& fields, std::string& fault);
 
-// The header of a message that is the text, and where its body begins. The view is of the text.
+// The header of a message, and where its body begins. The views point into the text.
 struct PostedText {
   std::vector<HeaderField> fields = {};
   std::string_view body = {};
-  // Why another program may see another header, in words for a person; empty: the other members count. Then a field
-  // that is hidden here could be what a reader sees.
+  // Why another program may see another header, in words for a person; if empty, the other members are valid. Otherwise
+  // a mail program could show a field that is hidden here.
   std::string_view fault = {};
 };
 

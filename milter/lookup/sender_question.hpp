@@ -1,4 +1,4 @@
-// What a program asks of a sender, and what it is told: plain values. Safe from any thread.
+// What a program asks about a sender, and the answer: plain values. Safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,22 @@
 namespace bloomgate {
 
 struct SenderQuestion {
-  std::string_view sender;          // as it came; may be no address
+  std::string_view sender;          // as received; may be an invalid address
   std::string_view recipient = {};  // empty: none was named
 };
 
-// Never a permission: whether the sender is who he says he is, nobody here can know. Everything that is neither, a
-// fault of a list included, is `neither`, so that the asker goes on as without us.
+// The answer is never a permission: this look-up cannot know whether a message is really from the sender. In all other
+// cases, including a fault of a list, the answer is `neither`, so that the program continues as without Bloomgate.
 enum class SenderStanding : std::uint8_t {
   neither,
-  listed,   // a message that is proven to be his is delivered
-  revoked,  // the operator's list `revoked` has him
+  listed,   // a message that is proven to be the sender's is delivered
+  revoked,  // the operator's list `revoked` has the sender
 };
 
 // "listed", "revoked"; empty for `neither`. Never fails.
 std::string_view standing_name(SenderStanding standing) noexcept;
 
-// The key of a request: an address, or `SENDER > RECIPIENT`, which is cut at its last ` > `.
+// Reads the key of a request: an address, or `SENDER > RECIPIENT`, which is split at its last ` > `.
 SenderQuestion sender_question(std::string_view key) noexcept;
 
 }  // namespace bloomgate

@@ -1,7 +1,7 @@
-// Postfix's protocol for tables that another program looks up (socketmap_table(5); it began with Sendmail): a request
-// is `MAP KEY`, a reply `OK VALUE`, `NOTFOUND ` or `PERM REASON`, and each of them travels as a netstring,
-// `16:senders a@b.test,`. A connection carries any number of them, and a client may send the next request before it has
-// the reply to the last one.
+// Postfix's protocol for tables that another program looks up (socketmap_table(5); it comes from Sendmail). A request
+// is `MAP KEY`; a reply is `OK VALUE`, `NOTFOUND ` or `PERM REASON`. Each of them is sent as a netstring, `16:senders
+// a@b.test,`. A connection carries any number of them, and a client may send the next request before it has the reply
+// to the last one.
 //
 // Pure; safe from any thread. The bytes may be hostile.
 #pragma once
@@ -13,19 +13,19 @@
 
 namespace bloomgate {
 
-// Of a request, without its netstring. A pair of the longest addresses fits.
+// The most bytes of a request, without the netstring's framing. A pair of the longest addresses fits.
 inline constexpr std::size_t kMaxSocketmapRequestBytes = 1024;
 
-// The front of what a client has sent.
+// The first netstring in what a client has sent.
 struct Netstring {
   enum class State : std::uint8_t { complete, incomplete, malformed };
   State state = State::incomplete;
-  std::string_view payload = {};  // of a complete one: a part of the bytes
-  std::size_t bytes = 0;          // of a complete one: what it takes with its length and its comma
+  std::string_view payload = {};  // if complete: a part of the bytes
+  std::size_t bytes = 0;          // if complete: its size with its length and its comma
 };
 
-// A payload of more than kMaxSocketmapRequestBytes is malformed, as is a length with a leading zero. It is known to be
-// malformed as soon as its first bytes say so.
+// A payload of more than kMaxSocketmapRequestBytes is malformed, and so is a length with a leading zero. This is
+// detected from the first bytes.
 Netstring read_netstring(std::string_view bytes) noexcept;
 
 // Throws std::bad_alloc.

@@ -1,5 +1,4 @@
-// Who sent a message to whom, through which client and mail server: what a checker is told besides the text. Plain
-// values.
+// Who sent a message to whom, through which client and mail server: what a checker gets besides the text. Plain values.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace bloomgate {
 
-// Any bytes may be in it; the code that sends it makes them safe for its protocol. Empty means unknown.
+// The members may contain any bytes; the code that sends them makes them safe for its protocol. Empty means unknown.
 struct Envelope {
   std::string queue_id = {};
   std::string sender = {};                   // without angle brackets; empty for the null sender
@@ -19,11 +18,11 @@ struct Envelope {
   std::string client_address = {};           // a number, "192.0.2.1" or "2001:db8::1"
   std::string client_name = {};              // as the mail server found it; "unknown" and "[192.0.2.1]" are not names
   std::string helo = {};
-  std::string login = {};     // by SASL
+  std::string login = {};     // from SASL
   std::string mta_name = {};  // of the mail server itself
 };
 
-// What the mail server tells at the end of a message; empty if it tells nothing.
+// What the mail server reports at the end of a message; empty if it reports nothing.
 struct EndOfMessage {
   std::string_view queue_id;
   std::string_view mta_name;  // its name for itself, the macro j

@@ -17,7 +17,7 @@ bool ForgedFields::is_result(std::string_view name) noexcept {
 }
 
 void ForgedFields::add_result(std::string_view name) {
-  // What comes after these is not removed, so its name does not matter.
+  // Further results are not removed, so their names do not matter.
   if (++results_ > kMaxRemovals) return;
   name = name.substr(0, name.find_last_not_of(" \t") + 1);
   if (name.size() > kMaxNameBytes) {
@@ -30,14 +30,14 @@ void ForgedFields::add_result(std::string_view name) {
     return;
   }
   const bool had_lost_name = has_lost_name_;
-  has_lost_name_ = true;  // until the line below has not thrown
+  has_lost_name_ = true;  // stays so if the line below throws
   names_.push_back({std::string(name), 1});
   has_lost_name_ = had_lost_name;
 }
 
 ForgedFields::Removal ForgedFields::removal(bool with_results) const noexcept {
   const std::size_t removals = count(with_results);
-  // The first condition keeps the product of the second small.
+  // The first condition keeps the product in the second one small.
   if (removals > kMaxRemovals || removals * fields_ > kMaxSearchSteps) return Removal::too_many;
   if (with_results && has_long_name_) return Removal::too_many;
   return with_results && has_lost_name_ ? Removal::unknown : Removal::possible;

@@ -3,7 +3,7 @@
 namespace bloomgate {
 namespace {
 
-// What a connection keeps between messages; usual messages need much less.
+// The most bytes that a connection keeps between messages; usual messages need much less.
 constexpr std::size_t kMaxIdleFieldBytes = 16384;
 
 }  // namespace

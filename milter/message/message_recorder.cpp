@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kOutOfMemory = "out of memory";  // short enough to need no memory
 constexpr std::string_view kAtGreeting = "at the greeting";
 
-// The space after the colon is no part of what a field says.
+// The space after the colon is not part of the field's content.
 std::string_view without_leading_space(std::string_view value) noexcept {
   return value.substr(value.starts_with(' ') || value.starts_with('\t') ? 1 : 0);
 }
@@ -30,8 +30,8 @@ std::string_view address_of(std::string_view path) noexcept {
   return path;
 }
 
-// Whether a control character is in it that is neither a tab nor a line end: some programs end a line at a carriage
-// return, a form feed or a NUL, and what follows is then a field of its own.
+// Whether the value contains a control character other than tab and line end: some programs end a line at a carriage
+// return, a form feed or a NUL, and treat the text after it as another field.
 bool has_odd_control(std::string_view value) noexcept {
   const auto is_odd = [](char byte) { return byte != '\t' && byte != '\n'; };
   if (!ascii::has_control(value, is_odd)) return false;
@@ -42,7 +42,7 @@ bool has_odd_control(std::string_view value) noexcept {
   return false;
 }
 
-// Mail servers write their bounces as MAILER-DAEMON.
+// Mail servers send their bounces as MAILER-DAEMON.
 bool is_of_mail_server(std::string_view address) noexcept {
   return ascii::equal_ignoring_case(address.substr(0, address.find('@')), "mailer-daemon");
 }
@@ -53,7 +53,7 @@ MessageRecorder::MessageRecorder(std::optional<MessageText::Limits> text) {
   if (text) text_.emplace(*std::move(text));
 }
 
-// A step that collects facts.
+// Runs a step that collects facts.
 template <typename Step>
 void MessageRecorder::record(std::string_view where, Step step) noexcept {
   try {
@@ -64,7 +64,7 @@ void MessageRecorder::record(std::string_view where, Step step) noexcept {
   }
 }
 
-// A step that collects what only a checker gets.
+// Runs a step that collects what only a checker gets.
 template <typename Step>
 void MessageRecorder::record_text(Step step) noexcept {
   try {
@@ -91,12 +91,12 @@ void MessageRecorder::begin_connection(const std::optional<IpAddress>& client, s
   helo_.clear();
   knows_helo_ = true;
   client_name_.clear();
-  // Without memory the name stays unknown: only a checker is told it.
+  // Without memory the name stays unknown: only a checker would get it.
   record_text([&] { client_name_ = name; });
 }
 
 void MessageRecorder::greet(std::string_view name) noexcept {
-  knows_helo_ = false;  // until the line below has not thrown
+  knows_helo_ = false;  // stays so if the line below throws
   helo_.clear();
   record(kAtGreeting, [&] {
     helo_ = name;
@@ -127,14 +127,14 @@ void MessageRecorder::add_recipient(std::string_view path) noexcept {
 }
 
 void MessageRecorder::add_header(std::string_view name, std::string_view value) noexcept {
-  // The message is already decided. No mail server sends a field so late, and libmilter would not let it through.
+  // The message is already decided. No mail server sends a field so late, and libmilter would reject it.
   if (header_is_over_) failed_ = true;
   forged_fields_.add_field();
   if (keeps_header_) keep_field(name, value);
   const std::string_view sent = value;
   if (has_leading_space_) value = without_leading_space(value);
   if (is_our_header(name)) {
-    forged_fields_.add_mark();  // it is removed
+    forged_fields_.add_mark();  // it will be removed
   } else {
     is_header_ambiguous_ = is_header_ambiguous_ || has_odd_control(value);
     record("at a header field", [&] { failed_ = !keep(name, value) || failed_; });
@@ -150,12 +150,12 @@ bool MessageRecorder::keep(std::string_view name, std::string_view value) {
   is_report_ = is_report_ || says_report(name, value);
   if (content_type_.empty() && is_header(name, "Content-Type")) content_type_ = value.substr(0, kMaxContentTypeBytes);
   if (message_id_.empty() && is_header(name, "Message-ID")) keep_message_id(value);
-  // The kept fields show whether there were too many.
+  // The kept fields record whether there were too many.
   if (is_header(name, "From")) from_fields_.add(value);
   return true;
 }
 
-// A signature allows other white space.
+// White space is dropped, since a signature permits changes to it.
 void MessageRecorder::keep_message_id(std::string_view value) {
   for (const char byte : value) {
     if (message_id_.size() == kMaxMessageIdBytes) return;
@@ -176,7 +176,7 @@ void MessageRecorder::add_to_text(std::string_view name, std::string_view value)
   }
 }
 
-// The field is what a signature was made of, so its line ends are those of mail again.
+// A signature was made over the field, so it gets the line ends of mail again.
 void MessageRecorder::keep_field(std::string_view name, std::string_view value) noexcept {
   try {
     std::string field(name);

@@ -14,7 +14,7 @@
 namespace bloomgate {
 namespace {
 
-// What a connection keeps between messages.
+// The most bytes that a connection keeps between messages.
 constexpr std::size_t kMaxIdleTextBytes = 16384;
 
 [[noreturn]] void fail(const char* deed, const std::string& folder, int error) {
@@ -53,7 +53,7 @@ void MessageText::add(std::string_view bytes) {
   const std::uint64_t wanted = limits_.max_bytes - std::min(size_, limits_.max_bytes);
   if (bytes.size() > wanted) bytes = bytes.substr(0, static_cast<std::size_t>(wanted));
   const std::size_t to_memory = std::min(bytes.size(), limits_.memory_bytes - memory_.size());
-  // Once there is a file, what follows goes there, and the memory stays full.
+  // Once there is a file, all further bytes go there, and the memory stays full.
   add_to_memory(bytes.substr(0, to_memory));
   add_to_file(bytes.substr(to_memory));
 }
@@ -61,7 +61,7 @@ void MessageText::add(std::string_view bytes) {
 void MessageText::add_to_memory(std::string_view bytes) {
   if (bytes.empty()) return;
   const std::size_t needed = memory_.size() + bytes.size();
-  // A vector left to itself may double beyond the limit.
+  // By itself, a vector may double beyond the limit.
   if (needed > memory_.capacity()) {
     memory_.reserve(std::min(limits_.memory_bytes, std::max(needed, 2 * memory_.capacity())));
   }

@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// Of one span: more than any server decides, and so few that sums of them cannot wrap.
+// Limit for one period: more than any server decides, and small enough that sums cannot overflow.
 constexpr std::uint64_t kMost = std::uint64_t{1} << 40U;
 
 constexpr std::uint64_t kLastStart = 0xffff'ffff;  // in the year 2106
@@ -62,7 +62,7 @@ MessageCounts& MessageCounts::operator+=(const MessageCounts& more) noexcept {
 }
 
 bool DecisionHistory::believes(Time now) noexcept {
-  // What a file was kept of may be long ago, and a month of it is worth waiting for a clock that is set at last.
+  // The file may be from long ago, and its month of history is worth waiting until the clock is set.
   const auto most = has_begun_ ? kLeap : Quarters::kSpan * static_cast<std::int64_t>(Quarters::kCount);
   if (last_ == Time{} || (now >= last_ - kLeap && now <= last_ + most)) return true;
   return ++odd_seconds_ > kOddSeconds;
@@ -73,7 +73,7 @@ void DecisionHistory::add(Time now, const MessageCounts& more) noexcept {
   if (!has_begun_) last_ = std::max(minutes_.newest(), quarters_.newest());
   if (!believes(now)) return;
   has_begun_ = true;
-  // Far back, it is the clock that is wrong rather than all that was kept.
+  // If the time is far back, the clock was wrong rather than all stored counts.
   if (now < last_ - kLeap && now > last_ - kFarBack) {
     minutes_.rewind(now);
     quarters_.rewind(now);
@@ -94,7 +94,7 @@ std::string DecisionHistory::text() const {
 std::optional<std::size_t> DecisionHistory::restore(std::string_view text) noexcept {
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return number;  // cut off
+    if (end == std::string_view::npos) return number;  // the text is cut off
     const std::string_view text_line = text.substr(0, end);
     text.remove_prefix(end + 1);
     if (number == 1) {

@@ -1,6 +1,6 @@
-// How many messages were decided how: in each of the last 90 minutes, and in each quarter of an hour of the last 31
-// days. The charts of the status page are made of it, and a text in which it outlives the daemon. It is made from
-// counts that only grow, once a second, so messages pay nothing for it. Used by one thread.
+// How many messages got which decision: in each of the last 90 minutes, and in each quarter of an hour of the last 31
+// days. The charts of the status page use it, and so does the file that keeps it while the daemon is not running. It is
+// computed once a second from counts that only grow, so it costs messages nothing. Used by one thread.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace bloomgate {
 
-// Messages since the start of the daemon, or of a span of time.
+// Messages since the start of the daemon, or of a period.
 struct MessageCounts {
   std::uint64_t delivered = 0;
   std::uint64_t checked = 0;
@@ -28,7 +28,7 @@ struct MessageCounts {
   friend bool operator==(const MessageCounts&, const MessageCounts&) = default;
 };
 
-// The last kSpans spans of so many seconds, which begin at whole multiples of them since 1970 (UTC).
+// The last kSpans periods of kSeconds each, which begin at whole multiples of kSeconds since 1970 (UTC).
 template <std::int64_t kSeconds, std::size_t kSpans>
 class CountRing {
  public:
@@ -36,30 +36,30 @@ class CountRing {
   static constexpr std::chrono::seconds kSpan{kSeconds};
   static constexpr std::size_t kCount = kSpans;
 
-  // A time before the newest span counts for that one.
+  // A time before the newest period counts for the newest period.
   void add(Time at, const MessageCounts& more) noexcept {
     const std::int64_t number = at.time_since_epoch() / kSpan;
     if (number > newest_) move_to(number);
     spans_[index_of(newest_)] += more;
   }
 
-  // What was counted for spans behind that of `at` was counted by a wrong clock, and goes.
+  // Drops what was counted for periods after that of `at`, since the clock was wrong then.
   void rewind(Time at) noexcept {
     const std::int64_t number = at.time_since_epoch() / kSpan;
     for (; newest_ > number && newest_ > 0; --newest_) spans_[index_of(newest_)] = {};
   }
 
-  // The start of the newest span.
+  // The start of the newest period.
   Time newest() const noexcept { return Time(newest_ * kSpan); }
 
-  // Puts what was kept into its own span, which add() has not reached yet.
+  // Stores counts for their own period, which add() has not reached yet.
   void restore(Time at, const MessageCounts& counts) noexcept {
     const std::int64_t number = at.time_since_epoch() / kSpan;
     if (number > newest_) move_to(number);
     if (holds(number)) spans_[index_of(number)] = counts;
   }
 
-  // Of the span in which `at` lies; zeros where nothing is known of it.
+  // The counts of the period that contains `at`; zeros if they are unknown.
   MessageCounts of(Time at) const noexcept {
     const std::int64_t number = at.time_since_epoch() / kSpan;
     return holds(number) ? spans_[index_of(number)] : MessageCounts{};
@@ -80,7 +80,7 @@ class CountRing {
   }
 
   std::array<MessageCounts, kSpans> spans_ = {};
-  std::int64_t newest_ = 0;  // the number of the span, since 1970
+  std::int64_t newest_ = 0;  // the number of the newest period, since 1970
 };
 
 class DecisionHistory {
@@ -89,20 +89,20 @@ class DecisionHistory {
   using Minutes = CountRing<60, 90>;
   using Quarters = CountRing<15 * 60, 31 * 24 * 4>;
 
-  // Those were decided since the last call, a second ago. A clock that leaps is not believed at once: what is decided
-  // meanwhile waits until it has come back, or has stayed where it leapt to for ten minutes.
+  // Adds the decisions since the last call, a second ago. A clock that jumps is not believed at once: decisions wait
+  // until the clock has returned, or has kept its new time for ten minutes.
   void add(Time now, const MessageCounts& more) noexcept;
 
   const Minutes& minutes() const noexcept { return minutes_; }
   const Quarters& quarters() const noexcept { return quarters_; }
 
-  // Of all spans that have a message: a line each of `seconds start delivered checked exempt refused`, all of them
-  // numbers, under a first line that says what it is. At most 200 kB. Throws std::bad_alloc.
+  // The text form of all periods that have a message: a line each of `seconds start delivered checked exempt refused`,
+  // all of them numbers, after a first line that identifies the format. At most 200 kB. Throws std::bad_alloc.
   std::string text() const;
 
-  // Takes in such a text, also spans that begin past the present time: the clock may be behind. Returns the number of
-  // the first line that is wrong, counted from 1, of which and behind which nothing is taken in; nothing if all is
-  // well.
+  // Loads such a text, including periods that begin after the present time, since the clock may be slow. Returns the
+  // number of the first invalid line, counted from 1; that line and all lines after it are not loaded. Returns nothing
+  // if all lines are valid.
   std::optional<std::size_t> restore(std::string_view text) noexcept;
 
   static constexpr std::string_view kFirstLine = "bloomgate history 1";
@@ -113,9 +113,9 @@ class DecisionHistory {
   Minutes minutes_;
   Quarters quarters_;
   MessageCounts waiting_ = {};
-  Time last_ = {};            // that was believed
-  bool has_begun_ = false;    // a time was believed
-  unsigned odd_seconds_ = 0;  // for which the clock is where it has leapt to
+  Time last_ = {};            // the last believed time
+  bool has_begun_ = false;    // whether a time was ever believed
+  unsigned odd_seconds_ = 0;  // how many seconds the clock has been at its new time
 };
 
 }  // namespace bloomgate

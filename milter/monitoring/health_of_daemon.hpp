@@ -1,4 +1,5 @@
-// What the rules of milter/health look at, of the running daemon. For the thread that calls Monitor::end_second().
+// The facts about the running daemon that the rules of milter/health use. For the thread that calls
+// Monitor::end_second().
 #pragma once
 
 #include <string>
@@ -10,16 +11,17 @@
 
 namespace bloomgate {
 
-// Since the start. Throws std::bad_alloc.
+// The counts since the start. Throws std::bad_alloc.
 HealthCounts counts_of(const Monitor& monitor);
 
 // Throws std::bad_alloc.
 HealthFacts health_facts(const Monitor& monitor);
 
-// The gravest first; empty if all is well. Throws std::bad_alloc.
+// The most severe first; empty if there are no findings. Throws std::bad_alloc.
 std::vector<HealthFinding> needs_action(const Monitor& monitor);
 
-// The same as JSON: [{"rule", "severity", "what", "how"}]. Domains that send mail are named only `with_senders`.
+// The same as JSON: [{"rule", "severity", "what", "how"}]. Domains that send mail are named only if `with_senders` is
+// set.
 inline constexpr const char* kJsonContentType = "application/json";
 Json findings_json(const std::vector<HealthFinding>& findings, bool with_senders);
 

@@ -1,8 +1,8 @@
-// A web server for a few small pages: GET and HEAD, one request a connection, and nothing else. It has a thread of its
-// own, which runs no session and which no session waits for, so whatever a client of it does, mail goes on.
+// A web server for a few small pages: GET and HEAD, one request a connection, and nothing else. It has its own thread,
+// which runs no session and for which no session waits. So whatever a client does, mail continues.
 //
-// A client may be hostile, and has the deadlines and limits of HttpConnection; no body is read. A bounded number of
-// connections is served, and the others wait in the kernel's queue.
+// A client may be hostile; the deadlines and limits of HttpConnection apply. No request body is read. A bounded number
+// of connections is served, and the others wait in the kernel's queue.
 #pragma once
 
 #include <chrono>
@@ -19,12 +19,12 @@ namespace bloomgate {
 class HttpServer {
  public:
   struct Handlers {
-    // Makes a page. Called by the server's thread, for one request at a time. If it throws, the reply is status 500.
+    // Makes a page. Called by the server's thread, for one request at a time. If it throws, the reply has status 500.
     std::function<HttpAnswer(const HttpRequest&)> reply;
     // Called by the server's thread each time `interval` has passed; may be empty, must not throw.
     std::function<void()> tick = nullptr;
     std::chrono::milliseconds interval{60000};
-    // Called by the server's thread with what went wrong, on one line; must not throw.
+    // Called by the server's thread with a description of a fault, in one line; must not throw.
     std::function<void(const std::string&)> on_fault = nullptr;
   };
 
@@ -40,7 +40,7 @@ class HttpServer {
 
   const HttpLimits limits_;
   const HttpConnection::Handlers for_each_;
-  std::size_t open_ = 0;  // of the server's thread
+  std::size_t open_ = 0;  // used by the server's thread only
   SocketLoop socket_;
 };
 

@@ -19,7 +19,7 @@ MaskedAddress::MaskedAddress(std::string_view address) noexcept {
     return;
   }
   kind_ = Kind::with_domain;
-  // The only letter of a local part would be all of it.
+  // The only letter of a local part would reveal all of it.
   if (at > 1 && address.front() > ' ' && address.front() <= '~') first_ = address.front();
   domain_.append(address.substr(at + 1));
 }
@@ -59,7 +59,7 @@ void LastDecisions::note(const Facts& facts, const Decision& decision, std::stri
 
 std::vector<SeenDecision> LastDecisions::all() const {
   std::vector<SeenDecision> all;
-  all.reserve(kCount);  // so that sessions find the ring taken for as short as can be
+  all.reserve(kCount);  // so that sessions find the lock held as briefly as possible
   const std::lock_guard lock(mutex_);
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(noted_, kCount); ++i) {
     all.push_back(ring_[(noted_ - 1 - i) % kCount]);

@@ -1,8 +1,8 @@
-// The last decisions, for the status page. An address is masked before it is kept: `j…@example.org`. So neither the
-// page nor the memory behind it tells who writes, only from where.
+// The last decisions, for the status page. An address is masked before it is stored: `j…@example.org`. So neither the
+// page nor the memory behind it reveals who writes, only from which domain.
 //
-// Safe from any thread. note() never waits: where two messages come at the very same moment, or the page is just being
-// made, a decision is left out.
+// Safe from any thread. note() never waits: if two messages call it at the same moment, or the page is just being made,
+// a decision is omitted.
 #pragma once
 
 #include <array>
@@ -20,18 +20,18 @@
 
 namespace bloomgate {
 
-// An address of which the local part is forgotten but for its first letter.
+// An address of which only the domain and the first letter of the local part are kept.
 class MaskedAddress {
  public:
   static constexpr std::size_t kMostDomainBytes = 64;
 
-  MaskedAddress() = default;  // of no address
-  // `address` may be a path, `<joe@example.org>`, and may hold any bytes; all behind its last at sign is its domain.
+  MaskedAddress() = default;  // for no address
+  // `address` may be a path, `<joe@example.org>`, and may contain any bytes; the text after its last at sign is its
+  // domain.
   explicit MaskedAddress(std::string_view address) noexcept;
 
-  // "j…@example.org", "<>" for the null sender, "…" where there is no at sign, "-" for no address. Any byte but
-  // printable ASCII is escaped, and a long domain cut off; that the text is no HTML is up to the caller. Throws
-  // std::bad_alloc.
+  // "j…@example.org", "<>" for the null sender, "…" without an at sign, "-" for no address. Any byte but printable
+  // ASCII is escaped, and a long domain is cut off. The caller has to escape it for HTML. Throws std::bad_alloc.
   std::string text() const;
 
  private:
@@ -42,7 +42,7 @@ class MaskedAddress {
   FixedText<kMostDomainBytes> domain_ = {};
 };
 
-// A longer one is cut off.
+// A longer queue ID is cut off.
 inline constexpr std::size_t kMostQueueIdBytes = 32;
 
 struct SeenDecision {

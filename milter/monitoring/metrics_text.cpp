@@ -110,7 +110,7 @@ void add_messages(Families& families, const Tally& tally) {
                    label("identity", identity_kind_name(IdentityKind::none)), label("whitelist", name_or_none(""))},
                   number(refused));
   }
-  // Each series is there from the start, so that Prometheus misses no first message.
+  // Each series exists from the start, so that Prometheus does not miss the first message.
   MetricFamily& decisions = families.counter("bloomgate_decisions_total", "The same, by what was decided alone.");
   for (const Outcome each : kEachOutcome) {
     Families::put(decisions, {label("decision", outcome_name(each))}, number(tally.messages(each)));
@@ -139,7 +139,7 @@ void add_messages(Families& families, const Tally& tally) {
                        number(tally.malformed()));
 }
 
-// What was never counted is left out: there are many outcomes.
+// Outcomes that were never counted are omitted: there are many.
 void add_signatures(Families& families, const Tally& tally) {
   MetricFamily& signatures =
       families.counter("bloomgate_signatures_total",
@@ -186,7 +186,7 @@ void add_deep_checks(Families& families, const Tally& tally) {
                      tally.deep_check_times());
 }
 
-// Wilson's interval, so that a dashboard shows how sure the share is.
+// Wilson's interval, so that a dashboard shows how reliable the share is.
 void add_samples(Families& families, const Tally& tally) {
   MetricFamily& samples = families.counter("bloomgate_delivery_samples_total",
                                            "Delivered messages drawn to be shown to a checker, by its answer.");
@@ -196,7 +196,7 @@ void add_samples(Families& families, const Tally& tally) {
   }
   families.one_gauge("bloomgate_delivery_sample_ratio", "Share of delivered messages that is drawn; 0: none.",
                      tally.sample_share());
-  // A share of nothing has no value.
+  // Without answers, the share has no value.
   const std::uint64_t spam = tally.samples(SampleAnswer::spam);
   const std::uint64_t answered = std::max(tally.answered_samples(), spam);
   const Interval share = wilson_interval(spam, answered);
@@ -226,7 +226,7 @@ void add_service(Families& families, const Monitor& monitor) {
                 {label("version", BLOOMGATE_VERSION)}, 1);
 }
 
-// A whitelist as it is configured: its filter, or its layers. One label for all of them, since layers come and go.
+// A whitelist as configured: its filter, or its layers. One label for all of them, since layers come and go.
 struct WhitelistLayers {
   std::string_view name;
   std::vector<const LoadedFilter*> filters;
@@ -251,7 +251,7 @@ void put_figures(MetricFamily& family, const LoadedLists& lists, FigureOf figure
 
 using Filters = std::vector<const LoadedFilter*>;
 
-// Makes of a figure of one filter that of several.
+// Turns a figure for one filter into one for several.
 template <typename FigureOf>
 auto sum_of(FigureOf figure) {
   return [figure](const Filters& filters) {
@@ -299,7 +299,7 @@ void add_probes(Families& families, const LoadedLists& lists, const RateProbes& 
               lists, mean_of(expected_rate_of_bits));
 }
 
-// Of whitelists that were taken by a manifest; nothing where no key is trusted.
+// For whitelists that were accepted by a manifest; nothing if no key is trusted.
 void add_manifests(Families& families, const LoadedLists& lists) {
   const auto& whitelists = lists.parts().whitelists;
   if (std::ranges::none_of(whitelists, [](const NamedFilter& each) { return each.manifest != nullptr; })) return;
@@ -357,7 +357,7 @@ void add_lists(Families& families, const Monitor& monitor) {
   add_probes(families, *lists, monitor.probes());
   if (const auto rate = false_positive_rate_of_message(*lists, monitor.standing()->identity)) {
     families.one_gauge("bloomgate_message_false_positive_ratio",
-                       "Expected share of messages from strangers that pass for listed, by the rule in force.", *rate);
+                       "Expected share of messages from unlisted senders that are found, by the rule in force.", *rate);
   }
   MetricFamily& entries = families.gauge("bloomgate_exact_list_entries", "Entries of an exact list.");
   for (const NamedExactList& each : kExactLists) {
@@ -399,8 +399,7 @@ void add_brake(Families& families, const Brake::Status& brake) {
                        number(brake.suspended.suspensions));
 }
 
-// Each rule has its series, also while it finds nothing: an alert that asks for a rule that is not there would never
-// fire.
+// Each rule has its series, even while it finds nothing: an alert for a missing series would never fire.
 void add_needs_action(Families& families, const Monitor& monitor) {
   const std::vector<HealthFinding> findings = needs_action(monitor);
   MetricFamily& family = families.gauge("bloomgate_needs_action",

@@ -1,8 +1,8 @@
-// What the running daemon knows of itself, for those who watch it: counts, the last decisions, what each minute of the
-// last hours and each quarter of an hour of the last month brought. Sessions and the supervisor tell it what happens;
-// the pages are made from it. There is one, or none where the option `metrics` is not set.
+// What the running daemon knows about itself, for monitoring: counts, the last decisions, and what happened in each
+// minute of the last hours and in each quarter of an hour of the last month. Sessions and the supervisor report events
+// to it; the pages are made from it. There is one, or none if the option `metrics` is not set.
 //
-// Safe from any thread, except for what says otherwise.
+// Safe from any thread, except where a comment says otherwise.
 #pragma once
 
 #include <algorithm>
@@ -34,17 +34,17 @@ namespace bloomgate {
 struct Standing {
   IdentityRule identity = IdentityRule::either;
   std::string waits_for_restart = {};  // names of options; empty: none
-  std::string refused_reload = {};     // why the last reload was refused; empty: it was not
+  std::string refused_reload = {};     // why the last reload was refused; empty: it was accepted
 };
 
-// Since the start.
+// The counts since the start.
 MessageCounts messages_of(const Tally& tally) noexcept;
 
 class Monitor {
  public:
   using SystemClock = std::chrono::system_clock;
 
-  // What it asks when a page is made. Safe from any thread.
+  // Where it gets data when a page is made. All functions must be safe from any thread.
   struct Sources {
     const ListSlot& lists;  // must outlive the monitor
     std::function<bool()> results_missing;
@@ -55,7 +55,7 @@ class Monitor {
 
   explicit Monitor(Sources sources) : sources_(std::move(sources)), started_at_(SystemClock::now()) {}
 
-  // From a session's thread. They wait for nobody, and allocate nothing.
+  // For sessions' threads. These functions never wait, and allocate nothing.
   void note_message(const Facts& facts, const Decision& decision, std::string_view queue_id, double seconds) noexcept {
     tally_.note_message(decision, seconds);
     last_.note(facts, decision, queue_id, false);
@@ -67,15 +67,15 @@ class Monitor {
   }
   Tally& tally() noexcept { return tally_; }
 
-  // From the supervisor's thread. Throws std::bad_alloc.
+  // For the supervisor's thread. Throws std::bad_alloc.
   void set_standing(Standing standing) { standing_.set(std::make_shared<const Standing>(std::move(standing))); }
   void note_reload(bool accepted) noexcept;
-  // From the main thread, at the start and at each reload. Throws std::bad_alloc.
+  // For the main thread, at the start and at each reload. Throws std::bad_alloc.
   void set_settings(DaemonCommand settings) {
     settings_.set(std::make_shared<const DaemonCommand>(std::move(settings)));
   }
 
-  // For the pages. The time of the last reload that was accepted, or of the start.
+  // For the pages. reloaded_at() is the time of the last accepted reload, or nothing.
   const Tally& tally() const noexcept { return tally_; }
   std::vector<SeenDecision> last_decisions() const { return last_.all(); }
   std::shared_ptr<const Standing> standing() const { return standing_.get(); }
@@ -89,8 +89,8 @@ class Monitor {
   SystemClock::time_point started_at() const noexcept { return started_at_; }
   std::optional<SystemClock::time_point> reloaded_at() const noexcept;
 
-  // A second is over: probes each whitelist once, and keeps what was decided. For the thread that makes the pages,
-  // which calls it once a second.
+  // To be called once a second by the thread that makes the pages: probes each whitelist once, and stores the decisions
+  // of the last second.
   void end_second() noexcept;
   // For that thread only.
   const DecisionHistory& history() const noexcept { return history_; }
@@ -108,7 +108,7 @@ class Monitor {
   Slot<Standing> standing_;
   Slot<DaemonCommand> settings_;  // the configuration in force
   DecisionHistory history_;
-  MessageCounts before_ = {};  // what the history has of this process
+  MessageCounts before_ = {};  // what the history already has of this process
   RecentCounts recent_;
   unsigned seconds_of_minute_ = 0;
   RateProbes probes_;

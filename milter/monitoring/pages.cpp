@@ -16,8 +16,8 @@ HttpAnswer json_answer(const Json& json, unsigned status = 200) {
   return {.status = status, .content_type = kJsonContentType, .body = json.dump(2) + "\n"};
 }
 
-// What an operator has chosen in the configuration is no failure, however grave its rule is: a service that is started
-// again for it fails again.
+// What an operator has chosen in the configuration is no failure, however severe its rule: a service that is restarted
+// because of it would fail again.
 bool is_failure(const HealthFinding& finding) {
   return finding.severity == Severity::page &&
          std::ranges::find(settings_rules(), finding.rule, &Rule::name) == settings_rules().end();

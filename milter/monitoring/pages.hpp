@@ -1,4 +1,4 @@
-// Which page an address has: `/` for people, `/metrics` for Prometheus, `/needs-action` for programs, and none else.
+// Maps an address to its page: `/` for people, `/metrics` for Prometheus, `/needs-action` for programs, and no other.
 #pragma once
 
 #include "milter/monitoring/http_server.hpp"
@@ -6,8 +6,8 @@
 
 namespace bloomgate {
 
-// `is_local`: only programs of this machine reach the server. Then the request must be for this machine, too
-// (names_this_machine()); else the page leaves out the last decisions. Called by the server's thread. Throws
+// `is_local`: only programs of this machine can reach the server. Then the request must be meant for this machine, too
+// (names_this_machine()). Otherwise the page omits the last decisions. Called by the server's thread. Throws
 // std::bad_alloc.
 HttpAnswer page(const Monitor& monitor, const HttpRequest& request, bool is_local);
 

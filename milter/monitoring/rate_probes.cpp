@@ -11,7 +11,7 @@
 namespace bloomgate {
 namespace {
 
-// As long as many an address. Hexadecimal digits, so no at sign.
+// As long as a typical address. Hexadecimal digits, so it has no at sign.
 std::string key_of_nobody() {
   return fmt::format("{:016x}{:016x}", random_seed(), random_seed());
 }
@@ -25,7 +25,7 @@ void RateProbes::probe(const LoadedLists& lists) noexcept {
       if (!each.filter) continue;
       Seen seen = {each.filter, of(*each.filter)};
       const bool is_hit = each.filter->view().without_sender_domains().may_contain(key_of_nobody());
-      // This look-up may itself have met the damage.
+      // This look-up may itself have found the damage.
       if (!each.filter->damaged()) {
         ++seen.probes.probes;
         seen.probes.hits += is_hit ? 1 : 0;
@@ -34,12 +34,12 @@ void RateProbes::probe(const LoadedLists& lists) noexcept {
     }
     seen_ = std::move(now);
   } catch (const std::exception&) {
-    return;  // no memory, or no random numbers: a probe less
+    return;  // no memory, or no random numbers: one probe less
   }
 }
 
 Probes RateProbes::of(const LoadedFilter& whitelist) const noexcept {
-  // Two objects may have had one address, but not while both are there.
+  // Two objects may have had the same address, but not at the same time.
   const auto found =
       std::ranges::find_if(seen_, [&whitelist](const Seen& seen) { return seen.whitelist.lock().get() == &whitelist; });
   return found == seen_.end() ? Probes{} : found->probes;

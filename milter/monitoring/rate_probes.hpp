@@ -1,8 +1,7 @@
-// How often the bits of a whitelist have somebody who cannot be on it: the false-positive rate as it is, beside the one
-// that is expected. Looks a key up that is drawn at random and has no at sign, which the key of every entry has, so no
-// list can hold it. It is hashed and looked up as the key of a sender
-// is, at whatever domain: the bits alone are asked. A store is not asked: of the two together the
-// rate is too small to be seen.
+// How often the bits of a whitelist match a key that cannot be on it: the measured false-positive rate, beside the
+// expected one. It looks up random keys without an at sign. The key of every entry has an at sign, so no list can
+// contain them. Such a key is hashed and looked up like the key of a sender at any domain. Only the bits are asked, not
+// a store: the rate of both together is too small to measure.
 //
 // Used by one thread, the one that makes the pages.
 #pragma once
@@ -15,7 +14,7 @@
 
 namespace bloomgate {
 
-// What was seen of a whitelist since it was loaded.
+// The probes of a whitelist since it was loaded.
 struct Probes {
   std::uint64_t probes = 0;
   std::uint64_t hits = 0;
@@ -23,25 +22,24 @@ struct Probes {
 
 class RateProbes {
  public:
-  // Looks one key up in each whitelist that is loaded and not damaged. Of a whitelist that was loaded since the last
-  // call, from another file or the same, the counts begin anew; those of one that is no longer in use are forgotten.
-  // Cost: a page of each filter, which may have to be read from the disk. Does nothing where memory runs out.
+  // Looks up one key in each whitelist that is loaded and undamaged. If a whitelist was loaded since the last call,
+  // from another file or the same, its counts start again; those of a whitelist that is no longer in use are dropped.
+  // Cost: a page of each filter, which may have to be read from disk. Does nothing if memory runs out.
   void probe(const LoadedLists& lists) noexcept;
 
-  // Nothing was seen of a whitelist that it does not know.
+  // All zero for an unknown whitelist.
   Probes of(const LoadedFilter& whitelist) const noexcept;
 
  private:
   struct Seen {
-    std::weak_ptr<const LoadedFilter> whitelist;  // without keeping it in memory
+    std::weak_ptr<const LoadedFilter> whitelist;  // weak, so that it does not keep the whitelist in memory
     Probes probes;
   };
 
   std::vector<Seen> seen_;
 };
 
-// The rate that the bits alone are expected to have; without a store it is that of the whitelist. Cost: up to a
-// millisecond.
+// The expected rate of the bits alone; without a store this is the rate of the whitelist. Cost: up to a millisecond.
 double expected_rate_of_bits(const LoadedFilter& whitelist) noexcept;
 
 }  // namespace bloomgate

@@ -31,7 +31,7 @@ std::string_view reason_meaning(Reason reason) noexcept {
     case Reason::null_sender:
       return "The message is a bounce: it has no sender, and so is on no list.";
     case Reason::bounce:
-      return "The message is a bounce by its content, which a stranger may have written.";
+      return "The message is a bounce by its content, which anyone may have written.";
     case Reason::malformed_sender:
       return "The envelope sender is no address that Bloomgate accepts.";
     case Reason::no_header_from:
@@ -53,7 +53,7 @@ std::string_view reason_meaning(Reason reason) noexcept {
     case Reason::dmarc_fail:
       return "The sender is listed, and DMARC has failed for the domain of the From field.";
     case Reason::distrusted_results:
-      return "A stranger may have written the results of authentication in the message, or there are too many of them.";
+      return "Anyone may have written the results of authentication in the message, or there are too many of them.";
     case Reason::own_domain:
       return "The message claims a domain of your own, and nothing proves it.";
     case Reason::revoked:

@@ -7,7 +7,7 @@
 
 namespace bloomgate {
 
-// One sentence in plain words, which begins with a capital and ends with a full stop. Never fails.
+// One sentence in plain words, with a capital at its start and a full stop. Never fails.
 std::string_view reason_meaning(Reason reason) noexcept;
 
 }  // namespace bloomgate

@@ -39,7 +39,8 @@ std::optional<double> false_positive_rate_of_message(const LoadedLists& lists, I
     if (!serves(each)) continue;
     const double rate = each.filter->false_positive_rate();
     rates.push_back(rate);
-    // A stranger writes to whom he likes, and so to one recipient: with more of them each would have to be found.
+    // A non-member chooses the recipient, and so writes to one recipient: with several, each would need a false
+    // positive.
     if (each.filter->header().kinds.pairs_in_bits != 0) rates.push_back(rate);
   }
   if (rates.empty()) return std::nullopt;
@@ -88,7 +89,7 @@ std::vector<std::string> list_faults(const LoadedLists& lists) {
     const bool is_only_one = parts.whitelists.size() == 1;
     faults.push_back(fmt::format("damaged: {} {}; {} until a good file is loaded", printable(each.filter->path()),
                                  damage_text(damage),
-                                 is_only_one ? "all mail is sent to the deeper checks" : "it lists nobody"));
+                                 is_only_one ? "all mail is sent to the deeper checks" : "it lists no sender"));
   }
   return faults;
 }
@@ -120,7 +121,7 @@ void notify_ready(const std::string& status) {
 }
 
 void notify_reloading(std::int64_t began_microseconds) {
-  // systemd compares this time to know whether a READY=1 answers this reload (sd_notify(3)).
+  // systemd compares this time to find out whether a READY=1 answers this reload (sd_notify(3)).
   const std::string state =
       "RELOADING=1\nMONOTONIC_USEC=" + std::to_string(began_microseconds) + "\nSTATUS=loading the whitelist";
   sd_notify(0, state.c_str());

@@ -64,7 +64,7 @@ std::string time_text(SystemClock::time_point time) {
   return format_time(SystemClock::to_time_t(time));
 }
 
-// The least class bound that a share of all observations, from 0 to 1, does not exceed.
+// The lowest class bound that the given share of all observations, from 0 to 1, does not exceed.
 std::optional<double> bound_of_share(std::span<const double> bounds, const TimeHistogram::Reading& times,
                                      double share) {
   if (times.cumulative.back() == 0) return {};

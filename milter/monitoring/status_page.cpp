@@ -26,7 +26,7 @@ namespace {
 using SystemClock = std::chrono::system_clock;
 
 constexpr std::size_t kTopReasons = 8;
-constexpr std::size_t kShownDecisions = 15;  // the others are behind a click
+constexpr std::size_t kShownDecisions = 15;  // the others are shown after a click
 constexpr std::uint64_t kTellingProbes = 1000;
 constexpr std::chrono::seconds kRefresh(30);
 
@@ -35,7 +35,7 @@ std::string age(SystemClock::duration passed) {
 }
 
 std::string grouped(std::uint64_t number) {
-  return format_count(number, kNarrowSpace);
+  return format_count(number);
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
@@ -76,7 +76,7 @@ std::string_view urgency(Severity severity) {
   return "to know (notice)";
 }
 
-// What is the case, in a few words for the title of the page.
+// The state in a few words, for the title of the page.
 std::string state(const std::vector<HealthFinding>& findings) {
   const auto count = [&](Severity severity) {
     return std::ranges::count(findings, severity, &HealthFinding::severity);
@@ -160,7 +160,7 @@ std::string work_section(const StatusFigures& figures) {
   return html + "</div></section>\n";
 }
 
-// What the probes of a whitelist have shown, beside what they should.
+// The result of the probes of a whitelist, beside the expected one.
 std::string probes_html(const LoadedFilter& filter, const Probes& seen) {
   if (seen.probes == 0) return {};
   const std::string before = filter.store() == nullptr ? "" : " before the store is asked";
@@ -175,7 +175,7 @@ std::string probes_html(const LoadedFilter& filter, const Probes& seen) {
                           grouped(seen.probes), percent(rate.lower), percent(rate.upper)));
 }
 
-// What the lists let through, as far as samples tell.
+// How much spam the lists let through, according to the samples.
 std::string samples_section(const Tally& tally) {
   const std::uint64_t spam = tally.samples(SampleAnswer::spam);
   const std::uint64_t answered = std::max(tally.answered_samples(), spam);
@@ -198,7 +198,7 @@ std::string samples_section(const Tally& tally) {
   return html + ".</p></section>\n";
 }
 
-// What listed senders were held for, or would have been.
+// Why listed senders were held, or would have been.
 std::string bursts_section(const Monitor& monitor, SystemClock::time_point now) {
   const Brake::Status brake = monitor.brake();
   const std::uint64_t suspended = brake.suspended.suspended, for_user = brake.suspended.for_user;
@@ -262,7 +262,7 @@ std::string lists_section(const Monitor& monitor, SystemClock::time_point now) {
                   grouped(monitor.tally().look_ups()), grouped(monitor.tally().hits()));
   for (const NamedExactList& each : kExactLists) {
     const auto& list = (parts.*each.part).list;
-    if (list) html += fmt::format("<p class=\"soft\">{}: {} entries</p>\n", each.name, list->size());
+    if (list) html += fmt::format("<p class=\"soft\">{}: {} entries</p>\n", each.name, grouped(list->size()));
   }
   return html + "</section>\n";
 }
@@ -320,7 +320,7 @@ std::string last_section(const Monitor& monitor, bool with_senders, bool refresh
   if (all.empty()) return html + "<p class=\"soft\">None yet.</p></section>\n";
   const std::span shown = std::span(all).first(std::min(all.size(), kShownDecisions));
   html += decisions_table("The latest first; addresses are masked", shown, now);
-  // A page that comes again would close what its reader has opened.
+  // A page that reloads itself would close what its reader has opened.
   if (const std::span older = std::span(all).subspan(shown.size()); !older.empty()) {
     html += refreshes ? fmt::format("<p><a href=\"/?{}#older\">{} older ones</a></p>\n", kWithoutRefresh, older.size())
                       : "<div id=\"older\">" + decisions_table("Before these", older, now) + "</div>\n";
@@ -328,8 +328,8 @@ std::string last_section(const Monitor& monitor, bool with_senders, bool refresh
   return html + "<p class=\"soft\">Why one was decided so: <code>bloomgate-milter why QUEUE-ID</code>.</p></section>\n";
 }
 
-// A chart of the last `bars` bars, of which each is `spans` spans of the ring. The last one holds `now`, and all begin
-// at whole multiples of their length, so that a bar does not change when it is looked at later.
+// A chart of the last `bars` bars, each of which covers `spans` periods of the ring. The last bar contains `now`, and
+// all begin at whole multiples of their length, so that a bar does not change between two views.
 template <typename Ring, typename TimeText>
 std::string chart_of(const Ring& ring, std::chrono::sys_seconds now, std::size_t bars, std::int64_t spans,
                      std::string_view title, std::string_view of_bar, TimeText text) {

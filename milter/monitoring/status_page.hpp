@@ -1,6 +1,6 @@
-// The status page: one HTML page for a person with a browser, without a part from elsewhere and without a script. It
-// says what needs action and how, what is decided, what is loaded, and what was decided last. Every text that is not
-// the page's own goes through escaped().
+// The status page: one HTML page for a person with a browser, without external parts and without scripts. It shows what
+// needs action and how, the figures, the loaded lists, and the last decisions. Every text that is not the page's own
+// goes through escaped().
 #pragma once
 
 #include <chrono>
@@ -13,13 +13,13 @@ namespace bloomgate {
 
 inline constexpr const char* kPageContentType = "text/html; charset=utf-8";
 
-// The page of all reasons, to which the status page leads.
+// The page of all reasons, to which the status page has a link.
 inline constexpr std::string_view kReasonsPath = "/reasons";
-// In the query of the page's address: the browser is not to load it again by itself.
+// In the query of the page's address: the browser should not reload the page by itself.
 inline constexpr std::string_view kWithoutRefresh = "refresh=no";
 
-// If not `with_senders`, the last decisions are left out. The browser loads the page again every half minute if it
-// `refreshes`. For the thread that calls Monitor::end_second(). Throws std::bad_alloc.
+// Without `with_senders`, the last decisions are omitted. With `refreshes`, the browser reloads the page every half
+// minute. For the thread that calls Monitor::end_second(). Throws std::bad_alloc.
 std::string status_page(const Monitor& monitor, bool with_senders, bool refreshes);
 
 // What each reason means. Throws std::bad_alloc.

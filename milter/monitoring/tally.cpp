@@ -7,21 +7,21 @@
 namespace bloomgate {
 namespace {
 
-// From a page in memory to a disk that hangs, or a checker that thinks.
+// From a page in memory to a disk that hangs, or a slow checker.
 constexpr double kDecisionBounds[] = {1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 1e-2, 1e-1, 1};
 constexpr double kConfirmationBounds[] = {1e-6, 5e-6, 2.5e-5, 1e-4, 5e-4, 2.5e-3, 1e-2, 5e-2, 0.25, 1, 2};
 constexpr double kDeepCheckBounds[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
-// From libunbound's cache to the longest dns-timeout that is usual.
+// From libunbound's cache to the longest usual dns-timeout.
 constexpr double kKeyLookupBounds[] = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
 
 constexpr std::size_t index_of(auto enumerator) noexcept {
   return static_cast<std::size_t>(enumerator);
 }
 
-constexpr std::size_t kFailed = 4;  // behind the four of DeepVerdict
+constexpr std::size_t kFailed = 4;  // after the four of DeepVerdict
 
 constexpr double kNanosecondsPerSecond = 1e9;
-constexpr double kLongestSeconds = 1e6;  // eleven days: what is longer is a fault of a clock
+constexpr double kLongestSeconds = 1e6;  // eleven days: a longer time is a fault of a clock
 
 }  // namespace
 
@@ -54,7 +54,7 @@ Tally::Tally()
 void Tally::note_message(const Decision& decision, double seconds) noexcept {
   const std::size_t cell = (index_of(decision.verdict) * kReasonCount + index_of(decision.reason)) * kIdentities +
                            index_of(decision.identity);
-  // Layers come and go, and what is counted of them stays with their whitelist.
+  // Layers come and go, and their counts stay with their whitelist.
   add(of(configured_name(decision.list.view())).messages[cell]);
   if (decision.signature) add(signatures_[index_of(*decision.signature)]);
   if (!decision.child_signer.is_none()) add(child_signed_);
@@ -159,7 +159,7 @@ std::uint64_t Tally::messages(Outcome outcome) const noexcept {
 }
 
 std::uint64_t Tally::open_sessions() const noexcept {
-  // In this order: a session that begins and ends in between makes it one too many, and never one too few.
+  // In this order: a session that begins and ends in between makes the result one too high, and never one too low.
   const std::uint64_t ended = read(sessions_ended_);
   return std::max(read(sessions_begun_), ended) - ended;
 }

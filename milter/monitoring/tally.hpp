@@ -1,9 +1,9 @@
-// Counts what sessions do: messages, look-ups, stores asked, deeper checks, connections. Every session adds to it,
-// and the thread that answers Prometheus reads it.
+// Counts what sessions do: messages, look-ups, questions to stores, deeper checks, connections. Every session adds to
+// it, and the thread that answers Prometheus reads it.
 //
-// Safe from any thread. Counting takes no lock and allocates nothing: each cell is an atomic number of its own, found
-// by the enumerators. Only the first message of a whitelist takes a mutex, to enter its name. What is counted is
-// bounded whatever messages hold: names come from the configuration, all else from closed sets.
+// Safe from any thread. Counting takes no lock and allocates nothing: each cell is a separate atomic number, found by
+// the enumerators. Only the first message of a whitelist locks a mutex, to add the whitelist's name. Memory is bounded
+// whatever messages contain: names come from the configuration, everything else from fixed sets.
 #pragma once
 
 #include <array>
@@ -26,30 +26,30 @@
 
 namespace bloomgate {
 
-// The reason of a message that is refused, in logs and figures.
+// The reason of a refused message, in logs and figures.
 inline constexpr std::string_view kForgedFields = "forged-fields";
 
-// Of a message that was decided: it is not refused.
+// The outcome of a decided message that is not refused.
 Outcome outcome_of(Verdict verdict, Reason reason) noexcept;
 
-// How long something took, counted in classes that a Prometheus histogram has: each observation falls into the first
-// class whose bound it does not exceed, or into the last one, which has none. Without locks, unlike
-// prometheus::Histogram, which takes a mutex for each observation: here every session would queue for it.
+// Counts durations in the classes of a Prometheus histogram: each observation falls into the first class whose bound it
+// does not exceed, or into the last one, which has no bound. Without locks, unlike prometheus::Histogram, which locks a
+// mutex for each observation: here every session would wait for it.
 class TimeHistogram {
  public:
   static constexpr std::size_t kMostBounds = 20;
 
-  // In seconds, ascending; kMostBounds at most. They must outlive the object.
+  // In seconds, ascending, at most kMostBounds. They must outlive the object.
   explicit TimeHistogram(std::span<const double> bounds) noexcept : bounds_(bounds) {}
 
-  // A time below 0, or one that is no number, counts as 0. Cost: a few nanoseconds.
+  // A negative time, or NaN, counts as 0. Cost: a few nanoseconds.
   void note(double seconds) noexcept;
 
   struct Reading {
-    std::vector<std::uint64_t> cumulative = {};  // for each bound, then for no bound: how many took that long or less
+    std::vector<std::uint64_t> cumulative = {};  // for each bound, then without one: how many took at most that long
     double sum_seconds = 0;
   };
-  // The count is that of the last class, so the classes never contradict it. Throws std::bad_alloc.
+  // The total is that of the last class, so the classes are always consistent with it. Throws std::bad_alloc.
   Reading read() const;
 
   std::span<const double> bounds() const noexcept { return bounds_; }
@@ -62,19 +62,19 @@ class TimeHistogram {
 
 class Tally {
  public:
-  // Of whitelists that reloads bring one after the other. Those beyond are counted together, as kOtherNames.
+  // The most names of whitelists that reloads bring over time. Further ones are counted together, as kOtherNames.
   static constexpr std::size_t kMostNames = 32;
-  static constexpr std::string_view kOtherNames = "(others)";  // no whitelist can be called so
+  static constexpr std::string_view kOtherNames = "(others)";  // no whitelist can have this name
 
   Tally();
 
   void note_message(const Decision& decision, double seconds) noexcept;
   void note_refusal() noexcept { add(refusals_); }  // a message refused for its forged fields
-  // What a store has said of a hit of that whitelist.
+  // What a store has said about a hit of that whitelist.
   void note_confirmation(std::string_view whitelist, Confirmation answer, double seconds) noexcept;
   void note_deep_check(const DeepOutcome& outcome) noexcept;
   void note_sample(SampleAnswer answer) noexcept { add(samples_[static_cast<std::size_t>(answer)]); }
-  // Of delivered messages, from 0 to 1.
+  // The share of delivered messages that are sampled, from 0 to 1.
   void set_sample_share(double share) noexcept { sample_share_.store(share, std::memory_order_relaxed); }
   void note_key_lookup(TxtStatus status, double seconds) noexcept;
   void set_name_servers_failing(bool failing) noexcept { failing_servers_.store(failing, std::memory_order_relaxed); }
@@ -82,9 +82,9 @@ class Tally {
   void begin_session() noexcept { add(sessions_begun_); }
   void end_session() noexcept { add(sessions_ended_); }
   void note_turned_away() noexcept { add(turned_away_); }           // a connection past the limit
-  void note_without_descriptor() noexcept { add(no_descriptor_); }  // a connection for which none was left
-  void note_cut_off() noexcept { add(cut_off_); }                   // a connection on which nothing whole came in time
-  void note_malformed() noexcept { add(malformed_); }  // a connection on which libmilter could not read what came
+  void note_without_descriptor() noexcept { add(no_descriptor_); }  // a connection for which no descriptor was left
+  void note_cut_off() noexcept { add(cut_off_); }      // a connection on which no complete step came in time
+  void note_malformed() noexcept { add(malformed_); }  // a connection whose data libmilter could not read
   void set_session_limit(std::uint64_t limit) noexcept { session_limit_.store(limit, std::memory_order_relaxed); }
 
   struct Messages {
@@ -104,20 +104,20 @@ class Tally {
     SpamAction action;
     std::uint64_t count;
   };
-  // What was never counted is left out. These throw std::bad_alloc.
+  // Only what was counted at least once. Throw std::bad_alloc.
   std::vector<Messages> messages() const;
   std::vector<Confirmations> confirmations() const;
   std::vector<DeepChecks> deep_checks() const;
 
   std::uint64_t messages(Outcome outcome) const noexcept;
-  // Messages whose signatures were verified, by what became of those of their sender.
+  // Messages whose signatures were verified, by the outcome of those for their sender.
   std::uint64_t signatures(SignatureOutcome outcome) const noexcept {
     return read(signatures_[static_cast<std::size_t>(outcome)]);
   }
-  // Messages of listed senders that were checked since only a name below the sender's domain has signed.
+  // Messages of listed senders that were checked because only a name below the sender's domain has signed them.
   std::uint64_t child_signed() const noexcept { return read(child_signed_); }
   std::uint64_t samples(SampleAnswer answer) const noexcept { return read(samples_[static_cast<std::size_t>(answer)]); }
-  // Those that a checker has answered.
+  // Samples that a checker has answered.
   std::uint64_t answered_samples() const noexcept { return samples(SampleAnswer::ham) + samples(SampleAnswer::spam); }
   double sample_share() const noexcept { return sample_share_.load(std::memory_order_relaxed); }
   std::uint64_t key_lookups(TxtStatus status) const noexcept {
@@ -155,8 +155,8 @@ class Tally {
   OfName& of(std::string_view name) noexcept;
   OfName* find(std::string_view name) noexcept;
 
-  // The first is for no name, and the last for those beyond. A name is written before names_in_use_ says that it is
-  // there, and never changes.
+  // The first element is for messages without a list name, the last for names beyond kMostNames. A name is written
+  // before names_in_use_ includes it, and never changes.
   std::array<OfName, kMostNames + 2> names_;
   std::atomic<std::size_t> names_in_use_{1};
   std::mutex new_name_;

@@ -9,7 +9,7 @@
 namespace bloomgate {
 namespace {
 
-// Behind the last at sign of an address or a path, in lower case. Empty where it is none.
+// The part after the last at sign of an address or a path, in lower case. Empty if there is no at sign.
 template <std::size_t Size>
 FixedText<Size> domain_of(std::string_view address) noexcept {
   FixedText<Size> domain;
@@ -21,7 +21,7 @@ FixedText<Size> domain_of(std::string_view address) noexcept {
   return domain.overflowed() ? FixedText<Size>() : domain;
 }
 
-// Of a tree that is listed its entry, "@.partner.example": it has as many domains as somebody cares to write.
+// For a listed tree its entry, "@.partner.example", since senders can invent any number of domains below it.
 template <std::size_t Size>
 FixedText<Size> listed_domain(std::string_view address, std::string_view entry) noexcept {
   if (!entry.starts_with("@.")) return domain_of<Size>(address);
@@ -44,7 +44,7 @@ bool wants_a_proof(const Decision& decision) noexcept {
 }  // namespace
 
 std::array<std::size_t, 2> UnprovenDomains::Proven::places_of(std::string_view domain) noexcept {
-  constexpr std::uint64_t kSeed = 0;  // who finds two domains of one place hides only one of his own
+  constexpr std::uint64_t kSeed = 0;  // a sender who finds two domains of one slot hides only one of their own
   const std::uint64_t hash = hash_key(domain, kSeed);
   return {static_cast<std::size_t>(hash % kBits), static_cast<std::size_t>((hash >> 32) % kBits)};
 }
@@ -52,7 +52,7 @@ std::array<std::size_t, 2> UnprovenDomains::Proven::places_of(std::string_view d
 void UnprovenDomains::Proven::add(std::string_view domain) noexcept {
   for (const std::size_t place : places_of(domain)) {
     const std::uint64_t bit = std::uint64_t{1} << (place % 64);
-    // Most are there already, and a read leaves the cache line to the others.
+    // Most bits are already set, and a read leaves the cache line to the other threads.
     if ((words_[place / 64].load(std::memory_order_relaxed) & bit) != 0) continue;
     words_[place / 64].fetch_or(bit, std::memory_order_relaxed);
   }
@@ -91,7 +91,7 @@ void UnprovenDomains::begin_again() noexcept {
 
 std::vector<UnprovenDomain> UnprovenDomains::all() const {
   std::vector<UnprovenDomain> all;
-  all.reserve(kDomains);  // so that sessions find the places taken for as short as can be
+  all.reserve(kDomains);  // so that sessions find the lock held as briefly as possible
   {
     const std::lock_guard lock(mutex_);
     for (const Seen& each : seen_) {

@@ -1,7 +1,7 @@
-// Listed domains that send mail, and of which no message was ever proven: their senders do not sign, or somebody forges
-// them. Bounded whatever comes.
+// Listed domains that send mail of which no message was ever authenticated: their senders do not sign, or the mail is
+// forged. Memory is bounded.
 //
-// Safe from any thread. Noting never waits: where two threads come at the very same moment, a message is left out.
+// Safe from any thread. note() never waits: if two threads call it at the same moment, a message is omitted.
 #pragma once
 
 #include <array>
@@ -22,29 +22,29 @@ namespace bloomgate {
 class UnprovenDomains {
  public:
   static constexpr std::size_t kDomains = 256;
-  // Fewer messages than these tell nothing of a domain.
+  // With fewer messages, nothing is said about a domain.
   static constexpr std::uint64_t kFewest = 5;
 
   void note(const Facts& facts, const Decision& decision) noexcept;
 
-  // Other lists are in use: what was listed may be so no longer.
+  // To be called when other lists are in use: a domain may no longer be listed.
   void begin_again() noexcept;
 
-  // Those with the most messages first. Throws std::bad_alloc.
+  // The domains with the most messages first. Throws std::bad_alloc.
   std::vector<UnprovenDomain> all() const;
 
  private:
-  // No domain is longer (RFC 1035 section 2.3.4); and "@." before it.
+  // The most bytes of a domain (RFC 1035 section 2.3.4), which is longer than "@." and any domain.
   static constexpr std::size_t kMostDomainBytes = 255;
 
   struct Seen {
     FixedText<kMostDomainBytes> domain = {};
-    std::uint64_t messages = 0;  // 0: a free place
+    std::uint64_t messages = 0;  // 0: a free slot
     std::optional<SignatureOutcome> signature = {};
     bool is_envelope_alone = false;
   };
 
-  // A small Bloom filter of the domains that were proven: one that is taken for proven by mistake is not named.
+  // A small Bloom filter of the authenticated domains: a false positive means that a domain is not reported.
   class Proven {
    public:
     void add(std::string_view domain) noexcept;

@@ -1,5 +1,5 @@
-// The answer for a name, from the start of its look-up on. libunbound's thread, the watch over the servers and the
-// session that waits each have a reference, since any of them may be done first. Safe from any thread.
+// The answer for a name, from the start of its look-up. libunbound's thread, the watch over the servers, and the
+// session that waits have a reference each, since any of them may finish first. Safe from any thread.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ class AwaitedAnswer {
   const std::string& name() const noexcept { return name_; }
   Clock::time_point start() const noexcept { return start_; }
 
-  // The first one stays.
+  // Sets the answer. Only the first call has an effect.
   void set(TxtRecord record) noexcept {
     const std::lock_guard lock(mutex_);
     if (record_) return;
@@ -31,7 +31,7 @@ class AwaitedAnswer {
     came_.notify_all();
   }
 
-  // At the deadline the answer becomes timed_out.
+  // If the deadline passes, the answer becomes timed_out.
   TxtRecord wait_until(Clock::time_point deadline) {
     {
       std::unique_lock lock(mutex_);
@@ -42,13 +42,13 @@ class AwaitedAnswer {
     return *record_;
   }
 
-  // Nothing while it has not come.
+  // Nothing until there is an answer.
   std::optional<TxtStatus> status() const noexcept {
     const std::lock_guard lock(mutex_);
     return record_ ? std::optional(record_->status) : std::nullopt;
   }
 
-  // From the start of the look-up to its answer.
+  // The time from the start of the look-up to its answer.
   Clock::duration took() const noexcept {
     const std::lock_guard lock(mutex_);
     return took_;

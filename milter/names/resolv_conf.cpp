@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\f\v";
 constexpr std::string_view kKeyword = "nameserver";
-constexpr std::size_t kMostLineBytes = 80;  // of a bad line, for the log
+constexpr std::size_t kMostLineBytes = 80;  // of an invalid line, for the log
 
-// The word at the front of the text.
+// Removes and returns the first word of the text.
 std::string_view take_word(std::string_view& text) noexcept {
   text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
   const std::string_view word = text.substr(0, text.find_first_of(kBlanks));

@@ -1,5 +1,5 @@
-// What resolv.conf(5) says: which name servers this machine asks. libunbound reads such a file too, but leaves out all
-// of it if one line is bad. Pure; safe from any thread. Throws std::bad_alloc.
+// Which name servers this machine uses, according to resolv.conf(5). libunbound reads such a file too, but ignores all
+// of it if one line is invalid. Pure; safe from any thread. Throws std::bad_alloc.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ namespace bloomgate {
 
 struct ResolvConf {
   std::vector<NameServer> servers = {};    // in their order, each once
-  std::vector<std::string> left_out = {};  // bad lines, as in "line 3: nameserver 192.0.2"
+  std::vector<std::string> left_out = {};  // invalid lines, as in "line 3: nameserver 192.0.2"
 
   friend bool operator==(const ResolvConf&, const ResolvConf&) = default;
 };
 
-// Reads the lines `nameserver ADDRESS`; the rest of such a line, and all other lines, say nothing to us. At most
-// kMostServers servers, and kMostLeftOut bad lines, of which the text is cut off.
+// Reads the lines `nameserver ADDRESS`; the rest of such a line, and all other lines, are ignored. At most kMostServers
+// servers, and kMostLeftOut invalid lines, whose text is cut off.
 inline constexpr std::size_t kMostServers = 16;
 inline constexpr std::size_t kMostLeftOut = 4;
 ResolvConf read_resolv_conf(std::string_view text);

@@ -29,8 +29,8 @@ std::string text_of(const std::string& path) {
   return text;
 }
 
-// Of the file that the path leads to: another file, or other content, has another one, but for a second write within
-// one tick of the file system's clock. Nothing if it is not there.
+// Identifies the file to which the path leads: another file, or other content, has another stamp, except for a second
+// write within one tick of the file system's clock. Nothing if there is no file.
 using Stamp = std::array<std::int64_t, 6>;
 std::optional<Stamp> stamp_of(const std::string& path) noexcept {
   struct stat found = {};
@@ -63,7 +63,7 @@ std::vector<NameServer> servers_of(const ResolverOptions& options) {
   return servers;
 }
 
-// The names of records as in `a.example. TXT "text"`.
+// The names of the records, which have the form `a.example. TXT "text"`.
 std::set<std::string> names_of(const std::vector<std::string>& records) {
   std::set<std::string> names;
   for (const std::string& record : records) {
@@ -76,15 +76,15 @@ std::set<std::string> names_of(const std::vector<std::string>& records) {
 
 }  // namespace
 
-// One list of name servers, with what was found there and whether they fail.
+// One list of name servers, with the answers found there, and whether they fail.
 class Resolver::Servers {
  public:
   Servers(const UnboundOptions& options, std::function<void(bool)> on_failing)
       : unbound_(options), own_names_(names_of(options.records)), watch_(options.servers, std::move(on_failing)) {}
 
-  // Null: the answer is there.
+  // Null: the answer is already set.
   std::unique_ptr<UnboundContext::Question> ask(const std::shared_ptr<AwaitedAnswer>& answer) {
-    // No server is asked for it, so it says nothing of them, and their failure nothing of it.
+    // No server is asked for this name, so it says nothing about the servers, and their failure does not affect it.
     if (own_names_.contains(answer->name())) return unbound_.ask(answer);
     if (watch_.is_failing()) {
       watch_.want(answer->name());
@@ -117,7 +117,7 @@ class Resolver::Servers {
   UnboundContext unbound_;
   const std::set<std::string> own_names_;
   std::mutex mutex_;
-  std::unordered_map<std::string, std::pair<TxtRecord, Clock::time_point>> known_;  // and until when
+  std::unordered_map<std::string, std::pair<TxtRecord, Clock::time_point>> known_;  // each with its expiry time
   ServerWatch watch_;
 };
 
@@ -127,7 +127,7 @@ class Resolver::Lookup {
       : servers_(std::move(servers)),
         answer_(std::make_shared<AwaitedAnswer>(name)),
         question_(servers_->ask(answer_)) {}
-  ~Lookup() { answer_->set({.status = TxtStatus::not_asked}); }  // given up, which says nothing of the servers
+  ~Lookup() { answer_->set({.status = TxtStatus::not_asked}); }  // abandoned, which says nothing about the servers
   Lookup(const Lookup&) = delete;
   Lookup& operator=(const Lookup&) = delete;
 
@@ -185,7 +185,7 @@ std::string Resolver::describe(const ResolvConf& conf) const {
                                                     : ", validated by DNSSEC with " + options_.trust_anchor_file);
 }
 
-// The lock is held.
+// Requires the lock.
 void Resolver::follow() {
   const std::optional<Stamp> stamp = stamp_of(options_.resolv_conf);
   if (!stamp || (stamp == stamp_ && !is_fresh_)) return;

@@ -1,6 +1,6 @@
-// Finds TXT records in the DNS, by libunbound: those of DKIM keys (RFC 6376 section 3.6.2), and of DMARC. Cached, many
-// at a time, and validated by DNSSEC where there is a trust anchor. Follows /etc/resolv.conf, and does not wait for
-// name servers that have just failed. Safe from any thread; no wait holds up another.
+// Finds TXT records in the DNS, through libunbound: those of DKIM keys (RFC 6376 section 3.6.2) and of DMARC. Look-ups
+// are cached, run concurrently, and are validated by DNSSEC if there is a trust anchor. Follows /etc/resolv.conf, and
+// does not wait for name servers that have just failed. Safe from any thread; no wait blocks another one.
 #pragma once
 
 #include <array>
@@ -20,24 +20,24 @@
 namespace bloomgate {
 
 struct ResolverOptions {
-  // As parse_name_server() takes them. Empty: those of `resolv_conf`; if that names none, the resolver asks the name
-  // servers of the Internet itself.
+  // In the forms that parse_name_server() reads. Empty: those of `resolv_conf`; if that file names none, the resolver
+  // queries the authoritative name servers itself.
   std::vector<std::string> servers = {};
-  std::string trust_anchor_file = {};     // a key of the root zone, say; empty: no answer is validated
-  std::vector<std::string> records = {};  // answered without asking a server, as in `a.example. TXT "text"`
+  std::string trust_anchor_file = {};     // for example a key of the root zone; empty: no answer is validated
+  std::vector<std::string> records = {};  // answers that need no server, as in `a.example. TXT "text"`
   std::string resolv_conf = "/etc/resolv.conf";
 };
 
-// As the configuration has them.
+// The options from the configuration.
 ResolverOptions resolver_options(const DaemonOptions& options);
 
-// What a resolver reports, from any thread of its own and of its callers. None may ask the resolver anything.
+// The reports of a resolver, called from any thread of its own and of its callers. None of them may call the resolver.
 struct ResolverReports {
-  // /etc/resolv.conf has other servers: what description() says of them, or why they cannot be used.
+  // /etc/resolv.conf has other servers: their text in description(), or why they cannot be used.
   std::function<void(const std::string&)> on_servers = nullptr;
-  // The name servers fail from now on (see server_watch.hpp), or answer again.
+  // true: the name servers fail from now on (see server_watch.hpp); false: they answer again.
   std::function<void(bool)> on_failing = nullptr;
-  // The look-up of a key that a message has waited for is over, and took that long.
+  // The look-up of a key for which a message has waited is over; the second argument is its duration.
   std::function<void(TxtStatus, std::chrono::microseconds)> on_key = nullptr;
 };
 
@@ -45,28 +45,28 @@ class Resolver {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Starts its threads. Throws BloomgateError if the options cannot be used.
+  // Starts its threads. Throws BloomgateError if the options are unusable.
   explicit Resolver(const ResolverOptions& options, ResolverReports reports = {});
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  // A name that is being looked up; its end gives the look-up up.
+  // A name that is being looked up; destroying it abandons the look-up.
   class Lookup;
 
-  // Starts a look-up, and does not wait. With the servers of /etc/resolv.conf it first looks whether that file has
-  // changed, as the C library does: some microseconds. While the file names no server, the last ones stay. Look-ups
-  // that are under way come to their end on the old ones. Throws std::bad_alloc.
+  // Starts a look-up, and does not wait. If the servers come from /etc/resolv.conf, it first checks whether that file
+  // has changed, as the C library does: some microseconds. While the file names no server, the last ones stay in use.
+  // Look-ups in progress end on the old servers. Throws std::bad_alloc.
   std::shared_ptr<Lookup> start(const std::string& name);
 
-  // Waits for the answer until `deadline`, then gives the look-up up. While the name servers fail, there is no wait,
-  // and only names that were found before, and are to be kept still, are answered. Throws std::bad_alloc.
+  // Waits for the answer until `deadline`, then abandons the look-up. While the name servers fail, it does not wait,
+  // and answers only from the cache. Throws std::bad_alloc.
   TxtRecord wait(Lookup& lookup, Clock::time_point deadline);
 
-  // Reports the look-up of a key.
+  // Reports the look-up of a key to ResolverReports::on_key.
   void report_key(const Lookup& lookup, TxtStatus status) const;
 
-  // Whose servers are asked, and whether answers are validated, in words for the log.
+  // Which servers are asked, and whether answers are validated, in words for the log.
   std::string description() const;
 
  private:
@@ -80,8 +80,8 @@ class Resolver {
   const ResolverOptions options_;
   const ResolverReports reports_;
   mutable std::mutex mutex_;
-  ResolvConf conf_;                                   // what the file says, or dns-servers
-  std::optional<std::array<std::int64_t, 6>> stamp_;  // of the file as it was read
+  ResolvConf conf_;                                   // the content of the file, or of dns-servers
+  std::optional<std::array<std::int64_t, 6>> stamp_;  // of the file when it was read
   bool is_fresh_ = false;  // it changed a moment ago, and its stamp may not show the next change
   std::string description_;
   std::shared_ptr<Servers> servers_;

@@ -25,8 +25,8 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kUsualTime = 200ms;   // an answer that takes longer is worth a probe
-constexpr auto kLongTime = 1s;       // and one that takes longer than that is evidence
-constexpr auto kProbeInterval = 1s;  // at least, from one probe's start to the next one's
+constexpr auto kLongTime = 1s;       // an answer that takes longer than this is evidence
+constexpr auto kProbeInterval = 1s;  // the least time from one probe's start to the next one's
 constexpr auto kProbePatience = 2s;
 constexpr auto kEvidenceLasts = 30s;
 constexpr std::size_t kMostNames = 1000;
@@ -40,7 +40,7 @@ void put16(std::string& out, std::uint16_t number) {
   out += static_cast<char>(number & 0xff);
 }
 
-// A question of a client that wants recursion (RFC 1035 section 4); empty if the name is no name.
+// A query with recursion desired (RFC 1035 section 4); empty if the name is invalid.
 std::string question(std::uint16_t id, std::string_view name, std::uint16_t type) {
   constexpr std::size_t kMostLabelBytes = 63, kMostNameBytes = 253;
   if (name.empty() || name.size() > kMostNameBytes) return {};
@@ -92,8 +92,8 @@ FileDescriptor connected(const NameServer& server) noexcept {
   return socket_to;
 }
 
-// Asks name servers a question by ourselves, past libunbound's cache and its patience: whether any of them answers at
-// all. A port that refuses shows at once, since the sockets are connected.
+// Queries name servers directly, without libunbound's cache and waiting times, to find out whether any of them answers
+// at all. A port that refuses is noticed at once, since the sockets are connected.
 class Probe {
  public:
   Probe(const std::vector<NameServer>& servers, const std::string& name) {
@@ -120,7 +120,7 @@ class Probe {
     return std::ranges::none_of(sockets_, [](const FileDescriptor& each) { return each.is_open(); });
   }
 
-  // Whether an answer came by then.
+  // Returns whether an answer came before `until`.
   bool wait(Clock::time_point until, int stop) {
     while (!is_unreachable()) {
       std::vector<pollfd> ready = {{.fd = stop, .events = POLLIN, .revents = 0}};
@@ -150,14 +150,14 @@ class Probe {
 };
 
 enum class ServersState {
-  answering,    // one of them said something, if only that there is no such name
-  silent,       // none said anything in time, or all said SERVFAIL
-  unreachable,  // each one's port or network refuses
+  answering,    // one of them answered, even if only that there is no such name
+  silent,       // none answered in time, or all answered SERVFAIL
+  unreachable,  // the port or network of each one refuses
 };
 
-// Asks all `servers` for the SOA record of `com`, which no sender of mail can slow down, and for the TXT record of
-// `name` if that is not empty. Waits up to `patience`, sends twice, and returns before that if `stop` is readable.
-// Throws std::bad_alloc.
+// Queries all `servers` for the SOA record of `com`, which no sender of mail can slow down, and for the TXT record of
+// `name` if that is not empty. Waits up to `patience` and sends twice; returns earlier if `stop` is readable. Throws
+// std::bad_alloc.
 ServersState probe_servers(const std::vector<NameServer>& servers, const std::string& name,
                            std::chrono::milliseconds patience, int stop) {
   Probe probe(servers, name);
@@ -209,7 +209,7 @@ void ServerWatch::run() noexcept {
       watch();
       return;
     } catch (const std::exception&) {
-      // No memory: what was seen is forgotten.
+      // No memory: the observations are dropped.
       const std::lock_guard lock(mutex_);
       started_.clear();
       unanswered_.clear();
@@ -217,10 +217,10 @@ void ServerWatch::run() noexcept {
   }
 }
 
-// False if the watch is to end.
+// Returns false if the watch has to end.
 bool ServerWatch::wait_for_work(std::unique_lock<std::mutex>& lock) {
   if (!is_failing()) changed_.wait(lock, [this] { return is_stopping_ || !started_.empty(); });
-  // A look-up is usually over by then.
+  // A look-up is usually complete after this time.
   changed_.wait_for(lock, kUsualTime, [this] { return is_stopping_; });
   return !is_stopping_;
 }

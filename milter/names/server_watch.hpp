@@ -1,10 +1,10 @@
-// Remembers that the name servers fail, so that not each message waits for them anew. It looks at the look-ups that
-// wait longer than usual or failed, and then asks the servers a question that no sender of mail can slow down. One
-// domain whose own name servers hang is therefore no evidence, however many names it has.
+// Remembers that the name servers fail, so that not every message has to wait for them again. It watches for look-ups
+// that wait longer than usual or have failed, and then asks the servers a question that no sender of mail can slow
+// down. So one domain whose own name servers hang is no evidence, however many names it has.
 //
-// The servers fail once that question, too, gets no answer: at once if all ports refuse, or else if kLeastNames
-// different names had none lately. From then on a probe asks them each second, for a name that was wanted as well; the
-// first answer of any kind ends it. Safe from any thread; has one of its own.
+// The servers count as failing if that question gets no answer either: at once if all ports refuse, otherwise if
+// kLeastNames different names had no answer lately. From then on, a probe queries them every second, also for a name
+// that was needed; the first answer of any kind ends the failure. Safe from any thread; has its own thread.
 #pragma once
 
 #include <atomic>
@@ -38,14 +38,14 @@ class ServerWatch {
 
   bool is_failing() const noexcept { return is_failing_.load(std::memory_order_relaxed); }
 
-  // A look-up has started. If the servers turn out to fail before it has an answer, its answer is not_asked. Throws
-  // std::bad_alloc.
+  // A look-up has started. If the servers are found to fail before it has an answer, its answer becomes not_asked.
+  // Throws std::bad_alloc.
   void add(const std::shared_ptr<AwaitedAnswer>& answer);
 
-  // While the servers fail: the next probe asks for that name, too. Throws std::bad_alloc.
+  // While the servers fail: the next probe also queries that name. Throws std::bad_alloc.
   void want(const std::string& name);
 
-  // Ends the thread; there is no call of on_change afterwards. The servers count as working.
+  // Ends the thread; on_change is not called afterwards. The servers then count as working.
   void stop() noexcept;
 
  private:

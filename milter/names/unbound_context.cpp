@@ -29,11 +29,11 @@ struct DeleteResult {
   void operator()(ub_result* result) const noexcept { ub_resolve_free(result); }
 };
 
-// libunbound's own defaults are for a program that asks now and then, 16 questions at a time, and asks the servers of
-// each domain itself. A server that finds names for others takes long for some names and answers others at once: it is
-// given time, and a name without an answer must not make it pass for dead.
+// libunbound's own defaults are for a program that makes a look-up now and then, with 16 questions at a time, and that
+// queries the authoritative servers itself. A recursive server takes long for some names and answers others at once. So
+// it gets more time, and a name without an answer must not make the server count as dead.
 constexpr std::array<const char*, 2> kSettings[] = {
-    {"outgoing-range:", "512"},  // sockets, and so questions at a time
+    {"outgoing-range:", "512"},  // sockets, and so concurrent questions
     {"num-queries-per-thread:", "1024"},
     {"unknown-server-time-limit:", "2000"},  // milliseconds until a question is asked again
     {"infra-cache-min-rtt:", "2000"},        // the same, of a server that has answered before
@@ -50,7 +50,7 @@ constexpr std::array<const char*, 2> kSettings[] = {
   throw BloomgateError(ErrorCode::bad_configuration, what + ": " + ub_strerror(error));
 }
 
-// The character strings of one TXT record, put together (RFC 6376 section 3.6.2.2). False if they are not well-formed.
+// Joins the character strings of one TXT record (RFC 6376 section 3.6.2.2). Returns false if they are not well-formed.
 bool append_strings(const unsigned char* bytes, std::size_t size, std::string& text) {
   while (size != 0) {
     const std::size_t length = bytes[0];
@@ -114,7 +114,7 @@ class UnboundContext::Library {
     }
     add_trust_anchor(options.trust_anchor_file);
     if (const int error = ub_ctx_async(context_.get(), 1)) fail("the resolver's thread", error);
-    // From the first record on, no setting can change.
+    // After the first record was added, no setting can change.
     for (const std::string& record : options.records) {
       if (const int error = ub_ctx_data_add(context_.get(), record.c_str())) fail("the record " + record, error);
     }
@@ -178,7 +178,7 @@ UnboundContext::Question::Question(Library& library, std::shared_ptr<AwaitedAnsw
 }
 
 UnboundContext::Question::~Question() {
-  // Where libunbound still knows it, there will be no call; where it does not, on_answer() has freed it, or will.
+  // If libunbound still has the query, there will be no callback; if not, on_answer() has freed the reference, or will.
   if (reference_ != nullptr && ub_cancel(library_.context(), id_) == 0) delete reference_;
 }
 

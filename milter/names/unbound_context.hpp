@@ -1,5 +1,5 @@
-// libunbound with one list of name servers: finds TXT records. Cached, many at a time, and validated by DNSSEC where
-// there is a trust anchor. Has a thread for the answers, beside libunbound's own. Safe from any thread.
+// libunbound with one list of name servers: finds TXT records. Look-ups are cached, run concurrently, and are validated
+// by DNSSEC if there is a trust anchor. Has a thread for the answers, beside libunbound's own. Safe from any thread.
 #pragma once
 
 #include <memory>
@@ -12,24 +12,24 @@
 namespace bloomgate {
 
 struct UnboundOptions {
-  std::vector<NameServer> servers = {};   // empty: the Internet's own
+  std::vector<NameServer> servers = {};   // empty: the authoritative servers are queried directly
   std::string trust_anchor_file = {};     // empty: no answer is validated
-  std::vector<std::string> records = {};  // answered without asking a server
+  std::vector<std::string> records = {};  // answers that need no server
 };
 
 class UnboundContext {
  public:
-  // Throws BloomgateError if the options cannot be used.
+  // Throws BloomgateError if the options are unusable.
   explicit UnboundContext(const UnboundOptions& options);
-  // No question is under way. Not from on_answer().
+  // No question may be in progress. Must not be called from on_answer().
   ~UnboundContext();
   UnboundContext(const UnboundContext&) = delete;
   UnboundContext& operator=(const UnboundContext&) = delete;
 
-  // A question that libunbound has; its end gives it up. Must not outlive the context.
+  // A question that libunbound is answering; destroying it abandons the question. Must not outlive the context.
   class Question;
 
-  // Sets the answer later; at once if libunbound refuses the name. Throws std::bad_alloc.
+  // Sets the answer later, or at once if libunbound refuses the name. Throws std::bad_alloc.
   std::unique_ptr<Question> ask(std::shared_ptr<AwaitedAnswer> answer);
 
  private:
@@ -46,8 +46,8 @@ class UnboundContext::Question {
 
  private:
   Library& library_;
-  std::shared_ptr<AwaitedAnswer>* reference_ = nullptr;  // libunbound's, while on_answer() may still be called
-  int id_ = 0;                                           // libunbound's
+  std::shared_ptr<AwaitedAnswer>* reference_ = nullptr;  // libunbound's copy, while on_answer() may still be called
+  int id_ = 0;                                           // libunbound's ID of the query
 };
 
 }  // namespace bloomgate

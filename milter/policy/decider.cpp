@@ -27,7 +27,7 @@ Decision Decider::decide() noexcept {
   if (!senders_.has_from() && from_matters()) return check_because(senders_.from_fault(), IdentityKind::header_from);
   if (const auto decision = find_own_domain()) {
     if (decision->identity != IdentityKind::header_from) return *decision;
-    // An entry may let a service write in the name of a domain of ours.
+    // An entry may allow a service to send in the name of an own domain.
     const std::optional<Decision> by_service = by_signer_of_from();
     return by_service && by_service->verdict == Verdict::deliver ? *by_service : *decision;
   }
@@ -157,7 +157,7 @@ void Decider::note_revoked(const Entry& sender, const FoundEntry& found, TagSepa
 void Decider::note_revoked(std::string_view recipient, const Entry& sender, const FoundPair& found) const noexcept {
   if (!found.is_listed()) return note("revoked", recipient, sender.key(), "no");
   const PairSides sides = sides_of_pair(found.key.view());
-  FixedText<kMaxPairKeyBytes + 2> entry;  // as it stands in the list
+  FixedText<kMaxPairKeyBytes + 2> entry;  // in the list's notation
   entry.append(sides.sender);
   entry.append(" > ");
   entry.append(sides.recipient);
@@ -242,10 +242,10 @@ IdentityRule Decider::identity_rule() const noexcept {
 }
 
 Decision Decider::by_identity_rule() noexcept {
-  // A server signs the bounces that it sends, and an attacker writes what is in them.
+  // A server signs the bounces that it sends, although an attacker may have written their content.
   const Entry& sender = senders_.envelope();
   if (sender.kind() == EntryKind::null_sender) return check_because(Reason::null_sender, IdentityKind::envelope);
-  // A mail server may take it for the null sender: Postfix does so with `<@relay.example:>`.
+  // A mail server may treat it as the null sender: Postfix does so with `<@relay.example:>`.
   if (sender.kind() != EntryKind::address) {
     Decision decision = check_because(Reason::malformed_sender, IdentityKind::envelope);
     decision.sender_fault = sender.reason();

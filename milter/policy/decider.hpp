@@ -28,28 +28,28 @@ enum class Way : std::uint8_t {
   envelope,     // the envelope sender
   header_from,  // the From mailbox
   both,         // the two together
-  signer,       // a mailing list, or an entry with a signer (signed_route.hpp)
+  signer,       // an entry with a mailing list, or with a signer (signed_route.hpp)
 };
 
 enum class WhoIsListed : std::uint8_t {
   as_lists_say,
-  // Each sender and mailing list with a neighbour among the entries of the lists (neighbours.hpp) is listed itself, for
-  // all recipients, and not revoked. So what follows does not depend on who is listed there.
+  // Each sender and mailing list with a neighbour among the entries of the lists (neighbours.hpp) counts as listed
+  // itself, for all recipients, and as not revoked. So the result does not depend on who is listed there.
   neighbours,
   nobody,  // no sender is listed, and none is revoked
 };
 
-// What a message is taken for, to find the signatures that it needs, and what a stranger may know.
+// What is assumed about a message, to find the signatures that it needs, and what an outsider may learn.
 struct Supposition {
-  Proof::Supposed signers = {};  // whose signatures have passed
+  Proof::Supposed signers = {};  // the domains whose signatures are assumed to have passed
   WhoIsListed listed = WhoIsListed::as_lists_say;
-  Way way = Way::any;  // no other one is open
+  Way way = Way::any;  // the only way that is open
 };
 
 // One message on its way through the steps. A step returns the decision if it settles the matter.
 class Decider {
  public:
-  // The facts have an envelope sender.
+  // The facts must have an envelope sender.
   Decider(const Facts& facts, const Lists& lists, const Policy& policy, Trace* trace,
           const Supposition& supposed = {}) noexcept
       : facts_(facts),
@@ -70,18 +70,18 @@ class Decider {
   // Whether more proof might have led to another decision.
   bool lacks_proof() const noexcept { return lacks_proof_; }
 
-  // The first of the hits by which the message would be delivered, and which a store has not confirmed yet. Means
-  // nothing if the message is not delivered.
+  // The first hit that would deliver the message, and that a store has not confirmed yet. Meaningless if the message is
+  // not delivered.
   const std::optional<StoreQuestion>& question() const noexcept { return question_; }
 
   const Senders& senders() const noexcept { return senders_; }
 
   const Proof& proof() const noexcept { return proof_; }
 
-  // Whether the message is checked since somebody is revoked.
+  // Whether the message is checked because a sender or list is revoked.
   bool is_revoked() const noexcept { return is_revoked_; }
 
-  // The domains whose signatures, if they were good, would prove what entries list with them.
+  // The domains whose signatures, if valid, would prove what entries list together with them.
   std::span<const std::string_view> wanted_signers() const noexcept { return route_.wanted_signers(); }
 
   const Draws& draws() const noexcept { return draws_; }
@@ -107,16 +107,16 @@ class Decider {
 
   std::optional<Decision> find_revoked() const noexcept;
 
-  // A pair takes the sender away for its recipient, so the message is checked for all. So it is where the sender is in
-  // a pair, and not every recipient is known: see names_one_recipient().
+  // If a pair revokes the sender for one of the recipients, the message is checked for all of them. So it is if the
+  // sender is in a pair, and not every recipient is known: see names_one_recipient().
   std::optional<Decision> find_revoked_pair(const Entry& sender, IdentityKind identity,
                                             TagSeparators separators) const noexcept;
 
-  // The same for what is listed with a signer, whatever its signature is worth.
+  // The same for entries with a signer, whether or not its signature is valid.
   std::optional<Decision> find_revoked_signer(const Entry& sender, IdentityKind identity,
                                               TagSeparators separators) const noexcept;
 
-  // The entry is named if it is not the sender itself.
+  // Names the entry if it is not the sender itself.
   void note_revoked(const Entry& sender, const FoundEntry& found, TagSeparators separators) const noexcept;
   void note_revoked(std::string_view recipient, const Entry& sender, const FoundPair& found) const noexcept;
 
@@ -126,20 +126,20 @@ class Decider {
 
   Decision own_domain(IdentityKind kind, const Entry& sender) const noexcept;
 
-  // Says of a sender that is not authenticated what its signatures were.
+  // Stores the outcome of a sender's signatures, if the sender is not authenticated.
   void note_signature(Decision& decision, const Entry& sender) const noexcept;
 
   std::optional<Decision> find_dmarc_fail() const noexcept;
 
-  // The policy's, or that of the one way which is open.
+  // The policy's rule, or the rule of the only way that is open.
   IdentityRule identity_rule() const noexcept;
 
   Decision by_identity_rule() noexcept;
 
   Decision by_senders() noexcept;
 
-  // What lists the From mailbox, or also the mailing list, with the domain that has to sign the message. Nothing: no
-  // entry does.
+  // What lists the From mailbox, or also the mailing list, together with the domain that has to sign the message.
+  // Nothing: no entry does.
   std::optional<Decision> by_signer_of_from() noexcept;
 
   bool may_be_by_signer() const noexcept {
@@ -152,7 +152,7 @@ class Decider {
 
   Decision by_both() noexcept;
 
-  // Whether an operator should hear of this check rather than of the other sender's: a list was at fault, or had the
+  // Whether an operator should see this check rather than that of the other sender: a list had a fault, or had the
   // sender.
   static bool came_further(const Decision& decision) noexcept { return !decision.list.view().empty(); }
 
@@ -162,13 +162,14 @@ class Decider {
 
   Listing find(const Subject& subject) noexcept;
 
-  // What has to be proven of a sender depends on the entry that lists it.
+  // The required proof of a sender depends on the entry that lists it.
   Proven prove(const Subject& subject, const Listing& listing) const noexcept;
 
-  // Whether the envelope sender and the From mailbox are one mailbox, by the profile of the list that has the sender.
+  // Whether the envelope sender and the From mailbox are the same mailbox, by the profile of the list that has the
+  // sender.
   bool is_from_mailbox(const Subject& subject, AddressProfile profile) const noexcept;
 
-  // A mailbox needs a stronger proof than a domain. If that proof is missing, an entry of the domain may still count.
+  // A mailbox needs a stronger proof than a domain. If that proof is missing, an entry for the domain may still count.
   void try_domain_entry(const Subject& subject, Listing& listing, Proven& proven) const noexcept;
 
   Decision by_lists(const Subject& subject) noexcept;

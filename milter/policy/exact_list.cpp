@@ -22,11 +22,11 @@ static_assert(kMaxEntryKeyBytes <= std::numeric_limits<KeyLength>::max());
 
 constexpr std::size_t kFirstSlots = 16;
 
-// An address in the form of the list's own keys, with its tag and without. A mailing list has one spelling.
+// An address in the form of the list's own keys, with and without its tag. A mailing list has one spelling.
 class Spellings {
  public:
-  // A key that is too long once folded was too long in the list, too. If memory ran out, the key as it came is nearly
-  // always folded already.
+  // A key that is too long after case folding was too long in the list, too. If memory ran out, the original key is
+  // used, which is nearly always folded already.
   Spellings(const Entry& entry, TagSeparators separators) noexcept
       : folded_(canonicalize_path(entry.key())), key_(folded_.is_key() ? folded_.key() : entry.key()) {
     if (!separators.none()) untagged_ = canonicalize_path(key_, {.tag_separators = separators});
@@ -47,7 +47,7 @@ class Spellings {
   Entry untagged_;
 };
 
-// What is before the recipient in the key of a pair.
+// The part of a pair's key before the recipient.
 PairKey start_of_pair(std::string_view prefix, std::string_view rest) noexcept {
   PairKey start;
   start.append(prefix);
@@ -56,7 +56,7 @@ PairKey start_of_pair(std::string_view prefix, std::string_view rest) noexcept {
   return start;
 }
 
-// What entries share with their neighbours, as a key of its own. No entry's key begins with a control byte.
+// The neighbours key of entries, in a form that no entry's key has: no entry's key begins with a control byte.
 FixedText<1 + kMaxSignerKeyBytes> own_neighbours_key(std::string_view neighbours_key) noexcept {
   FixedText<1 + kMaxSignerKeyBytes> key;
   key.append("\n");
@@ -119,7 +119,7 @@ FoundEntry ExactList::find(const Entry& entry, TagSeparators separators) const n
 
 FoundEntry ExactList::find_by_domain(const Entry& entry) const noexcept {
   if (entry.kind() != EntryKind::address) return {};
-  // The key of `@domain` is the tail of the address's own key.
+  // The key of `@domain` is the end of the address's own key.
   if (has_domains_ && contains(entry.key().substr(entry.local_part().size()))) {
     return {Match::domain, entry.domain()};
   }
@@ -218,7 +218,7 @@ class ExactListReader {
   }
 
  private:
-  // Whether it is new.
+  // Returns whether the key is new.
   bool insert(std::string_view key) {
     if ((used_ + 1) * 2 > list_.slots_.size()) grow();
     std::uint32_t& slot = list_.slots_[list_.slot_of(key)];

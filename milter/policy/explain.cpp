@@ -30,7 +30,7 @@ std::string line_of(const TraceStep& step) {
   return line + '\n';
 }
 
-// Of a mailing list that no signer spoke for.
+// For a mailing list for which no signer spoke.
 std::string hint_of_mailing_list(const Decision& decision) {
   if (!decision.signer.view().empty() || decision.entry.view().empty()) return {};
   return "the mailing list is an entry, and no domain that may speak for it has signed the message. Its host may, but "
@@ -45,7 +45,7 @@ std::string hint_of_child(const Decision& decision) {
   std::string text = (child.is_verified ? "a trusted milter found a good signature of " + signer
                                         : "the message has a signature of " + signer) +
                      ", which does not count under this alignment.";
-  // Such an entry lists the From mailbox, and no envelope sender.
+  // Such an entry lists the From mailbox, but no envelope sender.
   if (!decision.is_envelope_alone) {
     text += " The entry '@" + parent + " signed-by " + escaped(child.domain.view()) +
             "', or the same with one address, lets that name alone sign for it.";
@@ -73,7 +73,7 @@ std::string hint_of_envelope(const Decision& decision) {
          "if trusted results have a pass of SPF.";
 }
 
-// What an operator can do for a listed sender's message that is checked; empty: nothing that is known here.
+// What an operator can do for a checked message of a listed sender; empty: no advice is known here.
 std::string hint(const Decision& decision) {
   if (!decision.child_signer.is_none()) return hint_of_child(decision);
   if (decision.reason != Reason::not_authenticated && decision.reason != Reason::authentication_failed) return {};

@@ -1,6 +1,6 @@
 // Shows the steps of a decision to a person: as text lines, or as JSON. Called by `bloomgate-milter --explain`; the
-// steps come from decide() itself. Pure; throws std::bad_alloc. No byte from the sender comes out unescaped: space and
-// everything but printable ASCII is `\xNN`.
+// steps come from decide() itself. Pure; throws std::bad_alloc. Bytes from the sender are always escaped: space and
+// everything but printable ASCII is written as `\xNN`.
 #pragma once
 
 #include <string>
@@ -13,28 +13,27 @@
 
 namespace bloomgate {
 
-// One line per step: its name, its outcome, and what it was about:
+// One line per step: its name, its outcome, and its subject:
 //
 //     envelope-sender    address  subject=<prvs=4f2a1b3c5d=Joe@Example.org> key=prvs=4f2a1b3c5d=joe@example.org
 //     whitelist          address  subject=customers key=joe@example.org
 //     mark               deliver; reason=listed; host=...; identity=envelope; authentication=dkim; whitelist=customers
 //     decision: deliver reason=listed
 //
-// A hit that a store has to confirm is followed by what it said, `not-asked` if the message is not delivered anyway:
+// After a hit that a store has to confirm comes the store's answer, `not-asked` if the message is not delivered anyway:
 //
 //     confirm            yes  subject=customers key=joe@example.org
 //
-// Where a domain entry was found, that one stands behind the key: `entry=@.partner.example`. What proved a sender
-// stands behind the domain that did: `proof=same-from`. Where a name below the sender's domain has signed, and its
-// signature would deliver the message if it counted, the step `child-signer` names both. The line `hint` before the
-// decision says in a sentence which entry or option lets it count, and what else a listed sender who is not
-// authenticated would have needed:
+// If a domain entry was found, it comes after the key: `entry=@.partner.example`. What proved a sender comes after the
+// domain that did: `proof=same-from`. If a name below the sender's domain has signed, and its signature would deliver
+// the message if it counted, the step `child-signer` names both. The line `hint` before the decision says in a sentence
+// which entry or option makes it count, and what else a listed sender who is not authenticated would have needed:
 //
 //     child-signer       not-counted  subject=shop.example key=mg.shop.example
 //     hint               the message has a signature of mg.shop.example, a name below shop.example, which …
 //
-// The line of the decision always has this form. The last line is `why`, which says the same in a sentence; it is left
-// out if the sentence is empty. `host` and `check_mark` as in header_value().
+// The line of the decision always has this form. The last line is `why`, which says the same in a sentence; it is
+// omitted if the sentence is empty. `host` and `check_mark` as in header_value().
 std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
                              std::string_view why = {});
 
@@ -45,7 +44,7 @@ std::string explanation_text(const Trace& trace, const Decision& decision, std::
 //      because …", "confirmed": "", "fault": "", "mark": "deliver; …", "complete": true, "steps": [{"step":
 //      "envelope-sender", "subject": "…", "key": "…", "outcome": "address", "entry": "", "proof": ""}, …]}
 //
-// `mark` is null if the message gets none; `complete` is false if steps are missing for lack of memory.
+// `mark` is null if the message gets none; `complete` is false if steps are missing because memory ran out.
 Json explanation(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
                  std::string_view why = {});
 std::string explanation_json(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,

@@ -3,10 +3,10 @@
 namespace bloomgate {
 namespace {
 
-// In the mark it stands for each reason that depends on the lists, unless one that does not is known.
+// In the mark it replaces each reason that depends on the lists, unless a reason that does not is known.
 constexpr std::string_view kNotProven = "not-proven";
 
-// What a stranger may know.
+// What outsiders may learn.
 std::string plain_value(const Decision& decision, std::string_view host) {
   std::string value(verdict_name(decision.verdict));
   const std::optional<PublicReason>& known = decision.public_reason;
@@ -33,7 +33,8 @@ std::string header_value(const Decision& decision, std::string_view host, CheckM
   if (decision.method || !list.empty()) value.append("; authentication=").append(method_name(decision.method));
   if (const std::string_view proof = told_proof(decision); !proof.empty()) value.append("; proof=").append(proof);
   if (!list.empty()) value.append("; whitelist=").append(list);
-  // A false positive is not told: who sees the mark could try it on another server that has the whitelist alone.
+  // A false positive is not revealed: a reader of the mark could try the address on another server that has only the
+  // whitelist.
   if (decision.confirmation == Confirmation::yes) value.append("; confirmed=yes");
   if (!decision.entry.view().empty()) value.append("; entry=").append(decision.entry.view());
   if (!decision.signer.view().empty()) value.append("; signer=").append(decision.signer.view());

@@ -28,7 +28,7 @@ Reason reason_of(Match match) noexcept {
   return Reason::internal_error;
 }
 
-// A whitelist has the address in its bits; `sender` is its own spelling of it.
+// A whitelist has the address in its bits; `sender` is the address in the whitelist's own form.
 Listing confirmed(const NamedWhitelist& named, const Facts& facts, const Entry& sender, Trace* trace) noexcept {
   Listing listing = {.is_listed = true, .reason = Reason::listed, .list = named.name};
   const std::optional<StoreQuestion> question = named.whitelist->question_about(sender.key());
@@ -40,7 +40,7 @@ Listing confirmed(const NamedWhitelist& named, const Facts& facts, const Entry& 
   }
   if (!confirmation) listing.question = question;
   if (!confirmation || *confirmation == Confirmation::yes) return listing;
-  // A domain entry is exact, and lists the address whatever became of its own.
+  // A domain entry is exact, and lists the address whatever the result for the address itself.
   const FoundEntry by_domain = named.whitelist->view().find_by_domain(sender.key().substr(sender.local_part().size()));
   if (by_domain.is_listed()) {
     const FixedText<kMaxKeyBytes> entry = by_domain.domain_entry();
@@ -62,18 +62,18 @@ Listing look_up(const NamedWhitelist& named, const Facts& facts, std::string_vie
     note({}, reason_name(Reason::no_whitelist));
     return {false, Reason::no_whitelist, named.name};
   }
-  // The key is made as the file says: its builder made the entries that way.
+  // The key is made as the file requires: its builder made the entries that way.
   const FilterView& filter = named.whitelist->view();
   const Entry sender = canonicalize_path(path, filter.shape().profile);
   const FoundEntry found = filter.find(sender);
-  // This look-up may itself have met the damage.
+  // This look-up may itself have found the damage.
   if (named.whitelist->damaged()) {
     note(sender.key(), reason_name(Reason::whitelist_damaged));
     return {false, Reason::whitelist_damaged, named.name};
   }
   Listing listing = {found.is_listed(), reason_of(found.match), found.is_listed() ? named.name : std::string_view(),
                      found.domain_entry()};
-  // Its bits are all set, and the builder was told that it is a stranger.
+  // All its bits are set, but the builder was told that it is a non-member.
   const bool is_known_stranger = found.is_excluded && !found.is_listed();
   note(sender.key(), is_known_stranger ? kExcluded : match_name(found.match), listing.entry.view());
   const bool is_hit = found.match == Match::address;

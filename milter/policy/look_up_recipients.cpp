@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kLearnedList = "learned";
 
-// As the trace shows a pair, in one word.
+// A pair in the trace's notation, as one word.
 using PairText = FixedText<kMaxPairKeyBytes>;
 
 PairText text_of(const PairSides& sides) noexcept {
@@ -20,14 +20,14 @@ PairText text_of(const PairSides& sides) noexcept {
   return text;
 }
 
-// One sender on its way through the recipients.
+// The look-up of one sender for all recipients.
 class PairLookUp {
  public:
   PairLookUp(const Facts& facts, TagSeparators recipient_delimiter, std::string_view path, const Entry& entry,
              Trace* trace) noexcept
       : facts_(facts), recipient_delimiter_(recipient_delimiter), path_(path), entry_(entry), trace_(trace) {}
 
-  // The recipients who have written to the sender.
+  // Adds the recipients who have written to the sender.
   void take(const Listing& learned) noexcept {
     found_.is_listed = learned.listed_for;
     learned_list_ = learned.list;
@@ -44,7 +44,7 @@ class PairLookUp {
     }
   }
 
-  // Looks up those recipients for whom no whitelist before has listed the sender.
+  // Looks up those recipients for whom no earlier whitelist has listed the sender.
   void ask(const NamedWhitelist& named) noexcept {
     AddressProfile profile = named.whitelist->view().shape().profile;
     const Entry sender = is_list() ? entry_ : canonicalize_path(path_, profile);
@@ -54,7 +54,7 @@ class PairLookUp {
     for (std::size_t i = 0; i < facts_.recipients.paths.size(); ++i) {
       if (!found_.is_listed.test(i)) ask(named, sender, i, profile);
     }
-    // These look-ups may themselves have met the damage.
+    // These look-ups may themselves have found the damage.
     if (!named.whitelist->damaged()) return;
     found_ = before;
     note_fault(Reason::whitelist_damaged, named.name, std::nullopt);
@@ -91,13 +91,13 @@ class PairLookUp {
     const FilterView& filter = named.whitelist->view();
     const PairKey own_key = pair_key(sender.key(), recipient.key());
     FoundPair found = filter.find_pair(sender.key(), recipient.key());
-    // What has a mailing list in it is exact.
+    // Entries with a mailing list are exact.
     const bool is_hit = !is_list() && found.key.view() == own_key.view();
     if (!is_list()) ++draws_.look_ups;
     if (is_hit) ++draws_.hits;
     note(named.name, own_key.view(), found);
     if (is_hit && !is_confirmed(named, own_key.view())) {
-      // A pair with a domain is exact, and lists the sender whatever became of this one.
+      // A pair with a domain is exact, and lists the sender whatever the result for this one.
       found = filter.find_wider_pair(sender.key(), recipient.key());
       if (found.is_listed()) note(named.name, own_key.view(), found);
     }
@@ -111,7 +111,7 @@ class PairLookUp {
     if (found_.list.empty()) found_.list = list;
   }
 
-  // Whether a hit of the bits counts. It does for now as long as the store was not asked.
+  // Whether a hit of the bits counts. It counts provisionally as long as the store was not asked.
   bool is_confirmed(const NamedWhitelist& named, std::string_view key) noexcept {
     const std::optional<StoreQuestion> question = named.whitelist->question_about(key);
     found_.has_unconfirmed = found_.has_unconfirmed || !question;
@@ -129,7 +129,7 @@ class PairLookUp {
     return false;
   }
 
-  // The first one counts. A false positive is none, but is told.
+  // Only the first fault counts. A false positive is not a fault, but is reported.
   void note_fault(Reason reason, std::string_view list, std::optional<Confirmation> confirmation) noexcept {
     Listing& fault = found_.fault;
     if (fault.reason == Reason::not_listed) fault = {.reason = reason, .list = list, .confirmation = confirmation};
@@ -149,9 +149,9 @@ class PairLookUp {
     RecipientSet is_listed = {};
     std::string_view list = {};  // the first whose pair listed the sender
     std::optional<StoreQuestion> question = {};
-    bool is_confirmed = false;     // a hit was, by a store
+    bool is_confirmed = false;     // a store has confirmed a hit
     bool has_unconfirmed = false;  // a hit has no store
-    Listing fault = {};            // with the reason not_listed: none
+    Listing fault = {};            // the reason not_listed means: no fault
   };
 
   const Facts& facts_;
@@ -195,7 +195,7 @@ Listing look_up_pairs(const Listing& alone, const std::optional<Listing>& learne
     if (each.whitelist != nullptr && each.whitelist->view().holds_pairs()) look_up.ask(each);
   }
   Listing listing = look_up.result(alone);
-  // Several lists may each have listed it for some.
+  // Several lists may each have listed the sender for some recipients.
   if (listing.reason == Reason::listed_for_recipients) listing.profile = common_profile(lists);
   return listing;
 }

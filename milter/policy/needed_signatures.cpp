@@ -7,7 +7,7 @@
 namespace bloomgate {
 namespace {
 
-// By which ways a message may be delivered, each for itself.
+// The ways by which a message may be delivered.
 std::span<const Way> ways_of(IdentityRule rule) noexcept {
   static constexpr std::array kEnvelope = {Way::signer, Way::envelope};
   static constexpr std::array kFrom = {Way::signer, Way::header_from};
@@ -31,10 +31,10 @@ std::span<const Way> ways_of(IdentityRule rule) noexcept {
 NeededSignatures::NeededSignatures(const Facts& facts, const Lists& lists, const Policy& policy,
                                    const Decider& decider) noexcept
     : facts_(facts), lists_(lists), policy_(policy), decider_(decider) {
-  // A revoked sender has neighbours by any entry that lists it.
+  // A revoked sender counts as having neighbours, by any entry that lists it.
   if (!decider.is_revoked() && !has_neighbours()) return;
   for (const Way way : ways_of(policy.identity)) {
-    // By a way that is proven already, a listed neighbour needs no signature.
+    // If a way is already proven, a listed neighbour needs no signature.
     Decider supposing(facts, lists, policy, nullptr, {.listed = WhoIsListed::neighbours, .way = way});
     if (supposing.decide().verdict == Verdict::deliver) continue;
     if (way == Way::signer) want(supposing.wanted_signers());

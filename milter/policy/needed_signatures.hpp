@@ -1,7 +1,7 @@
-// Which signatures a message that is checked needs: those without which it is not delivered, and with which it is, or
-// would be if each sender and mailing list with a neighbour among the entries were listed. So what is looked up says
-// that somebody is listed at a domain, and not who. Part of decide(), whose header has the rules. Pure, noexcept;
-// allocates nothing. Used by one thread.
+// Which signatures a checked message needs: those without which it is not delivered and with which it is, or would be
+// if each sender and mailing list with a neighbour among the entries were listed. So the look-ups reveal that some
+// address is listed at a domain, and not which. Part of decide(), whose header has the rules. Pure, noexcept; allocates
+// nothing. Used by one thread.
 #pragma once
 
 #include <array>
@@ -18,11 +18,13 @@ namespace bloomgate {
 
 class NeededSignatures {
  public:
-  // All must outlive the object. `decider` has decided to check the message, of which no signature is verified yet.
+  // All arguments must outlive the object. `decider` has decided to check the message; no signature of it is verified
+  // yet.
   NeededSignatures(const Facts& facts, const Lists& lists, const Policy& policy, const Decider& decider) noexcept;
 
-  // Each signature alone if that is enough, else those of both senders together. Where they deliver the message only if
-  // a store confirms a hit, that is asked first: a page of a file costs less than a name server and a body.
+  // Notes each signature that is enough by itself, or else those of both senders together. If they deliver the message
+  // only if a store confirms a hit, the store is asked first: reading a page of a file costs less than a DNS query and
+  // a body.
   void note(Decision& decision) noexcept;
 
  private:
@@ -32,14 +34,14 @@ class NeededSignatures {
   bool would_deliver(const Proof::Supposed& signers) noexcept;
   std::span<const std::string_view> wanted() const noexcept { return {wanted_.data(), wanted_count_}; }
   void want(std::span<const std::string_view> signers) noexcept;
-  // Of the wanted signers only those whose signature would deliver the message stay.
+  // Keeps only the wanted signers whose signature would deliver the message.
   void keep_useful_signers() noexcept;
 
   const Facts& facts_;
   const Lists& lists_;
   const Policy& policy_;
   const Decider& decider_;
-  std::array<Way, kMostWays> ways_ = {};  // by which a neighbour needs a signature
+  std::array<Way, kMostWays> ways_ = {};  // for which a neighbour needs a signature
   std::size_t way_count_ = 0;
   std::array<std::string_view, Grounds::kMostSigners> wanted_ = {};  // among those of the grounds
   std::size_t wanted_count_ = 0;

@@ -1,4 +1,4 @@
-// Whether a recipient of the message has opted out: the first step of decide() for mail that may be delivered. It asks
+// Whether a recipient of the message has opted out: the first step of decide() for mail that may be delivered. It uses
 // no list of senders, so its cost and its answer are the same for every sender. Pure, noexcept; allocates nothing for
 // ASCII except for the trace. Safe from any thread.
 #pragma once
@@ -15,8 +15,8 @@ namespace bloomgate {
 
 class Trace;
 
-// Whether the list `opt-out` has an address: itself, with or without its tag, or its domain. Of a list that is lost:
-// true, since it may have had anybody. `delimiter` is that of the mail server.
+// Whether the list `opt-out` has an address: itself, with or without its tag, or its domain. If the list is lost: true,
+// since it may have had any address. `delimiter` is that of the mail server.
 bool has_opted_out(const Lists& lists, const Entry& address, TagSeparators delimiter) noexcept;
 
 // Why the message is checked for all its recipients: opted-out if one of them has opted out; no-opt-out-list if the

@@ -1,5 +1,5 @@
-// What the operator requires of a message before it is delivered: the options of the configuration as decide() needs
-// them, with the defaults of a careful operator. Made once by the daemon; a plain value, safe from any thread.
+// What the operator requires of a message before it is delivered: the options of the configuration in the form for
+// decide(), with cautious defaults. Made once by the daemon; a plain value, safe from any thread.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@ struct Policy {
   bool trust_arc = false;
   bool verify_signatures = false;  // decide() may ask for signatures: see SignatureNeed
   bool undo_batv = true;
-  std::vector<std::string> trusted_forwarders = {};  // canonical domains, each for itself
-  // What starts a tag of a recipient, beside what the whitelist says of all addresses.
+  std::vector<std::string> trusted_forwarders = {};  // canonical domains, without those below them
+  // What starts a tag of a recipient, beside the separators of each whitelist.
   TagSeparators recipient_delimiter = {};
-  // `@example.org` for exactly that domain, `@.example.org` also for all below it.
+  // `@example.org` for exactly that domain, `@.example.org` also for all domains below it.
   ExactList own_domains = {};
 
-  // Mail that is not incoming: from these clients, through these listeners of the mail server (case counts), or from
+  // Mail that is not incoming: from these clients, through these listeners of the mail server (case-sensitive), or from
   // clients that have logged in.
   std::vector<IpNetwork> exempt_networks = {};
   std::vector<std::string> exempt_daemons = {};

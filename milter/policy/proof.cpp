@@ -5,7 +5,7 @@
 namespace bloomgate {
 namespace {
 
-// Whether a domain entry of a list, `@example.org` or `@.example.org`, has the domain.
+// Whether a domain entry of a list, `@example.org` or `@.example.org`, covers the domain.
 bool covers(std::string_view entry, std::string_view domain) noexcept {
   if (domain.empty() || !entry.starts_with('@')) return false;
   entry.remove_prefix(1);
@@ -65,7 +65,8 @@ Proven Proof::of_from(bool by_domain) const noexcept {
   if (dmarc() != Finding::fail) {
     const bool has_passed = dmarc() == Finding::pass;
     const bool is_signed_by_owner = is_signed(domain);
-    // DMARC's own rule is the operator's choice. Else a DMARC result proves what the results that it rests on prove.
+    // Under `relaxed`, the operator has chosen DMARC's own rule. Otherwise a DMARC result proves only what the results
+    // under it prove.
     if (has_passed && (policy_.alignment == Alignment::relaxed || is_signed_by_owner)) {
       return proven(AuthenticationMethod::dmarc);
     }
@@ -87,7 +88,7 @@ Proven Proof::of_envelope(std::string_view domain_entry, bool is_from) const noe
   if (spf_is_denied() || dmarc() == Finding::fail) return {};
   const std::string_view domain = senders_.identity().domain();
   if (is_signed(domain)) return {AuthenticationMethod::dkim, ProofOf::covered_from};
-  // The From mailbox's domain is proven, and speaks for the envelope sender's.
+  // The domain of the From mailbox is proven, and speaks for that of the envelope sender.
   const bool speaks = from.is_proven() && from.method != AuthenticationMethod::arc;
   if (speaks && aligned(senders_.from().domain(), domain, without_dmarc())) return {from.method, ProofOf::covered_from};
   return {};

@@ -1,5 +1,5 @@
-// Whom a message claims to be from, in canonical form: its envelope sender as it came, the sender behind BATV and SRS,
-// and the mailbox of its From field. The first step of decide(); pure, noexcept. Safe from any thread.
+// Who a message claims to be from, in canonical form: its envelope sender as it arrived, the original sender behind
+// BATV and SRS, and the mailbox of its From field. The first step of decide(); pure, noexcept. Safe from any thread.
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,8 @@
 
 namespace bloomgate {
 
-// Canonical in the form of the exact lists: case folded, tags kept. Whitelists have their own profiles, hence the
-// paths.
+// Canonical in the form of the exact lists: case folded, tags kept. Whitelists have their own profiles, so the paths
+// are kept, too.
 class Senders {
  public:
   // The facts must outlive the object, and have an envelope sender.
@@ -21,19 +21,19 @@ class Senders {
   Senders(const Senders&) = delete;
   Senders& operator=(const Senders&) = delete;
 
-  // The envelope sender as it came; any kind that canonicalize_path() gives.
+  // The envelope sender as it arrived; any kind that canonicalize_path() returns.
   const Entry& envelope() const noexcept { return envelope_; }
   std::string_view envelope_path() const noexcept { return envelope_path_; }
 
-  // What was rewritten, and the sender behind it; that is not an address if nothing was rewritten, or if nothing comes
-  // out.
+  // What was rewritten, and the original sender behind it. The original sender is not an address if nothing was
+  // rewritten, or if the result is invalid.
   const RewrittenSender& rewritten() const noexcept { return rewritten_; }
   const Entry& behind() const noexcept { return behind_; }
-  // Whether the sender behind takes the envelope sender's place as identity. It does not if BATV was undone and the
-  // policy does not allow that. Steps that forbid delivery look at it in any case.
+  // Whether the original sender replaces the envelope sender as identity. It does not if BATV was undone and the policy
+  // does not allow that. Steps that forbid delivery examine the original sender in any case.
   bool is_replaced() const noexcept { return is_replaced_; }
 
-  // The envelope sender that is an identity: the sender behind, where it takes that place.
+  // The envelope sender that is an identity: the original sender, if it replaces the envelope sender.
   const Entry& identity() const noexcept { return is_replaced_ ? behind_ : envelope_; }
 
   // The From mailbox; not an address if there is not exactly one, and then from_fault() says why.

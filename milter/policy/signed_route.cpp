@@ -105,7 +105,7 @@ Decision SignedRoute::decided(IdentityKind kind, const Listing& listing, ProofOf
   decision.signer.append(signer);
   const bool covers = kind != IdentityKind::mailing_list || facts_.grounds->signs_list_id(signer);
   const bool is_proven = covers && proof_.is_signed_by(signer);
-  // A signature that may count is there, and somebody else may have added the field. Without a signer nobody may sign.
+  // There is a signature that may count, but the field may have been added. Without a signer nobody may sign.
   const bool is_field_open = !covers && !signer.empty();
   if (trace_ != nullptr) {
     trace_->add("authentication", identity_kind_name(kind), signer,

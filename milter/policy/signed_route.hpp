@@ -1,15 +1,15 @@
-// The way to `deliver` of messages that a list names together with the domain that has to sign them: mailing lists
+// The way to `deliver` for messages that a list names together with the domain that has to sign them: mailing lists
 // (`list:announce.lists.example`, by their host), and senders and mailing lists with a signer (`billing@bank.example
 // signed-by esp.example`). The fourth part of decide(). Pure, noexcept; allocates nothing except for the trace. Used by
 // one thread.
 //
 // Such an entry is exact, and says itself what proves it. So it counts whatever the rules for identities and
-// authentication are, and whatever DMARC says: a member's From is seldom signed by his domain behind a mailing list,
-// and a service's never. The signature has to be good, and to cover what a reader sees, as any other one.
+// authentication are, and whatever DMARC says: behind a mailing list, a member's From is seldom signed by the member's
+// domain, and behind a service never. As always, the signature must be valid, and must cover what a reader sees.
 //
-// Who may sign for a mailing list without an entry that says so: the list itself, as a domain, or the host behind its
-// first label, unless that is an organisational domain. There people have mailboxes, and each of them could write any
-// List-Id below it.
+// Without an entry that names the signer, these may sign for a mailing list: the list itself, as a domain, or the host
+// after its first label, unless that is an organisational domain. An organisational domain has mailboxes, and each of
+// their users could write any List-Id below it.
 #pragma once
 
 #include <array>
@@ -33,8 +33,8 @@ class Trace;
 
 class SignedRoute {
  public:
-  // All must outlive the object. `neighbours_are_listed`: what has a neighbour among the entries (neighbours.hpp) is
-  // taken for listed.
+  // All arguments must outlive the object. `neighbours_are_listed`: senders and lists with a neighbour among the
+  // entries (neighbours.hpp) count as listed.
   SignedRoute(const Facts& facts, const Lists& lists, const Policy& policy, const Senders& senders, const Proof& proof,
               bool neighbours_are_listed, Trace* trace) noexcept
       : facts_(facts),
@@ -45,20 +45,20 @@ class SignedRoute {
         neighbours_are_listed_(neighbours_are_listed),
         trace_(trace) {}
 
-  // Of the From mailbox, by an entry with a signer. Nothing: there is no such entry for a domain that has signed the
-  // message. A check: there is one, and the signature is not proven.
+  // For the From mailbox, by an entry with a signer. Nothing: there is no such entry for a domain that has signed the
+  // message. A check: there is one, but the signature is not proven.
   std::optional<Decision> of_from() noexcept;
 
-  // Of the mailing list that the message names, by its own entry, by pairs for each recipient, or by an entry with a
+  // For the mailing list that the message names, by its own entry, by pairs for each recipient, or by an entry with a
   // signer. Nothing: no entry has it.
   std::optional<Decision> of_mailing_list() noexcept;
 
-  // The domains whose signatures would have proven what was not, each once.
+  // The domains whose signatures were missing as proof, each once.
   std::span<const std::string_view> wanted_signers() const noexcept { return {wanted_.data(), wanted_count_}; }
 
  private:
-  // Whether anybody may be asked: the message has a sender and one From mailbox, is no bounce, and its signatures are
-  // known.
+  // Whether entries may be looked up: the message has a sender and one From mailbox, is not a bounce, and its
+  // signatures are known.
   bool is_open() const noexcept;
   Listing look_up_list(const Entry& list) noexcept;
   Listing look_up_signer(std::string_view path, const Entry& entry, std::string_view signer) noexcept;
@@ -79,7 +79,7 @@ class SignedRoute {
   std::size_t wanted_count_ = 0;
 };
 
-// The entry of the mailing list that a message names; not a key if it names none.
+// The entry for the mailing list that a message names; not a key if it names none.
 Entry mailing_list_of(const Facts& facts) noexcept;
 
 }  // namespace bloomgate

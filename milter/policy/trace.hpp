@@ -1,5 +1,5 @@
-// The steps of one decision as data, for a person who asks why. decide() writes them, explain.hpp shows them. Holds raw
-// bytes of the sender's: the code that shows them escapes them. Used by one thread.
+// The steps of one decision as data, for a person who asks why. decide() writes them, explain.hpp shows them. Contains
+// raw bytes from the sender: the code that shows them escapes them. Used by one thread.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@ namespace bloomgate {
 
 struct TraceStep {
   std::string_view name = {};  // of the step: a literal, "header-from"
-  std::string subject = {};    // what it is about, as it came; may be empty
+  std::string subject = {};    // what the step is about, as it arrived; may be empty
   std::string key = {};        // the canonical bytes that were looked up; empty if there are none
   std::string outcome = {};
   std::string entry = {};       // the domain entry that was found; empty if there is none
-  std::string_view proof = {};  // what proved it: a literal, "same-from"; empty if nothing did
+  std::string_view proof = {};  // what proved it: a literal, "same-from"; empty if it is not proven
 
   friend bool operator==(const TraceStep&, const TraceStep&) = default;
 };
 
-// What few steps have.
+// Values that only few steps have.
 struct StepFindings {
   std::string_view entry = {};
   std::string_view proof = {};  // a literal
@@ -27,7 +27,7 @@ struct StepFindings {
 
 class Trace {
  public:
-  // If there is no memory for the step, it is left out, and the trace is not complete.
+  // If there is no memory for the step, it is omitted, and the trace is incomplete.
   void add(std::string_view name, std::string_view subject, std::string_view key, std::string_view outcome,
            const StepFindings& found = {}) noexcept {
     try {
@@ -42,7 +42,7 @@ class Trace {
     }
   }
 
-  // Its steps are not known.
+  // Drops all steps and marks the trace as incomplete.
   void lose() noexcept {
     steps_.clear();
     is_complete_ = false;

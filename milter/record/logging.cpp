@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kName = "bloomgate-milter";
 
-// Writes all lines since the last flush in one call, where the system takes them so. For one thread.
+// Writes all lines since the last flush in one call, if the system accepts them so. For one thread.
 class StandardErrorSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   void sink_it_(const spdlog::details::log_msg& line) override { formatter_->format(line, text_); }
 
@@ -40,7 +40,7 @@ class StandardErrorSink final : public spdlog::sinks::base_sink<spdlog::details:
   spdlog::memory_buf_t text_;
 };
 
-// Says of a warning and of an error what it is, as Postfix does: files of syslog's do not show the level.
+// Marks warnings and errors with their level, as Postfix does: syslog's files do not show it.
 class LevelInFront final : public spdlog::formatter {
   void format(const spdlog::details::log_msg& line, spdlog::memory_buf_t& text) override {
     const auto add = [&text](spdlog::string_view_t part) { text.append(part.data(), part.data() + part.size()); };

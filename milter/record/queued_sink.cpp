@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kGatherTime{10};
 
-// Whether a step of the writer went well. There is nobody to tell of a failure but the log itself, later.
+// Returns whether a step of the writer succeeded. A failure can only be reported later, in the log itself.
 template <class Step>
 bool is_done(const Step& step) noexcept {
   try {
@@ -59,8 +59,8 @@ void QueuedSink::write_until_closed() noexcept {
   }
 }
 
-// Returns how many of the lines are lost. `unsaid` are those that were lost before: 0 once the log says how many. A
-// sink that gathers lines itself throws when it is flushed.
+// Returns how many of the lines are lost. `unsaid` are earlier losses: 0 once the log has reported them. A sink that
+// buffers lines itself throws when it is flushed.
 std::uint64_t QueuedSink::write(const Queue::Items& lines, std::uint64_t& unsaid) noexcept {
   std::uint64_t lost = 0;
   for (const auto& line : lines) {

@@ -1,5 +1,5 @@
-// Keeps the log from holding mail up: a line is put into a bounded queue, and a thread of its own gives it to the sink
-// that writes. A full disk, a journal that is gone or a terminal that nobody reads stops that thread alone.
+// Keeps the log from delaying mail: a line is put into a bounded queue, and a separate thread passes it to the sink
+// that writes. A full disk, a missing journal or a stopped terminal blocks only that thread.
 #pragma once
 
 #include <spdlog/details/log_msg_buffer.h>
@@ -17,40 +17,39 @@
 
 namespace bloomgate {
 
-// Safe from any thread. `writer` is called by the queue's own thread only. That one gathers the lines of up to 10 ms
-// where they come one after the other; a line after a rest, and an error, is written at once. Lines are written in the
-// order in which they came. One that finds the queue full is lost, as is one that the writer throws at: a warning in
-// the log says how many were.
+// Safe from any thread. Only the queue's own thread calls `writer`. While lines keep coming, it collects them for up to
+// 10 ms; a line after a pause, and an error, is written at once. Lines are written in the order in which they were
+// logged. A line is lost if the queue is full, or if the writer throws: a warning in the log says how many were lost.
 class QueuedSink final : public spdlog::sinks::sink {
  public:
-  // Of the lines that wait. As much again may be on its way through a writer that hangs.
+  // Limits on the waiting lines. As much again may be inside a writer that hangs.
   struct Limits {
     std::size_t lines = 16384;
     std::size_t bytes = std::size_t{8} << 20;
     std::chrono::milliseconds flush_patience{2000};
   };
 
-  // Throws std::system_error where there is no thread for it.
+  // Throws std::system_error if it cannot start its thread.
   QueuedSink(std::shared_ptr<spdlog::sinks::sink> writer, Limits limits);
-  // Waits until all is written, as long as the writer takes.
+  // Waits until all lines are written, as long as the writer takes.
   ~QueuedSink() override;
 
-  // Costs a lock and a copy, and no system call while lines come one after the other. Throws nothing.
+  // Costs a lock and a copy, and no system call while lines keep coming. Does not throw.
   void log(const spdlog::details::log_msg& line) override;
-  // Returns when all lines that came before are written or lost, or when flush_patience is over.
+  // Returns when all earlier lines are written or lost, or after flush_patience.
   void flush() override;
   void set_pattern(const std::string& pattern) override { writer_->set_pattern(pattern); }
   void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
     writer_->set_formatter(std::move(formatter));
   }
 
-  // Counts a line that did not come as far as log().
+  // Counts a line that did not reach log().
   void count_lost() noexcept {
     ++lost_;
     ++lost_in_all_;
   }
 
-  // How many lines are lost since the start, said or not.
+  // How many lines were lost since the start, including those already reported in the log.
   std::uint64_t lost_in_all() const noexcept { return lost_in_all_; }
 
  private:
@@ -76,7 +75,7 @@ class QueuedSink final : public spdlog::sinks::sink {
   const std::shared_ptr<spdlog::sinks::sink> writer_;
   const std::chrono::milliseconds flush_patience_;
   Queue queue_;
-  std::atomic<std::uint64_t> lost_{0};  // and not said yet
+  std::atomic<std::uint64_t> lost_{0};  // not yet reported in the log
   std::atomic<std::uint64_t> lost_in_all_{0};
   std::thread thread_;
 };

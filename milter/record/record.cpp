@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxLoggedSenderBytes = 320;
 constexpr double kMicrosecondsPerSecond = 1e6;
 
-// A value of the log line; a dash where there is none.
+// A value of the log line; a dash if there is none.
 std::string word_or_dash(std::string_view value, std::size_t max_bytes) {
   return value.empty() ? "-" : printable_word(value, max_bytes);
 }
@@ -24,8 +24,8 @@ std::string tenths(double value) {
   return fmt::format("{:.1f}", value);
 }
 
-// The signature that the decision is about: one with its outcome, or else one that passed, which it then did in vain,
-// or else the first. Null if there is none.
+// The signature that the decision is about: one with its outcome, or else one that passed, although in vain, or else
+// the first. Null if there is none.
 const Signature* shown_signature(const std::vector<Signature>& all, std::optional<SignatureOutcome> outcome) noexcept {
   for (const SignatureOutcome wanted : {outcome.value_or(SignatureOutcome::pass), SignatureOutcome::pass}) {
     const auto found = std::ranges::find(all, wanted, &Signature::outcome);
@@ -34,7 +34,7 @@ const Signature* shown_signature(const std::vector<Signature>& all, std::optiona
   return all.empty() ? nullptr : &all.front();
 }
 
-// What the verifier found, for the sender that the decision is about.
+// Adds the verifier's result for the sender that the decision is about.
 void add_signature(std::string& line, const Facts& facts, const Decision& decision) {
   if (!facts.signatures) return;
   const Signatures& signatures = *facts.signatures;
@@ -44,7 +44,7 @@ void add_signature(std::string& line, const Facts& facts, const Decision& decisi
                                                       : signatures.fault;
   add_word(line, "dkim", signature_outcome_name(outcome));
   if (shown == nullptr) {
-    // Whose signatures there are, which may not speak for the sender.
+    // Adds the domains that have signed, but may not speak for the sender.
     if (outcome != SignatureOutcome::no_signature || facts.grounds == nullptr || !decision.child_signer.is_none())
       return;
     for (const std::string_view signer : facts.grounds->signers()) {

@@ -20,7 +20,7 @@ namespace {
 
 namespace http = boost::beast::http;
 
-// The pages have no outside part and no script, so nothing that gets into one in spite of all could do anything.
+// The pages have no external part and no script, so injected content could not run.
 constexpr const char* kFieldsOfAll =
     "Cache-Control: no-store\r\n"
     "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
@@ -46,7 +46,7 @@ struct HttpConnection::Request {
   HttpAdmission admission;
 };
 
-// What the other thread has of it: the connection must end in the thread of its loop.
+// What the other thread holds of the connection: the connection must be destroyed in the thread of its loop.
 struct HttpConnection::Later {
   std::shared_ptr<HttpConnection> connection;
   HttpAnswer answer;
@@ -82,13 +82,14 @@ void HttpConnection::begin() {
   if (on_request_) on_request_();
   request_ = std::make_unique<Request>();
   request_->parser.header_limit(static_cast<std::uint32_t>(limits_.header_bytes));
-  // take_header() looks at the length. Boost 1.74 takes boost::none for a limit of nothing.
+  // take_header() checks the length. Boost 1.74 reads boost::none as a limit of zero.
   request_->parser.body_limit(std::numeric_limits<std::uint64_t>::max());
   stream_.expire_after(limits_.request);
   parse();
 }
 
-// There is room: a header that is longer than header_bytes is refused, and of a body all that came is parsed.
+// There is always room: a header longer than header_bytes is refused, and the received part of a body is parsed at
+// once.
 void HttpConnection::read() {
   const auto room = std::span(buffer_).subspan(held_, std::min(buffer_.size() - held_, limits_.header_bytes));
   stream_.read_some(room, [self = shared_from_this()](std::size_t count) {
@@ -98,7 +99,7 @@ void HttpConnection::read() {
   });
 }
 
-// The header, and then, where take_header() wants it, the body.
+// Parses the header, and then, if take_header() requires it, the body.
 void HttpConnection::parse() {
   auto& parser = request_->parser;
   boost::system::error_code fault;
@@ -168,7 +169,7 @@ void HttpConnection::answer_post() {
   send(answer_of(true));
 }
 
-// The client has no deadline meanwhile: it waits for us.
+// Meanwhile the client has no deadline: it waits for us.
 void HttpConnection::answer_later() {
   const auto later = std::make_shared<Later>(Later{.connection = shared_from_this(), .answer = {}});
   stream_.expire_never();
@@ -183,7 +184,7 @@ void HttpConnection::answer_later() {
   }
 }
 
-// In the other thread. Where there is no memory, it waits for some: the connection must not end here.
+// Called in the other thread. If there is no memory, it waits for some: the connection must not be destroyed here.
 void HttpConnection::give(const std::shared_ptr<Later>& later) noexcept {
   ClientStream& stream = later->connection->stream_;
   for (;;) {
@@ -218,9 +219,9 @@ HttpAnswer HttpConnection::failed(const std::exception& error) const {
   return http_refusal(500, "the page could not be made; the daemon's log says why");
 }
 
-// A body that was not read, or whose end is not certain, must not be taken for the next request: so a connection ends
-// behind all that is refused for its body, behind any Transfer-Encoding, since Beast knows "chunked" alone, and behind
-// what may have a body and tells no length. Clients of HTTP/1.0 do not expect it to go on.
+// A body that was not read, or whose end is uncertain, must not be read as the next request. So a connection ends after
+// every request that was refused for its body, after any Transfer-Encoding, since Beast knows only "chunked", and after
+// a request that may have a body and gives no length. Clients of HTTP/1.0 do not expect the connection to stay open.
 bool HttpConnection::may_go_on() const {
   const auto& parser = request_->parser;
   if (requests_ >= limits_.requests || !parser.is_done() || !parser.keep_alive()) return false;
@@ -229,7 +230,7 @@ bool HttpConnection::may_go_on() const {
   return is_read(request.method()) || parser.content_length().has_value();
 }
 
-// Without its body the length is still that of the page (RFC 9110 section 9.3.2).
+// Without its body, the answer still has the length of the page (RFC 9110 section 9.3.2).
 void HttpConnection::send(const HttpAnswer& answer, bool with_body) {
   status_ = answer.status;
   goes_on_ = may_go_on();
@@ -251,7 +252,7 @@ void HttpConnection::sent() {
     request_.reset();
     return end();
   }
-  // Nothing of a large one is kept while the client is silent.
+  // No memory of a large answer is kept while the client is silent.
   answer_ = std::string();
   request_.reset();
   if (held_ != 0) return begin();
@@ -265,8 +266,8 @@ void HttpConnection::end() {
   if (is_last_of_many || has_unread_body_) drain();
 }
 
-// Closed on unread bytes, the kernel would reset the connection, and a client that still sends its body,
-// or its next request, might lose the answer. The deadline of the answer goes on.
+// If the connection were closed with unread bytes, the kernel would reset it. A client that is still sending its body,
+// or its next request, might then lose the answer. The deadline of the answer still applies.
 void HttpConnection::drain() {
   stream_.read_some(buffer_, [self = shared_from_this()](std::size_t) { self->drain(); });
 }

@@ -1,15 +1,16 @@
-// One connection of a client that speaks HTTP: a request and its answer, and as many more of them as its server allows,
-// one after the other. What the daemon's own servers share; each of them says who may connect, and what is answered.
+// One connection of a client that speaks HTTP: a request and its answer, then further ones up to its server's limit,
+// one after the other. The daemon's own servers share this class; each server defines who may connect, and what is
+// answered.
 //
-// A client may be hostile: it has a deadline for each request and one for taking each answer, however slowly its bytes
-// come, and header and body have a limit. GET, HEAD and, where bodies are allowed, POST are answered. A body must have
-// its length in the header: one in chunks is refused. Another request may follow only where it is certain that the one
-// before has been read to its last byte; behind any other the connection ends. Requests that come at once are answered
-// one at a time, and other connections have their turn between them. An answer that takes long is made in another
-// thread (HttpAdmission); the client may be told to send its body before (RFC 9110 section 10.1.1).
+// A client may be hostile. It has a deadline for each request and one for fetching each answer, however slowly its
+// bytes arrive, and header and body have a maximum size. Methods are GET, HEAD and, if bodies are allowed, POST. A body
+// must have its length in the header; a chunked body is refused. Another request may follow only if the previous one
+// has certainly been read to its last byte; otherwise the connection ends. Pipelined requests are answered one at a
+// time, and other connections are served between them. An answer that takes long is made in another thread
+// (HttpAdmission); the client may be told before that to send its body (RFC 9110 section 10.1.1).
 //
-// Boost.Beast reads the requests. prometheus-cpp's own server (civetweb) has no unix sockets, and no page beside the
-// metrics.
+// Boost.Beast reads the requests. prometheus-cpp's own server (civetweb) supports neither unix sockets nor pages beside
+// the metrics.
 #pragma once
 
 #include <cstddef>
@@ -25,21 +26,21 @@
 
 namespace bloomgate {
 
-// It lives as long as an operation of it is under way. All of it runs in the thread of its SocketLoop.
+// The object lives as long as one of its operations is in progress. All of it runs in the thread of its SocketLoop.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   struct Handlers {
-    // If it throws, the answer is status 500; so with the next one.
+    // If it throws, the answer has status 500; the same holds for `admit`.
     std::function<HttpAnswer(const HttpRequest&)> answer;
-    // Called for each POST that has told its length, before its body comes. Null: a body has HttpLimits::body_bytes.
+    // Called for each POST with a length, before its body arrives. Null: HttpLimits::body_bytes limits the body.
     std::function<HttpAdmission(const HttpRequest&)> admit = nullptr;
-    // Called with what went wrong, on one line; must not throw.
+    // Called with a description of a fault, in one line; must not throw.
     std::function<void(const std::string&)> on_fault;
   };
 
-  // `limits` and `handlers` must outlive it. `place` is let go at its end. `on_request` is called each time a request
-  // begins, and must not throw. `read` is what has come of the first request already: at most twice header_bytes.
-  // Throws std::bad_alloc.
+  // `limits` and `handlers` must outlive the object. `place` is released at its end. `on_request` is called each time a
+  // request begins, and must not throw. `read` is the part of the first request that was already received: at most
+  // twice header_bytes. Throws std::bad_alloc.
   HttpConnection(ClientStream stream, const HttpLimits& limits, const Handlers& handlers, std::shared_ptr<void> place,
                  std::function<void()> on_request = nullptr, std::string_view read = {});
   ~HttpConnection();
@@ -47,9 +48,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpConnection& operator=(const HttpConnection&) = delete;
 
   void begin();
-  // Whether a request of it was admitted and has a place, and its answer is not taken yet.
+  // Whether one of its requests was admitted and has a place, and its answer has not been fetched yet.
   bool has_place() const noexcept;
-  // Ends it at once.
+  // Ends the connection at once.
   void hang_up() { stream_.hang_up(); }
 
  private:
@@ -78,13 +79,13 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   const std::function<void()> on_request_;
   ClientStream stream_;
   std::vector<char> buffer_;
-  std::size_t held_ = 0;              // at the front of the buffer: what has come and is not parsed yet
+  std::size_t held_ = 0;              // at the front of the buffer: bytes that were received and not yet parsed
   std::size_t requests_ = 0;          // that have begun
-  std::unique_ptr<Request> request_;  // in hand; none between two of them
-  std::string answer_;                // that is being taken
-  bool goes_on_ = false;              // behind that answer
+  std::unique_ptr<Request> request_;  // the current one; null between two requests
+  std::string answer_;                // the answer that is being sent
+  bool goes_on_ = false;              // another request may follow that answer
   unsigned status_ = 0;               // of that answer
-  bool has_unread_body_ = false;      // behind that answer
+  bool has_unread_body_ = false;      // a part of the body is unread after that answer
 };
 
 }  // namespace bloomgate

@@ -1,4 +1,4 @@
-// Who can reach a socket of ours, and whom a request by HTTP was meant for. Safe from any thread.
+// Who can reach one of our sockets, and for which host an HTTP request was meant. Safe from any thread.
 #pragma once
 
 #include <string_view>
@@ -9,9 +9,9 @@ namespace bloomgate {
 // ::1.
 bool is_local_socket(int descriptor) noexcept;
 
-// Whether that value of a field Host can come from somebody who meant this machine: it is an IP address, or localhost.
-// A web page from elsewhere may let a name of its own point to 127.0.0.1, and then have the browser of somebody who
-// works on this machine read what is here (DNS rebinding); its Host is that name.
+// Whether that value of a Host field can come from a client that meant this machine: it is an IP address, or localhost.
+// A foreign web page may point its own name to 127.0.0.1, and then let the browser of a user of this machine read our
+// pages (DNS rebinding); the Host field is then that name.
 bool names_this_machine(std::string_view host) noexcept;
 
 }  // namespace bloomgate

@@ -28,7 +28,7 @@ namespace {
 namespace asio = boost::asio;
 using Fault = boost::system::error_code;
 using Protocol = asio::generic::stream_protocol;
-// Named, since Asio's default is one for all executors, for which each operation takes twice as long to compile.
+// Named explicitly: Asio's default executor is a generic one, with which each operation takes twice as long to compile.
 using Executor = asio::io_context::executor_type;
 using Connected = asio::basic_stream_socket<Protocol, Executor>;
 using Clock = std::chrono::steady_clock;
@@ -131,7 +131,7 @@ class SocketLoop::Running {
   }
 
  private:
-  // Takes up the next connection as soon as there is room for it, also after a handler that threw.
+  // Accepts the next connection as soon as there is room for it, even after a handler has thrown.
   void run() noexcept {
     for (;;) {
       try {
@@ -140,7 +140,7 @@ class SocketLoop::Running {
         }
         return;
       } catch (const std::exception& error) {
-        // Out of memory, most likely. The connection that it was about is closed.
+        // Most likely memory has run out. The connection in question is closed.
         report(error.what());
       }
     }
@@ -152,7 +152,7 @@ class SocketLoop::Running {
         is_accepting_ = false;
         return handlers_.take(ClientStream(context_, socket.release()));
       }
-      // No descriptor is left, most likely. Others need them more, so this can wait.
+      // Most likely no descriptor is left. Others need them more, so this can wait.
       report("cannot take a connection: " + fault.message());
       pause_.expires_after(kAfterFault);
       pause_.async_wait([this](const Fault&) { is_accepting_ = false; });
@@ -171,7 +171,7 @@ class SocketLoop::Running {
 
   const std::string whose_;
   const Handlers handlers_;
-  bool is_accepting_ = false;  // or pausing, to do so again
+  bool is_accepting_ = false;  // or pausing before it accepts again
   asio::io_context context_{1};
   asio::basic_socket_acceptor<Protocol, Executor> acceptor_;
   Timer pause_;

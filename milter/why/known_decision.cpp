@@ -11,7 +11,7 @@
 namespace bloomgate {
 namespace {
 
-// What a line has as one word already; a dash stands for none.
+// A value that is a single word in a line; a dash stands for none.
 std::string word(std::string_view text) {
   return text == "-" ? std::string() : printable(text);
 }
@@ -20,7 +20,7 @@ std::string without_brackets(std::string path) {
   return path.size() > 2 && path.starts_with('<') && path.ends_with('>') ? path.substr(1, path.size() - 2) : path;
 }
 
-// The enumerator of that name, of those that begin with 0.
+// The enumerator of that name, in an enumeration that begins with 0.
 template <typename Enum>
 std::optional<Enum> named(std::string_view name, std::size_t count, std::string_view (*name_of)(Enum)) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -43,7 +43,7 @@ std::uint16_t number_of(std::string_view text) noexcept {
   return error == std::errc{} ? value : std::uint16_t{0};
 }
 
-// The bytes that as_logged() was given; nothing if the daemon has cut them off.
+// The bytes that were passed to as_logged(); nothing if the daemon has truncated them.
 std::optional<std::string> unescaped(std::string_view text) {
   std::string bytes;
   while (!text.empty()) {
@@ -62,7 +62,7 @@ std::optional<std::string> unescaped(std::string_view text) {
   return bytes;
 }
 
-// If the decision of a line is about the sender behind: not if an entry lists the forwarder's domain.
+// The original sender, if the decision of a line is about it: not if an entry lists the forwarder's domain.
 std::string behind_of(const KnownDecision& known) {
   if (known.identity != IdentityKind::envelope) return {};
   std::string behind = named_behind(known.sender);
@@ -72,8 +72,9 @@ std::string behind_of(const KnownDecision& known) {
   return lists_outer && !lists_behind ? std::string() : behind;
 }
 
-// Whether the From mailbox is certainly another one than an envelope sender who is listed by his address, or one that
-// the domain entry that lists him does not have. A line does not say that itself, nor which tags the whitelist ignores.
+// Whether the From mailbox certainly differs from an envelope sender who is listed by address, or is certainly not
+// covered by the domain entry that lists the sender. A line does not say that itself, nor which tags the whitelist
+// ignores.
 bool is_envelope_alone(const KnownDecision& known) {
   if (known.identity != IdentityKind::envelope || known.sender.empty()) return false;
   if (known.header_from.empty()) return true;
@@ -82,7 +83,7 @@ bool is_envelope_alone(const KnownDecision& known) {
   if (!from.is_key() || !sender.is_key()) return false;
   if (!known.entry.empty()) return !is_below_entry(known.entry, from.domain());
   if (from.key() == sender.key()) return false;
-  // The sender's domain has signed, and the daemon has not taken that for a proof.
+  // The sender's domain has signed, and the daemon did not accept that as a proof.
   if (known.signature == SignatureOutcome::pass) return true;
   const AddressProfile any_tag = {.tag_separators = TagSeparators::from_bits(TagSeparators::kAllBits)};
   return canonicalize_path(from.key(), any_tag).key() != canonicalize_path(sender.key(), any_tag).key();
@@ -110,7 +111,7 @@ std::string named_behind(std::string_view logged) {
   const Entry sender = canonicalize_path(*path);
   if (sender.kind() != EntryKind::address) return {};
   std::vector<std::string> forwarders = {std::string(sender.domain())};
-  // SRS1=hash=first==…: the key has its case folded.
+  // SRS1=hash=first==…: the case of the key is folded.
   for (std::string_view fields = sender.local_part(); !fields.empty();) {
     const std::string_view field = fields.substr(0, fields.find('='));
     forwarders.emplace_back(field);

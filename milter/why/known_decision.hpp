@@ -1,4 +1,4 @@
-// What is known of a decision when a person asks for its reason: of one that was just made, or of a line of the
+// What is known about a decision when a person asks for its reason: about one that was just made, or from a line of the
 // daemon's log. Plain values; pure functions that throw std::bad_alloc.
 #pragma once
 
@@ -16,50 +16,51 @@
 
 namespace bloomgate {
 
-// Each text is printable ASCII (printable.hpp). Empty: it is not known, or there is none.
+// Each text is printable ASCII (printable.hpp). Empty: it is unknown, or there is none.
 struct KnownDecision {
   Verdict verdict = Verdict::check;
   Reason reason = Reason::internal_error;
   IdentityKind identity = IdentityKind::none;
-  std::optional<IdentityRule> rule = {};  // the option identity; nothing: not known
+  std::optional<IdentityRule> rule = {};  // the option identity; nothing: unknown
   std::string sender = {};                // the envelope sender without its angle brackets; `<>` for the null sender
-  std::string behind = {};  // who is behind a rewritten envelope sender (BATV, SRS), if the decision is about that one
+  std::string behind = {};  // the original of a rewritten envelope sender (BATV, SRS), if the decision is about it
   std::string header_from = {};
   std::optional<AuthenticationMethod> method = {};
   std::string list = {};        // "extra", or the name of a whitelist
-  std::string entry = {};       // as Decision has it
-  std::string revoked_by = {};  // the entry of the list revoked as it stands there; empty: not known
+  std::string entry = {};       // as in Decision
+  std::string revoked_by = {};  // the entry as written in the list revoked; empty: unknown
   std::string signer = {};
   std::string child_signer = {};
   std::string child_of = {};
-  std::vector<std::string> signed_by = {};  // domains with a signature that may not speak for the sender
+  std::vector<std::string> signed_by = {};  // domains with a signature that may not sign for the sender
   std::optional<SignatureOutcome> signature = {};
   std::string signature_domain = {};  // of the signature that `signature` is about
   std::string signature_selector = {};
   ForRecipients for_recipients = {};
   std::optional<Confirmation> confirmation = {};
   RejectReason sender_fault = RejectReason::none;
-  bool is_envelope_alone = false;           // as Decision has it; of a line, only if it is certain
-  std::string how_to_name_recipients = {};  // a sentence, where the command that asks was given none; empty: it cannot
+  bool is_envelope_alone = false;           // as in Decision; from a log line, only if it is certain
+  std::string how_to_name_recipients = {};  // a sentence, if the command got no recipients; empty: it cannot take any
 };
 
-// Whether a domain entry, `@example.org` or `@.example.org`, has the mailboxes of that domain. Both are in lower case.
+// Whether a domain entry, `@example.org` or `@.example.org`, covers the mailboxes of that domain. Both are in lower
+// case.
 bool is_below_entry(std::string_view entry, std::string_view domain);
 
-// As the daemon writes it into its log: one printable word.
+// In the form of the daemon's log: one printable word.
 std::string as_logged(std::string_view text);
 
-// The mailbox of a logged sender or From; not a key if the daemon has cut it off, or it is not a mailbox.
+// The mailbox of a logged sender or From; not a key if the daemon has truncated it, or it is not a mailbox.
 Entry mailbox_of(std::string_view logged);
 
-// Whom a logged envelope sender names that was rewritten (BATV, SRS), if its forwarders can be trusted; empty: it was
-// not rewritten.
+// The original sender that a logged, rewritten envelope sender names (BATV, SRS), if its forwarders can be trusted;
+// empty: it was not rewritten.
 std::string named_behind(std::string_view logged);
 
-// Nothing for a line whose decision or reason is not of this version.
+// Nothing for a line whose decision or reason this version does not know.
 std::optional<KnownDecision> known_of_line(const DecisionLine& line);
 
-// `facts` and `trace` are those that the decision was made from and with.
+// `facts` and `trace` are those with which the decision was made.
 KnownDecision known_of_decision(const Decision& decision, const Facts& facts, const Trace& trace = {});
 
 }  // namespace bloomgate

@@ -26,10 +26,10 @@ std::string_view inside_brackets(std::string_view text) noexcept {
 MessageSearch::MessageSearch(std::string_view subject, LogTime now)
     : is_by_sender_(subject == kNullSender || subject.find('@') != std::string_view::npos), times_(now) {
   subject = ascii::trimmed(subject, " \t");
-  // As mail servers write a queue ID into their logs: "4XyZ1:".
+  // Mail servers write a queue ID into their logs in this form: "4XyZ1:".
   if (!is_by_sender_ && (subject.ends_with(':') || subject.ends_with(','))) subject.remove_suffix(1);
   asked_ = is_by_sender_ ? inside_brackets(subject) : subject;
-  // What was copied from the log is escaped already.
+  // Text that was copied from the log is already escaped.
   const bool is_escaped = asked_.find("\\x") != std::string::npos;
   wanted_ = is_escaped ? asked_ : as_logged(asked_);
   if (is_by_sender_) wanted_ = ascii::lower_case(wanted_);
@@ -88,7 +88,7 @@ void MessageSearch::read(std::istream& log, const std::string& name) {
     has_nul = has_nul || line.find('\0') != std::string_view::npos;
     read_line(line);
   }
-  // A crash may leave some in a log.
+  // A crash may leave some NUL bytes in a log.
   if (has_nul && daemon_lines_ == known_before) {
     throw BloomgateError(ErrorCode::bad_input,
                          name + " is not a text: it has NUL bytes, and no line of bloomgate-milter; if it is UTF-16, " +

@@ -14,7 +14,7 @@
 
 namespace bloomgate {
 
-// One message of the log. Each text is printable ASCII, as the line has it.
+// One message of the log. Each text is printable ASCII, as in the line.
 struct FoundMessage {
   std::optional<LogTime> time;  // nothing: the line has an invalid date
   std::string queue_id, sender, header_from, decision, reason;
@@ -26,16 +26,16 @@ class MessageSearch {
   // The most messages that are kept: the last ones.
   static constexpr std::size_t kMost = 10;
 
-  // `subject` is a queue ID, or an address with an `@`: of the envelope sender or of From, `joe@example.org`,
-  // `Joe <joe@example.org>`, `@example.org` for each address of a domain, `@.example.org` for those below it, too, or
-  // `<>` for the null sender. In any case.
+  // `subject` is a queue ID, or an address with an `@`: of the envelope sender or of From, `joe@example.org`, `Joe
+  // <joe@example.org>`, `@example.org` for each address of a domain, `@.example.org` for those below it, too, or `<>`
+  // for the null sender. The case is ignored.
   MessageSearch(std::string_view subject, LogTime now);
 
-  // Of a line of a log.
+  // The most bytes of a line of a log.
   static constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 
   // Reads a log to its end, whatever was read before it. Throws BloomgateError{bad_input} with its `name` for a longer
-  // line, and at the end for NUL bytes where no line is the daemon's.
+  // line, and at the end if the log has NUL bytes and no line of the daemon.
   void read(std::istream& log, const std::string& name);
 
   // The last kMost messages, the oldest first.
@@ -44,9 +44,9 @@ class MessageSearch {
   bool is_by_sender() const noexcept { return is_by_sender_; }
   // An address, not a domain or a queue ID.
   bool is_by_address() const noexcept { return is_by_sender_ && wanted_.find('@', 1) != std::string::npos; }
-  // As it was asked for, without brackets and a name.
+  // As it was typed, without brackets and a name.
   const std::string& asked() const noexcept { return asked_; }
-  // The subject in the form in which it is compared: printable ASCII.
+  // The subject in the form for comparisons: printable ASCII.
   const std::string& subject() const noexcept { return wanted_; }
   std::uint64_t found() const noexcept { return found_; }
   std::uint64_t lines() const noexcept { return lines_; }
@@ -67,7 +67,7 @@ class MessageSearch {
   std::uint64_t found_ = 0;
   std::uint64_t lines_ = 0;
   std::uint64_t daemon_lines_ = 0;
-  std::uint64_t decisions_ = 0;  // lines that say what became of a message
+  std::uint64_t decisions_ = 0;  // lines that report a message's decision
 };
 
 }  // namespace bloomgate

@@ -82,7 +82,7 @@ constexpr std::array kRows = {
     Row{SignatureOutcome::verifier_timeout, "the verifier of signatures did not answer in time", kAgain},
 };
 
-// Of a field that a signature leaves open, whichever it is.
+// The text for any field that a signature leaves open.
 constexpr Row kOfAddedField = {
     {},
     "{signature} does not cover the field {field} that is there, so anybody may have added or changed it",

@@ -1,4 +1,4 @@
-// What became of a message's signature, in words for a person. Pure; throws std::bad_alloc.
+// What happened to a message's signature, in words for a person. Pure; throws std::bad_alloc.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct SignatureWords {
 };
 
 // `domain` is the signature's, `sender_domain` that of the sender whom it would prove. Both, and the selector, may be
-// empty: not known.
+// empty: unknown.
 SignatureWords signature_words(SignatureOutcome outcome, std::string_view domain, std::string_view selector,
                                std::string_view sender_domain);
 

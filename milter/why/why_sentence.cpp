@@ -14,7 +14,7 @@
 namespace bloomgate {
 namespace {
 
-// `because` goes on after "Checked, because "; `change` is whole sentences, or empty.
+// `because` continues the text "Checked, because "; `change` consists of whole sentences, or is empty.
 struct Why {
   std::string because;
   std::string change;
@@ -31,7 +31,7 @@ bool is_mailing_list(const KnownDecision& known) noexcept {
   return known.identity == IdentityKind::mailing_list;
 }
 
-// The address that the decision is about; empty: it is not known, or it is a mailing list.
+// The address that the decision is about; empty: it is unknown, or it is a mailing list.
 std::string address_of(const KnownDecision& known) {
   switch (known.identity) {
     case IdentityKind::envelope:
@@ -83,7 +83,7 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-// What proved a message that is delivered.
+// What proved a delivered message.
 std::string proven_by(const KnownDecision& known) {
   if (!known.method) return "nothing had to prove the message, as the option authentication says";
   switch (*known.method) {
@@ -106,7 +106,7 @@ std::string proven_by(const KnownDecision& known) {
 }
 
 std::string how_to_stop(const KnownDecision& known) {
-  // The next address that a forwarder makes is another one.
+  // The next address that a forwarder makes will differ.
   const bool is_fleeting = known.identity == IdentityKind::envelope && known.behind.empty() && !known.entry.empty() &&
                            !named_behind(known.sender).empty();
   const std::string entry = is_mailing_list(known) || is_fleeting ? known.entry : address_of(known);
@@ -118,7 +118,7 @@ Why delivered(const KnownDecision& known, const std::string& is_listed) {
   return {.because = is_listed + ", and " + proven_by(known), .change = how_to_stop(known)};
 }
 
-// What a signature, or a pass of DMARC, would change.
+// Says what a signature, or a DMARC pass, would change.
 std::string signature_would(const KnownDecision& known) {
   return "A signature of " + or_the_senders(sender_domain(known)) +
          ", or a DMARC pass from a trusted milter, would change that.";
@@ -156,7 +156,7 @@ Why unproven_envelope(const KnownDecision& known) {
           .change = "A mailbox of the entry in From with its domain's signature, or a pass of SPF, would change that."};
 }
 
-// What is missing of a listed sender's message.
+// What a listed sender's message lacks.
 Why unproven(const KnownDecision& known) {
   if (!known.child_signer.empty()) return unproven_by_child(known);
   const bool has_own_outcome = known.signature && *known.signature != SignatureOutcome::no_signature &&
@@ -193,7 +193,7 @@ Why authentication_failed(const KnownDecision& known) {
   return why;
 }
 
-// Whether there is a From mailbox that is another one than `address`.
+// Whether there is a From mailbox that differs from `address`.
 bool has_other_from(const KnownDecision& known, const std::string& address) {
   const std::string& from = known.header_from;
   if (from.empty() || address.empty() || ascii::equal_ignoring_case(from, address)) return false;
@@ -201,8 +201,8 @@ bool has_other_from(const KnownDecision& known, const std::string& address) {
   return !from_entry.is_key() || from_entry.key() != mailbox_of(address).key();
 }
 
-// Adds what the option identity asks for. A line does not have the option: of an envelope sender that is not listed it
-// may be each but header-from.
+// Adds what the option identity requires. A line does not contain the option: for an envelope sender that is not listed
+// it may be any value but header-from.
 std::string how_to_add(const KnownDecision& known) {
   const std::string address = address_of(known);
   const std::string& from = known.header_from;
@@ -223,7 +223,7 @@ Why not_listed(const KnownDecision& known) {
   if (known.confirmation == Confirmation::no) {
     why.because = "the bits of " + of_list(known) + " have " + who(known) + ", but its store says that they are wrong";
   } else {
-    // As it came: a line does not say whether the sender behind it was looked up.
+    // As received: a line does not say whether the original sender was looked up.
     why.because = (known.behind.empty() ? who(known) : known.sender) + " is on no list";
   }
   if (known.identity == IdentityKind::envelope && has_other_from(known, address)) {
@@ -262,7 +262,7 @@ Why own_domain(const KnownDecision& known) {
                     (domain.empty() ? "that domain" : domain) + " would change that."};
 }
 
-// What may stand in the list `revoked` where it is not known: the address, and the same without its tag.
+// What the list `revoked` may contain if the entry is unknown: the address, and the same without its tag.
 std::vector<std::string> revoked_spellings(const KnownDecision& known) {
   const std::string address = address_of(known);
   const Entry entry = mailbox_of(address);
@@ -273,7 +273,7 @@ std::vector<std::string> revoked_spellings(const KnownDecision& known) {
   return all;
 }
 
-// The advice where a line does not have the entry: it is the address, or a pair.
+// The advice if a line does not have the entry: the entry is the address, or a pair.
 std::string how_to_unrevoke(const KnownDecision& known) {
   const std::string of_pair =
       "bloomgate-milter unrevoke '" + std::string(is_mailing_list(known) ? "list:LIST" : "SENDER") + " > RECIPIENT'";

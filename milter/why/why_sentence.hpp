@@ -1,6 +1,6 @@
-// Why a message was treated so, in a sentence or two for a person, and what would change it. Made of a decision at hand
-// (`--explain`) or of a line of the log (`bloomgate-milter why`). Pure; throws std::bad_alloc. What comes out is
-// printable ASCII, and names nothing that is not known.
+// Why a message was treated so, in a sentence or two for a person, and what would change it. Made from a decision in
+// memory (`--explain`) or from a line of the log (`bloomgate-milter why`). Pure; throws std::bad_alloc. The result is
+// printable ASCII, and names nothing that is unknown.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace bloomgate {
 // mailer.test only. A signature of example.org, or a DMARC pass from a trusted milter, would change that."
 std::string why_sentence(const KnownDecision& known);
 
-// The same of any line, also of a message that was refused.
+// The same for any line, also for a message that was refused.
 std::string why_sentence(const DecisionLine& line);
 
 }  // namespace bloomgate

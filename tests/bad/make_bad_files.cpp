@@ -124,7 +124,7 @@ Damage hashes(std::size_t first, std::size_t second, std::size_t third) {
   };
 }
 
-// A third section, of known strangers: the first and the last of the domain entries' hashes, and the damage.
+// A third section, of excluded senders: the first and the last of the domain entries' hashes, and the damage.
 Damage with_excluded(const Damage& damage) {
   return [=](Image& image) {
     image.resize(kExcludedHashes);
@@ -157,7 +157,7 @@ Damage without_domains(const Damage& damage) {
   };
 }
 
-// Other hashes of known strangers, with right checksums.
+// Other hashes of excluded senders, with right checksums.
 Damage excluded_hashes(std::uint64_t first, std::uint64_t second) {
   return with_excluded([=](Image& image) {
     store_little_endian(image.data() + kExcludedHashes, first);

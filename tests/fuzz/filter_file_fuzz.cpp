@@ -43,7 +43,7 @@ std::uint64_t number_at(const std::vector<std::byte>& image, std::size_t offset)
   return load_little_endian<std::uint64_t>(image.data() + offset);
 }
 
-// One block of bits or counters, and in the rest as many domain entries or known strangers as fit, where the header
+// One block of bits or counters, and in the rest as many domain entries or excluded senders as fit, where the header
 // says so in full.
 void mend_sections(std::vector<std::byte>& image, bool has_strangers, bool has_counters) {
   FilterHeader sound = {.shape = {.block_count = 1}, .expected_entries = 1, .addresses = 100};

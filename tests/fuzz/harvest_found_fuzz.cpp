@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Sink all;
   const bool is_read = read(bytes, true, all);
   require(is_read || !is_mail, "what is read without address books is read with them");
-  require(is_mail || mail_only.found.empty(), "what is not read lists nobody");
+  require(is_mail || mail_only.found.empty(), "what is not read lists no sender");
   if (is_mail) require(mail_only.found == all.found, "mail says the same with address books and without");
   // Plain bytes only: a compressed one has its kind inside, and where lines end with CR alone, these become LF.
   if (is_mail || size == 0 || bytes.find('\r') != std::string_view::npos) return 0;

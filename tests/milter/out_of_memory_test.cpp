@@ -267,7 +267,8 @@ TEST_CASE("a text that cannot be kept makes its message fail, even without memor
 }
 
 TEST_CASE(
-    "a client whose facts did not fit into memory does not get another client's, and the next connection starts anew") {
+    "a client whose facts did not fit into memory does not get another client's, and the next connection starts "
+    "clean") {
   const std::string name = "another-client-with-a-name-that-needs-memory-of-its-own.example.net";
   MessageRecorder message;
   message.begin_connection(std::nullopt, kHost);

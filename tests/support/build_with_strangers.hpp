@@ -1,4 +1,4 @@
-// Filters with known strangers, for tests.
+// Filters with excluded senders, for tests.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ inline std::unique_ptr<KnownStrangers> strangers_of(const BuildOptions& options,
   return strangers;
 }
 
-// As build_filter(), with the known strangers of `not_lines`.
+// As build_filter(), with the excluded senders of `not_lines`.
 inline FilterHeader build_with_strangers(const std::string& path, const std::vector<std::string>& lines,
                                          const std::vector<std::string>& not_lines, const BuildOptions& options) {
   const auto strangers = strangers_of(options, not_lines);

@@ -44,7 +44,7 @@ class MemoryFilter {
   // The line of a list.
   void insert(const std::string& line) { insert(canonicalize_list_line(line, shape_.profile)); }
 
-  // Makes the key of an address a known stranger, whether its bits are set or not.
+  // Makes the key of an address an excluded sender, whether its bits are set or not.
   void exclude(std::string_view key) {
     std::array<std::uint64_t, kMaxHashes> values;
     layout_rules(shape_.layout).values_of(shape_, key, values.data());

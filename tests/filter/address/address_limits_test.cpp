@@ -131,7 +131,7 @@ TEST_CASE("a local part has at most 252 bytes, whatever its characters") {
   }
 }
 
-TEST_CASE("the limit of a local part counts its tag, also where the tag is removed") {
+TEST_CASE("the limit of a local part includes its tag, also if the tag is removed") {
   const AddressProfile plus{.tag_separators = *TagSeparators::parse("+")};
   for (std::size_t bytes = 240; bytes <= 265; ++bytes) {
     for (const std::string letter : {"x", "é"}) {
@@ -192,7 +192,7 @@ TEST_CASE("a path and a line have at most 2,048 octets") {
   }
 }
 
-TEST_CASE("of a text that is too long no character is looked for, whatever stands in it") {
+TEST_CASE("in a text that is too long no character is looked for, whatever the text") {
   const std::string unseen = "\u200b";
   const Entry entry = canonicalize_line(unseen + std::string(kMaxInputBytes, 'a') + "@example.org");
   CHECK(entry.reason() == RejectReason::too_long);

@@ -146,7 +146,7 @@ TEST_CASE("What the fast path accepts has the same outcome in the full grammar",
   CHECK(addresses > 10'000);
 }
 
-TEST_CASE("A copy of an entry has the same key, in memory of its own") {
+TEST_CASE("A copy of an entry has the same key, in its own memory") {
   Entry copy;
   {
     const Entry entry = canonicalize_path("<Joe@Example.org>");

@@ -198,7 +198,7 @@ TEST_CASE("A thread's cached label is not used for a longer or shorter label") {
   }
 }
 
-TEST_CASE("A thread's cache tells two labels apart", "[many threads]") {
+TEST_CASE("A thread's cache distinguishes two labels", "[many threads]") {
   const char end = test::kIsSanitized ? 'f' : 'm';
   std::vector<std::string> labels;
   for (char first = 'a'; first < end; ++first) {

@@ -204,7 +204,7 @@ TEST_CASE("A domain that IDNA does not allow names the character, and its unseen
   CHECK(canonicalize_line("joe@-m\u00fcller.example").character() == 0);
 }
 
-TEST_CASE("What is not seen in a display name changes nothing, unless it changes the direction of the text") {
+TEST_CASE("An invisible character in a display name changes nothing, unless it changes the direction of the text") {
   struct Row {
     std::string name;
     std::string line;
@@ -326,7 +326,7 @@ TEST_CASE("A joiner, a mark or another character without the letters that it bel
 }
 
 // So two texts that look alike for want of such a character never have two keys. The joiners have their contexts.
-TEST_CASE("Whatever character is put into an address, a key has none that is not seen", "[no threads]") {
+TEST_CASE("For every character in an address, no key has an invisible character", "[no threads]") {
   const std::vector<std::string> places = {
       "^joe@example.org",          "j^oe@example.org",   "joe^@example.org",          "\"^j oe\"@example.org",
       "joe@^example.org",          "joe@exam^ple.org",   "\u0639^\u0639@example.org", "\u0915\u094d^\u0937@example.org",

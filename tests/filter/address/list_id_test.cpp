@@ -12,7 +12,7 @@ std::string list_id_of(std::string_view value) {
   return read_list_id(value).value_or("-");
 }
 
-TEST_CASE("a List-Id is the host in the angle brackets, in lower case, whatever words stand before it") {
+TEST_CASE("a List-Id is the host in the angle brackets, in lower case, with any words before it") {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"<announce.lists.example.org>", "announce.lists.example.org"},
       {" <Announce.Lists.EXAMPLE.org> ", "announce.lists.example.org"},
@@ -71,7 +71,7 @@ TEST_CASE("a List-Id that two programs could read differently names no list") {
   CHECK(list_id_of("<" + std::string(300, 'a') + ".example>") == "-");
 }
 
-TEST_CASE("the host of a list is what stands behind its first label") {
+TEST_CASE("the host of a list is the part after its first label") {
   CHECK(list_host("announce.lists.example.org") == "lists.example.org");
   CHECK(list_host("a.b") == "b");
   CHECK(list_host("localhost").empty());

@@ -37,7 +37,7 @@ TEST_CASE("a mailing list is an entry by the host that is its List-Id, whatever 
   })));
 }
 
-TEST_CASE("what is not the host of a mailing list is rejected, and is never read as an address") {
+TEST_CASE("text that is not the host of a mailing list is rejected, and is never read as an address") {
   check(GENERATE(values<EntryCase>({
       {"nothing", "list:", "rejected: empty-domain"},
       {"space before the host", "list: announce.example.org", "rejected: empty-domain"},
@@ -262,7 +262,7 @@ TEST_CASE("with a signer each form of an entry is asked for once, the most speci
   CHECK(found.view() == "@.a.example signed-by esp.example");
 }
 
-TEST_CASE("a pair of a mailing list is asked for with each form, none of them in the bits") {
+TEST_CASE("a look-up of a mailing list for a recipient asks for each form of the pair, none of them in the bits") {
   std::vector<std::string> asked;
   const PairKey found = find_wider_pair("list:a.example", "ann@ours.example", [&](std::string_view key) {
     asked.push_back(entry_text(key));

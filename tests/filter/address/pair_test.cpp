@@ -95,7 +95,7 @@ TEST_CASE("the profile holds for both sides of a pair") {
         "pair: Joe@a.org > Ann@b.org");
 }
 
-TEST_CASE("the longest pair has its whole key, and its text gives the same key again") {
+TEST_CASE("the longest pair has its whole key, and its text has the same key") {
   const std::string label(63, 'a');
   const std::string domain = label + "." + label + "." + label + "." + std::string(63, 'b');
   const std::string line = "@." + domain + " > @." + domain;

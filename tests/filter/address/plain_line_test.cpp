@@ -142,7 +142,7 @@ TEST_CASE("a line without its end is not read") {
   CHECK(read_lines("").bytes == 0);
 }
 
-TEST_CASE("a line end right behind the text does not count") {
+TEST_CASE("a line end right after the text does not count") {
   for (std::size_t bytes = 3; bytes < 64; ++bytes) {
     const std::string line = std::string(bytes - 2, 'x') + "@y";
     std::string readable = "a@b\n" + line + "\n";

@@ -28,7 +28,7 @@ TEST_CASE("plain pairs are read with their line end and folded") {
   CHECK(read.keys[3] == std::string(58, 'x') + "@y\n" + std::string(61, 'z') + "@w");
 }
 
-TEST_CASE("plain pairs are read up to the first line that is not a plain pair, wherever it stands") {
+TEST_CASE("plain pairs are read up to the first line that is not a plain pair, at every position") {
   const std::string plain = "joe@example.org > ann@ours.example\n";
   const std::string other = GENERATE(
       as<std::string>(), "joe@example.org\n", "@example.org > ann@ours.example\n", "joe@example.org > @ours.example\n",

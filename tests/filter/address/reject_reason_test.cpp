@@ -30,7 +30,7 @@ std::map<std::string, std::string> items_of(const std::string& page, const std::
   return items;
 }
 
-TEST_CASE("Every reason has a name and a text of its own") {
+TEST_CASE("Every reason has its own name and its own text") {
   std::set<std::string_view> names;
   std::set<std::string_view> texts;
   for (std::size_t i = 0; i < kRejectReasonCount; ++i) {

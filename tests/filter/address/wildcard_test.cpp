@@ -40,7 +40,7 @@ const std::vector<Row>& rows() {
   return rows;
 }
 
-TEST_CASE("A wildcard is no entry of a list, and the reason says what to write") {
+TEST_CASE("A list rejects a wildcard, and the reason says what to write instead") {
   for (const Row& row : rows()) {
     CAPTURE(row.line);
     for (const auto canonicalize : {canonicalize_line, canonicalize_list_line}) {
@@ -65,7 +65,7 @@ TEST_CASE("A wildcard is no side of a pair, and has no signer") {
   CHECK(canonicalize_pair("joe@example.org", "%@ours.example").suggestion() == "@ours.example");
 }
 
-TEST_CASE("With tags taken off, what is left of a wildcard is one") {
+TEST_CASE("A wildcard with a tag is a wildcard if tags are removed") {
   const AddressProfile untagged = {.tag_separators = *TagSeparators::parse("+")};
   CHECK(wording(canonicalize_list_line("*+x@example.org", untagged)) == "rejected: wildcard");
   CHECK(wording(canonicalize_list_line("*+x@example.org")) == "*+x@example.org");

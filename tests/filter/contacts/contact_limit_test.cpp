@@ -22,7 +22,7 @@ Found taken(ContactLimit& limit, const std::vector<Pair>& pairs) {
   return found;
 }
 
-TEST_CASE("of a user with too many contacts those stay whom the user has written to most often") {
+TEST_CASE("if a user has too many contacts, those stay to whom the user has written most often") {
   const std::vector<Pair> pairs = {{"a", "ann", 1}, {"a", "bob", 1}, {"b", "ann", 3}, {"c", "ann", 1},
                                    {"d", "ann", 2}, {"d", "bob", 1}, {"e", "ann", 1}};
   struct Case {

@@ -102,7 +102,7 @@ TEST_CASE("received mail names a list in every form that programs write") {
   }
 }
 
-TEST_CASE("what a stranger can write without having seen the post gives no list") {
+TEST_CASE("a message by a sender who has not seen the post gives no list") {
   for (const std::string_view answer :
        {"", "Message-ID: <9@ours.example>\n", "In-Reply-To: 1@ours.example\n", "In-Reply-To: <1@ours.example\n",
         "In-Reply-To: <1@ours. example>\n", "X-References: <1@ours.example>\n", "\nIn-Reply-To: <1@ours.example>\n"}) {
@@ -111,7 +111,7 @@ TEST_CASE("what a stranger can write without having seen the post gives no list"
   }
 }
 
-TEST_CASE("what a reader of the post writes gives no other list than that with the name of the address") {
+TEST_CASE("a message by a reader of the post gives no list but the one with the name of the address") {
   const std::string_view post = "List-Post: <mailto:dev@lists.example.org>\n";
   const std::string_view id = "List-Id: <dev.lists.example.org>\n";
   const std::pair<std::string_view, std::string_view> cases[] = {

@@ -279,7 +279,7 @@ TEST_CASE_METHOD(Log, "the contact is the address that the user wrote to, and no
   CHECK(left_out(LeftOut::own_domain) == 1);
 }
 
-TEST_CASE("where only the number of users matters, a login is one, whichever of its addresses it has used") {
+TEST_CASE("if only the number of users matters, a login is one user, whichever of its addresses it has used") {
   const OwnDomains domains({"ours.example"});
   const test::TemporaryFolder folder;
   test::write_file(folder.file("logins"), "boss@ours.example ann\ninfo@ours.example ann,bob\n");
@@ -298,7 +298,7 @@ TEST_CASE("where only the number of users matters, a login is one, whichever of 
   }
 }
 
-TEST_CASE("with the addresses of logins known, nobody writes as another user") {
+TEST_CASE("if the addresses of logins are known, no login can write as another user") {
   const OwnDomains domains({"ours.example"});
   const test::TemporaryFolder folder;
   test::write_file(folder.file("logins"), "ceo@ours.example boss\nann@ours.example ann\ninfo@ours.example ann,boss\n");

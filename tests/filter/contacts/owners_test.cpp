@@ -15,7 +15,7 @@ namespace {
 
 using Addresses = std::vector<std::string>;
 
-TEST_CASE("the owner of a mailbox is what stands at the signs of its pattern") {
+TEST_CASE("the owner of a mailbox is the text at the signs of its pattern") {
   struct Case {
     std::string_view pattern, path;
     std::optional<std::string> want;
@@ -152,7 +152,7 @@ TEST_CASE("a name without a domain is that at the only own domain") {
   CHECK(Logins({"ours.example"}).read("ann.smith asmith\n").of("asmith") == Addresses{"ann.smith@ours.example"});
 }
 
-TEST_CASE("who may write as whom is decided as Postfix does") {
+TEST_CASE("the rule which login may write as which sender is that of Postfix") {
   Logins logins({"ours.example", "vanity.example"});
   logins.read(
       "ann@ours.example asmith\n"

@@ -55,7 +55,7 @@ TEST_CASE("the kind of a source is recognised by its first lines") {
   }
 }
 
-TEST_CASE("what comes before a log's lines and a table does not hide what it is") {
+TEST_CASE("text before a log's lines or a table does not prevent recognising it") {
   const std::string line = "Nov 20 10:00:00 mail postfix/qmgr[1]: 4F1A2B: removed\n";
   for (const std::string& first :
        {std::string("last message repeated 2 times\n"), std::string("Nov 20 10:00:00 mail -- MARK --\n"),
@@ -92,7 +92,7 @@ TEST_CASE("the lines of a container's log are read as those of any other") {
   CHECK_FALSE(read_log_line("mail server | Nov 20 10:00:00 mail postfix/qmgr[1]: 4F1A2B: removed"));
 }
 
-TEST_CASE_METHOD(Source, "a table may have semicolons or tabs, and a name that looks like an address lists nobody") {
+TEST_CASE_METHOD(Source, "a table may have semicolons or tabs, and a name that looks like an address lists no sender") {
   for (const std::string between : {";", "\t"}) {
     Source source;
     CsvContactsReader reader(source.rules, source.counts, source.sink, kAnn, true);

@@ -18,7 +18,7 @@ std::string neighbours_of(std::string_view line) {
   return key;
 }
 
-TEST_CASE("an entry shares with its neighbours everything but the name that tells them apart") {
+TEST_CASE("an entry shares everything with its neighbours except the name that distinguishes them") {
   const std::pair<std::string_view, std::string_view> rows[] = {
       {"joe@example.org", "@example.org"},
       {"\"a@b signed-by c.example\"@example.org", "@example.org"},
@@ -62,7 +62,7 @@ struct Known {
   }
 };
 
-TEST_CASE("neighbours are found where an entry lists one of them, or for one recipient, or with that signer") {
+TEST_CASE("neighbours are found if an entry lists one of them, or for one recipient, or with that signer") {
   const Known address("joe@example.org");
   CHECK(address.have("joe@example.org"));
   CHECK(address.have("neighbour@example.org"));

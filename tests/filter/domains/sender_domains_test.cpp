@@ -135,7 +135,7 @@ TEST_CASE("all domains of a section are found and no others, however many there 
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a section takes 4 bytes a domain where there are 10^9, and at most 6 from 10^5 on") {
+TEST_CASE("a section takes 4 bytes a domain for 10^9 domains, and at most 6 from 10^5 on") {
   struct Row {
     std::uint64_t domains;
     double bytes;
@@ -174,7 +174,7 @@ TEST_CASE("the encoder refuses another number of domains than it was told") {
   CHECK_THROWS_AS(encoder.finish(), std::logic_error);
 }
 
-TEST_CASE("the encoder refuses more domains of one bucket than a look-up reads, as somebody must have chosen them") {
+TEST_CASE("the encoder refuses more domains of one bucket than a look-up reads, as only an attack can cause that") {
   constexpr std::uint64_t kMost = DomainCoding::kMostOfBucket;
   CHECK_NOTHROW(coded(crowded_numbers(1000, kMost, false)));
   try {
@@ -283,7 +283,7 @@ TEST_CASE("reading a section with one bit changed, or of random bytes, stays wit
   }
 }
 
-TEST_CASE("the domain of a sender is what stands behind its last at sign, that of a pair is its sender's") {
+TEST_CASE("the domain of a sender is the part after its last at sign, that of a pair is its sender's") {
   struct Row {
     std::string_view key;
     std::string_view domain;

@@ -190,7 +190,7 @@ TEST_CASE("the section of domain entries has the same bytes, whatever the order,
   }
 }
 
-TEST_CASE("more entries than memory holds give the same file, also where they go to the disk") {
+TEST_CASE("more entries than fit into memory give the same file, also if they go to the disk") {
   constexpr std::uint64_t kEntries = 3 * kEntriesAtOnce;  // the disk is written to twice
   struct Row {
     const char* name;
@@ -260,7 +260,7 @@ std::vector<bool> found_by(const std::string& path, std::uint64_t first, std::ui
   return found;
 }
 
-TEST_CASE("each filter of one store has all entries, and false positives of its own at the rate of the theory") {
+TEST_CASE("each filter of one store has all entries, and its own false positives at the rate of the theory") {
   const Layout layout = GENERATE(Layout::page, Layout::line, Layout::ribbon);
   CAPTURE(layout);
   constexpr std::uint64_t kMembers = 100'000;

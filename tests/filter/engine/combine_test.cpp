@@ -94,7 +94,7 @@ std::set<KeyHash> hashes_of(const SortedHashes& hashes) {
   return all;
 }
 
-TEST_CASE("a union is the file that a build from all the lists gives") {
+TEST_CASE("a union equals the file of a build from all the lists") {
   const BuildOptions& options = GENERATE(from_range(shapes()));
   CAPTURE(options.layout, options.hash_family, options.hashes, options.profile.tag_separators.text());
   const std::vector<Lines> lists = {mixed_entries(0, 900), mixed_entries(600, 900), {}, mixed_entries(2000, 1)};

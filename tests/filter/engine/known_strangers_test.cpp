@@ -1,4 +1,4 @@
-// Known strangers: none of them passes, and no entry is lost because of them, whatever the layout, the memory and the
+// Excluded senders: none of them passes, and no entry is lost because of them, whatever the layout, the memory and the
 // way there.
 #include "filter/engine/known_strangers.hpp"
 
@@ -84,7 +84,7 @@ TEST_CASE("no excluded sender passes, no entry is missing, and threads and memor
   }
 }
 
-TEST_CASE("excluded senders are compared with all entries, also those that went to the disk") {
+TEST_CASE("excluded senders are compared with all entries, also with entries on the disk") {
   constexpr std::uint64_t kEntries = 2 * kEntriesAtOnce + 100'000;
   const bool size_is_known = GENERATE(true, false);
   const Layout layout = GENERATE(Layout::page, Layout::partitioned, Layout::ribbon);

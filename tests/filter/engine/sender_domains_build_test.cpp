@@ -88,7 +88,7 @@ void check_all(const Found& found, std::uint64_t want) {
   CHECK(found.in_bulk == want);
 }
 
-TEST_CASE("an attacker who owns domains without an entry finds none of his addresses listed; members always are") {
+TEST_CASE("no address at an attacker's own domains is listed by chance; members always are") {
   const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
   CAPTURE(layout_rules(layout).name());
   const std::uint64_t members = kIsSanitized ? 10'000 : 50'000;
@@ -172,7 +172,7 @@ TEST_CASE("a filter without addresses has a section without domains") {
   CHECK(filter.view().find(canonicalize_line("joe@entry.example", {})).is_listed());
 }
 
-TEST_CASE("a known stranger at a domain without an entry is not listed and needs no exclusion") {
+TEST_CASE("an excluded sender at a domain without an entry is not listed and needs no exclusion") {
   const TemporaryFolder folder;
   BuildOptions options = options_of(Layout::page);
   options.bits_per_entry = 2;
@@ -355,7 +355,7 @@ FilterHeader update_store(const TemporaryFolder& folder, const BuildOptions& opt
   return update_pair(folder.file("old"), folder.file("new"), options, added, removed);
 }
 
-TEST_CASE("an update unites the domains of the store and of what is added; those of what is removed stay") {
+TEST_CASE("an update unites the domains of the store and of added entries; domains of removed entries stay") {
   const TemporaryFolder folder;
   BuildOptions options = store_options(folder, "old");
   const Lines old = addresses_at(500, 0, 3000);

@@ -149,7 +149,7 @@ TEST_CASE_METHOD(InFolder, "mailing lists and signers are added to counters and 
   CHECK_FALSE(is_listed(MappedFilter(folder.file("counting")), "joe@bank.example signed-by esp.example"));
 }
 
-TEST_CASE_METHOD(InFolder, "a known stranger is excluded whatever mailing list or signer the filter has") {
+TEST_CASE_METHOD(InFolder, "an excluded sender is excluded whatever mailing list or signer the filter has") {
   Lines strangers;
   for (int i = 0; i < 200; ++i) strangers.push_back("spam" + std::to_string(i) + "@bank.example");
   Lines lines = kMixed;

@@ -34,7 +34,7 @@ TEST_CASE("sections larger than any file are refused, and no sum of offsets wrap
   CHECK(test::error_code_of([&] { place_sections(sections, row.begin); }) == ErrorCode::size_overflow);
 }
 
-TEST_CASE("each section starts at the first multiple of a page behind what comes before it") {
+TEST_CASE("each section starts at the first multiple of a page after the section before it") {
   Sections sections = {{.bytes = 1},
                        {.bytes = 4096 - 8},
                        {.bytes = 4096 - 7},

@@ -281,7 +281,7 @@ TEST_CASE_METHOD(WithPath, "a file with more pieces than chunks is checked to it
   CHECK(outcome_of(path, trusted()) == "sound");
 }
 
-TEST_CASE("the places of the pieces cover the file behind its header once") {
+TEST_CASE("the pieces cover every byte after the header exactly once") {
   for (const std::uint64_t bytes : {kHeaderBytes + 1, kHeaderBytes + kPieceBytes - 1, kHeaderBytes + kPieceBytes,
                                     kHeaderBytes + kPieceBytes + 1, (std::uint64_t{1} << 33) + 4097}) {
     CAPTURE(bytes);

@@ -149,7 +149,7 @@ TEST_CASE("the reader omits SpamAssassin's conditional lists, unless SpamAssassi
         Strings{"1: score USER_IN_WELCOMELIST 0"});
 }
 
-TEST_CASE("what one file blocks or removes, no other file of the run lists") {
+TEST_CASE("if one file blocks or removes a sender, no other file of the run lists it") {
   ForeignList list;
   read_foreign(ForeignKind::spamassassin, "welcomelist_auth *@*.a.example *@*.b.example *@c.example\n", list);
   read_foreign(ForeignKind::spamassassin, "blocklist_from eve@a.example\nunwelcomelist_auth *@*.b.example\n", list);
@@ -385,7 +385,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("where senders of amavis are blocked that cannot be known, the list says so") {
+TEST_CASE("if amavis blocks senders that cannot be known, the list says so") {
   for (const std::string_view blocked : {"unknown-block\t.\ta regular expression\tblack", "black\t.\tjoe@\t1",
                                          "white\t.\t.\t0", "score\t.\texample.org\thigh"}) {
     CAPTURE(blocked);

@@ -74,7 +74,7 @@ TEST_CASE("threads that share the table pass on each domain between them") {
   CHECK((each_once(all) == each_once(domains)));
 }
 
-TEST_CASE("of 10^5 domains that are equally frequent nearly none is passed on twice") {
+TEST_CASE("of 10^5 domains with the same frequency, hardly any is passed on twice") {
   const std::vector<KeyHash> domains = drawn(100'000, 3);
   const RecentDomains table;
   Passing passing(table);

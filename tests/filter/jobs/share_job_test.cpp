@@ -109,7 +109,7 @@ class Fixture {
   std::unique_ptr<ShareJob> job_;
 };
 
-TEST_CASE("what is learned is shared, and where nothing is new nothing is written") {
+TEST_CASE("learned pairs are shared, and if nothing is new nothing is written") {
   Fixture fixture;
   fixture.write("ann@ours.example", "joe@example.org");
   const ShareResult first = fixture.share();
@@ -140,7 +140,7 @@ TEST_CASE("once a day it is signed anew, though nothing is new") {
   fixture.check_same();
 }
 
-TEST_CASE("whatever is learned and forgotten, in however many processes, the folder has what the database has") {
+TEST_CASE("after any learning and forgetting, in any number of processes, folder and database have the same content") {
   Fixture fixture;
   std::minstd_rand random(1);
   const auto pick = [&](unsigned below) { return static_cast<unsigned>(random() % below); };
@@ -200,7 +200,7 @@ TEST_CASE("there are few files, and a pair is written as often as the logarithm 
   fixture.check_same();
 }
 
-TEST_CASE("a forgotten person is told to others, and nothing else of the person is left on the next day") {
+TEST_CASE("a forget is shared with other hosts, and on the next day nothing else of the person is left") {
   Fixture fixture;
   for (int i = 0; i < 100; ++i) fixture.write("ann@ours.example", "x" + std::to_string(i) + "@example.org");
   fixture.share();
@@ -244,7 +244,7 @@ TEST_CASE("forgets are kept in the database until they are shared") {
   CHECK(fixture.file().news_since({0, 0}, [](const LearnedPair&) {}).forgets.empty());
 }
 
-TEST_CASE("which forgets of other hosts are applied is told to all") {
+TEST_CASE("all hosts see which forgets of other hosts were applied") {
   Fixture fixture;
   fixture.share();
   const std::vector<std::uint64_t> people = {4};
@@ -258,7 +258,7 @@ TEST_CASE("which forgets of other hosts are applied is told to all") {
   CHECK(Reader(fixture.out()).applied.size() == 1);
 }
 
-TEST_CASE("where the folder is damaged, of another key or another database, it is made anew") {
+TEST_CASE("a folder that is damaged, or has another key or another database, is made anew") {
   Fixture fixture;
   for (int i = 0; i < 20; ++i) fixture.write("ann@ours.example", "x" + std::to_string(i) + "@example.org");
   fixture.share();
@@ -310,7 +310,7 @@ TEST_CASE("a copy of the database that was put back counts as another one, so th
   CHECK(fixture.share().forgets == 1);
 }
 
-TEST_CASE("files that are no longer named stay for a while, for those who have read the manifest before") {
+TEST_CASE("files that are no longer named stay for a while, for readers of the earlier manifest") {
   Fixture fixture;
   fixture.write("ann@ours.example", "joe@example.org");
   fixture.share();
@@ -348,7 +348,7 @@ TEST_CASE("another folder in the place of the one that was shared gets everythin
   fixture.check_same();
 }
 
-TEST_CASE("a database that was put back and has come to the same numbers is known by what is in it") {
+TEST_CASE("a restored database with the same numbers is recognised by its content") {
   Fixture fixture;
   fixture.write("ann@ours.example", "joe@example.org");
   fixture.forget("abe@example.org");  // brings all into the file itself

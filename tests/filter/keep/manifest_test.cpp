@@ -120,7 +120,7 @@ struct BadText {
   unsigned line;
 };
 
-TEST_CASE("what no writer would write is refused with its line, even where it is signed") {
+TEST_CASE("a text that no writer would write is refused with its line, even if it is signed") {
   const auto bad = GENERATE(values<BadText>({
       {"another version", "manifest 1", "manifest 2", 1},
       {"a space at the end", "manifest 1", "manifest 1 ", 1},
@@ -230,7 +230,7 @@ TEST_CASE("a layer's name is as long as readers can use it, and the remedy is th
                     EndsWith("; look there"));
 }
 
-TEST_CASE("what cannot be read is not signed") {
+TEST_CASE("a manifest that readers would refuse is not signed") {
   const auto code = [](const std::function<void(Manifest&)>& change) {
     Manifest manifest = some_manifest();
     change(manifest);

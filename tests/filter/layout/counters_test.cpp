@@ -123,7 +123,7 @@ TEST_CASE("an entry whose probes meet at one counter is removed as it was added"
   CHECK(met > 10);
 }
 
-TEST_CASE("the counters of the layout counting are above 0 where the layout page has a bit") {
+TEST_CASE("the counters of the layout counting are above 0 exactly where the layout page sets a bit") {
   const FilterShape page = exported_shape(kShape);
   CHECK(page.layout == Layout::page);
   std::vector<std::byte> counters(body_bytes(kShape));

@@ -56,7 +56,7 @@ TEST_CASE("a mailing list is listed by itself or by a host above it, and a host 
   CHECK(found.domain_entry().view() == row.entry);
 }
 
-TEST_CASE("where every bit is set, no mailing list and no entry with a signer is found") {
+TEST_CASE("if every bit is set, no mailing list and no entry with a signer is found") {
   const FilterShape shape = roomy();
   const std::vector<std::byte> full(body_bytes(shape), std::byte{0xff});
   const FilterView view(shape, full, {}, {}, {.pairs_in_bits = 9, .domain_pairs = true, .signers = true});
@@ -102,7 +102,8 @@ TEST_CASE("with a signer the most specific entry is found, and only with that si
   }
 }
 
-TEST_CASE("an entry with a signer lists nobody without the signer, and an entry without one lists nobody with it") {
+TEST_CASE(
+    "an entry with a signer lists no sender without the signer, and an entry without one lists no sender with it") {
   const MemoryFilter filter = filter_of({"joe@example.org signed-by esp.example", "@example.net signed-by esp.example",
                                          "list:a.example signed-by esp.example", "ann@example.com", "list:b.example"});
   const FilterView view = filter.view();

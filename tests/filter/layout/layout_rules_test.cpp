@@ -127,7 +127,7 @@ TEST_CASE("a key that is put into an empty array sets no more bits than an entry
   }
 }
 
-TEST_CASE("where the value of an entry is its hash, it is that of the filter's hash family and seed") {
+TEST_CASE("if the value of an entry is its hash, it is that of the filter's hash family and seed") {
   for (const Layout layout : {Layout::page, Layout::line, Layout::ribbon}) {
     CHECK(layout_rules(layout).value_is_hash());
     for (const HashFamily family : kHashFamilies) {

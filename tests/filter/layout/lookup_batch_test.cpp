@@ -13,7 +13,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("a batch gives for each key, in order, the result of a single look-up") {
+TEST_CASE("for each key, in order, a batch has the result of a single look-up") {
   constexpr std::uint64_t kMembers = 2000;
   const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
   const auto hashes = std::min(GENERATE(1U, 6U, kMaxHashes), layout_rules(layout).most_hashes());
@@ -26,7 +26,7 @@ TEST_CASE("a batch gives for each key, in order, the result of a single look-up"
   const auto key_of = [](std::uint64_t i) { return "user" + std::to_string(i) + "@example.org"; };
   test::insert_keys(shape, body, kMembers, key_of);
 
-  // Every seventh member is a known stranger.
+  // Every seventh member is an excluded sender.
   std::set<KeyHash> strangers;
   for (std::uint64_t i = 0; i < kMembers; i += 7) {
     std::array<std::uint64_t, kMaxHashes> values;
@@ -43,7 +43,7 @@ TEST_CASE("a batch gives for each key, in order, the result of a single look-up"
     const std::uint64_t first = answered;
     batch.test([&](std::size_t number, bool found) {
       REQUIRE(first + number == answered);
-      if (answered % 7 == 0 && answered < kMembers && found) FAIL("known stranger " << answered);
+      if (answered % 7 == 0 && answered < kMembers && found) FAIL("excluded sender " << answered);
       if (found != view.may_contain(key_of(answered))) FAIL("key " << answered);
       found_count += found ? 1U : 0U;
       ++answered;

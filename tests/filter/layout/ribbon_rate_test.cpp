@@ -59,7 +59,7 @@ TEST_CASE("blocks with more keys than they can hold have the rate 1, and never m
   }
 }
 
-TEST_CASE("the rate of a ribbon is the mean of its blocks, where a block without keys has the rate 0") {
+TEST_CASE("the rate of a ribbon is the mean of its blocks, and a block without keys has the rate 0") {
   std::vector<std::byte> body(5 * kRibbonBlockBytes);
   const auto set_block = [&](std::size_t block, std::uint64_t keys, std::uint32_t groups) {
     store_little_endian(body.data() + block * kRibbonBlockBytes, keys << 16 | groups);

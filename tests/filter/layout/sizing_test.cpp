@@ -131,7 +131,7 @@ TEST_CASE("no other number of hashes has a lower rate than the best") {
   }
 }
 
-TEST_CASE("a partitioned filter is a classic one but for what its slices' size adds") {
+TEST_CASE("a partitioned filter has the rate of a classic one, except what its slices' size adds") {
   CHECK(partitioned_fpr(1e6, 8e6, 6) == Approx(classic_fpr(1e6, 8e6, 6)).epsilon(1e-5));
   // One entry in two slices of one bit: everything is found.
   CHECK(partitioned_fpr(1, 2, 2) == 1);
@@ -150,7 +150,7 @@ TEST_CASE("an empty filter has no false positives and a full one only those") {
   CHECK(std::isinf(distinct_entries(10ULL * kPage * 8, shape)));
 }
 
-TEST_CASE("the rate of several filters is that of either, and of none exactly zero, without a sign") {
+TEST_CASE("the rate of two filters is that of either, and the rate of no filter is exactly zero, without a sign") {
   CHECK(fpr_of_several(std::vector<double>{0.02, 0.03}) == Approx(1 - 0.98 * 0.97));
   CHECK(fpr_of_several(std::vector<double>{1e-18, 1e-18}) == Approx(2e-18));
   for (const double none : {fpr_of_several({}), fpr_of_several(std::vector<double>{0})}) {

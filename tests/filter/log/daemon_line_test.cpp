@@ -11,7 +11,7 @@ const std::string kDecision =
     "queue_id=4XyZ1 sender=<Joe@Example.org> decision=deliver reason=listed time_us=11.4 identity=envelope "
     "authentication=dkim whitelist=whitelist header_from=joe@example.org";
 
-TEST_CASE("the daemon's line is found in syslog's files, in the journal, and in what it writes to standard error") {
+TEST_CASE("the daemon's line is found in syslog's files, in the journal, and in its standard error") {
   for (const char* start :
        {"Nov 20 10:00:00 mx bloomgate-milter[12]: ", "Nov  2 10:00:00 mx bloomgate-milter: ",
         "2026-11-20T10:00:00.123456+01:00 mx bloomgate-milter[12]: ",

@@ -29,7 +29,7 @@ bool is_read(const std::string& line, std::string_view value) {
   return sample && (sample->answer == value || sample->score == value);
 }
 
-TEST_CASE("each key of the table is read, but for those that are known not to be") {
+TEST_CASE("each key of the table is read, except the keys that are known to be unread") {
   for (const std::string_view name : kLineKeys) {
     INFO(name);
     const LineKey key = *LineKey::find(name);

@@ -27,7 +27,7 @@ TEST_CASE("Postfix logs the Message-ID") {
   CHECK(event->message_id == "<1@ours.example>");
 }
 
-TEST_CASE("both forms of date lead to the same event, also behind a further name of the service") {
+TEST_CASE("both forms of date give the same event, also with a further name of the service") {
   for (const std::string_view date : {kShortDate, kLongDate}) {
     for (const std::string_view agent : {"smtpd", "submission/smtpd"}) {
       const std::string line =

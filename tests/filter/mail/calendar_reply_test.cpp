@@ -156,7 +156,7 @@ TEST_CASE("the text of a calendar says that it answers, however it is encoded") 
   }
 }
 
-TEST_CASE("an answer to an invitation is not found behind the first 64 KiB") {
+TEST_CASE("an answer to an invitation is not found after the first 64 KiB") {
   const std::string begin = part("=_out", "\n");
   const std::string end = part("=_out", kReply);
   const std::size_t last = kCalendarReplyBytes - begin.size() - end.find("REPLY") - 5;

@@ -59,7 +59,7 @@ TEST_CASE("a key is read again from its file, which is for its owner alone") {
   CHECK_THAT(error.what(), Contains("chmod o= "));
 }
 
-TEST_CASE("what is no such file is refused, and nothing of it is shown") {
+TEST_CASE("a file that is not a key is refused, and the message shows nothing of it") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("learn.key");
   for (const std::string text :

@@ -71,7 +71,7 @@ TEST_CASE("a file that is cut off, or has more, is refused with the place") {
   CHECK(refusal(text + std::string(kSharedRecordBytes, '\0')).code() == ErrorCode::bad_input);
 }
 
-TEST_CASE("each byte that has no meaning is refused where it is not zero") {
+TEST_CASE("each reserved byte is refused if it is not zero") {
   const std::string text = shared_text(header(), records());
   const auto with = [&](std::size_t at, char byte) {
     std::string changed = text;

@@ -116,7 +116,7 @@ TEST_CASE("a page takes as many hashes as fit, and one more would not") {
   CHECK(hashes_in_page(std::span(hashes).first(10), 34) == 10);
 }
 
-TEST_CASE("an entry takes 4.5 bytes where there are 10^9") {
+TEST_CASE("each of 10^9 entries takes 4.5 bytes") {
   const std::vector<KeyHash> hashes = random_hashes(200'000, 4, 0, KeyHash{200'000} * 18'446'744'073);
   const auto pages = cut(hashes, low_bits_for(1'000'000'000));
   CHECK(4096.0 * static_cast<double>(pages.size()) / 200'000 == Approx(4.53).epsilon(0.01));
@@ -192,7 +192,7 @@ bool is_decoded(const LastPage& page, unsigned low_bits) {
   return is_page;
 }
 
-TEST_CASE("a page whose head contradicts its bits is refused, and nothing behind it is read") {
+TEST_CASE("a page whose head contradicts its bits is refused, and nothing after it is read") {
   const LastPage page;
   SECTION("no hash at all") {
     page.set_head(0, 0);
@@ -245,7 +245,7 @@ TEST_CASE("a page whose head contradicts its bits is refused, and nothing behind
   }
 }
 
-TEST_CASE("a page that has a hash twice is refused, wherever it stands and however it is decoded") {
+TEST_CASE("a page that has a hash twice is refused, at every position and by every decoder") {
   const std::vector<KeyHash> hashes = random_hashes(100, 8, 0, KeyHash{100} << 34);
   for (const PageCoding coding : {PageCoding::fastest, PageCoding::one_by_one}) {
     for (std::size_t i = 1; i < hashes.size(); ++i) {

@@ -29,7 +29,7 @@ class System {
   test::TemporaryFolder folder_;
 };
 
-TEST_CASE("without limits what is free is available") {
+TEST_CASE("without limits all free memory is available") {
   CHECK(System().available() == 1000 * kMiB);
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("every piece that a thread makes is written once, unchanged") {
   CHECK(std::ranges::count(written, 1) == static_cast<std::ptrdiff_t>(kCount));
 }
 
-TEST_CASE("a finished piece is written from where it is, without more memory") {
+TEST_CASE("a finished piece is written from its place in memory, without more memory") {
   std::vector<std::byte> made(1000);
   std::atomic<int> written{0};
   WriteBehind disk(0, 0, 2);
@@ -96,7 +96,7 @@ TEST_CASE("after a failed write the caller may release the finished pieces: no t
   CHECK(has_ended);
 }
 
-TEST_CASE("pieces that wait behind a failed write are not written") {
+TEST_CASE("pieces that wait after a failed write are not written") {
   std::atomic<int> written{0};
   std::atomic<bool> both_are_there{false};
   WriteBehind disk(kPieceBytes, 2, 1);

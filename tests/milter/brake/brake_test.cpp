@@ -100,7 +100,7 @@ TEST_CASE("of a sender that sends 10,000 at once, 60 pass") {
   CHECK(fixture.held(60) == 0);
 }
 
-TEST_CASE("for the first weeks nothing is held, and what would have been is counted") {
+TEST_CASE("in the first weeks no message is held, and those that would have been held are counted") {
   Fixture fixture({.observe = days(28)});
   CHECK(fixture.held(1'000) == 0);
   CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::none);
@@ -122,7 +122,7 @@ TEST_CASE("a domain, a list or a signer has no limit before it has a habit") {
   CHECK(fixture.held(20'000, "@example.org", true) >= 5'000);
 }
 
-TEST_CASE("a message that comes again and again is held, and does not hold up its sender") {
+TEST_CASE("a message that arrives again and again is held, and its sender's other messages are not") {
   Fixture fixture;
   CHECK(fixture.held_copies(1'000, "<genuine@example.org>") == 990);
   CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::none);
@@ -136,7 +136,7 @@ TEST_CASE("recipients who are too many to be known count as different ones") {
   CHECK(fixture.brake().count({.sender = kJoe, .has_too_many_recipients = true}) == Hold::burst);
 }
 
-TEST_CASE("habits that were not learned while it was off are learned first") {
+TEST_CASE("habits that were not learned while the brake was off are learned first") {
   Fixture fixture({.observe = days(28)});
   fixture.pass(30 * 24h);
   CHECK_FALSE(fixture.brake().status().observes_until);
@@ -145,7 +145,7 @@ TEST_CASE("habits that were not learned while it was off are learned first") {
   CHECK(fixture.brake().status().observes_until);
 }
 
-TEST_CASE("messages without a Message-ID are no copies of one another") {
+TEST_CASE("messages without a Message-ID are not copies of one another") {
   Fixture fixture;
   CHECK(fixture.held_copies(60, "") == 0);
 }
@@ -166,7 +166,7 @@ TEST_CASE("what a sender has sent, and its habit, outlive the daemon") {
   CHECK(fixture.log() == "");
 }
 
-TEST_CASE("a damaged file stays as it is, and each sender is held to the floor") {
+TEST_CASE("a damaged file stays unchanged, and each sender is held to the floor") {
   Fixture fixture({.observe = days(28)});
   fixture.end();
   std::ofstream(fixture.path()) << "something else, which is longer than the header of a file";
@@ -181,7 +181,7 @@ TEST_CASE("a damaged file stays as it is, and each sender is held to the floor")
   CHECK(fixture.log().find("remove '" + fixture.path() + "' to observe anew") != std::string::npos);
 }
 
-TEST_CASE("a file that cannot be written is told, and it works without") {
+TEST_CASE("an unwritable file is reported, and the brake works without it") {
   Fixture fixture;
   fixture.end();
   std::filesystem::remove_all(fixture.folder().path());
@@ -191,7 +191,7 @@ TEST_CASE("a file that cannot be written is told, and it works without") {
   CHECK(fixture.log().find("warning burst-file: ") != std::string::npos);
 }
 
-TEST_CASE("without a limit nothing is counted, and another limit holds from the next message on") {
+TEST_CASE("without a limit nothing is counted, and a new limit applies from the next message on") {
   Fixture fixture({.floor = {.messages = 0}, .observe = days(0)});
   CHECK_FALSE(fixture.brake().is_on());
   CHECK(fixture.held(1'000) == 0);
@@ -232,7 +232,7 @@ TEST_CASE("a sender whose proven mail is spam is suspended for a day, also after
         "clear ends it\n");
 }
 
-TEST_CASE("where a domain lists a sender, its address is suspended first, and the domain with the third address") {
+TEST_CASE("if a domain entry lists a sender, the address is suspended first, and the domain with the third address") {
   Fixture fixture;
   for (const char* const name : {"a", "b", "c"}) {
     const std::string address = std::string(name) + "@example.org";
@@ -243,7 +243,7 @@ TEST_CASE("where a domain lists a sender, its address is suspended first, and th
   CHECK(becomes(fixture, Hold::suspended, {.sender = "@example.org", .address = "d@example.org"}));
 }
 
-TEST_CASE("what a person or another daemon writes to the file holds within a second") {
+TEST_CASE("a change to the file by a person or another daemon takes effect within a second") {
   Fixture fixture;
   const std::string file = fixture.folder().file("suspended");
   const auto edit = [&](auto change) { edit_suspensions(file, std::chrono::sys_seconds(0s), change); };
@@ -253,7 +253,7 @@ TEST_CASE("what a person or another daemon writes to the file holds within a sec
   CHECK(becomes(fixture, Hold::none, {.sender = kJoe}));
 }
 
-TEST_CASE("with a damaged file of suspensions those in memory hold, and new ones, too") {
+TEST_CASE("with a damaged file, suspensions in memory stay valid, and new ones are made") {
   Fixture fixture;
   tell_spam(fixture, {.sender = std::string(kJoe)});
   REQUIRE(becomes(fixture, Hold::suspended, {.sender = kJoe}));
@@ -265,7 +265,7 @@ TEST_CASE("with a damaged file of suspensions those in memory hold, and new ones
   CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::suspended);
 }
 
-TEST_CASE("where senders are not suspended, the file does not count") {
+TEST_CASE("if suspending is off, the file is ignored") {
   Fixture fixture;
   tell_spam(fixture, {.sender = std::string(kJoe)});
   REQUIRE(becomes(fixture, Hold::suspended, {.sender = kJoe}));
@@ -291,7 +291,7 @@ TEST_CASE("sessions count at once, and lose no message") {
   CHECK(held == 400);
 }
 
-TEST_CASE("what a user has suspended is held where that user is among the recipients") {
+TEST_CASE("mail of a sender whom a user has suspended is held if that user is a recipient") {
   Fixture fixture;
   edit_suspensions(fixture.folder().file("suspended"), std::chrono::sys_seconds(1s), [](Suspensions& all) {
     all.push_back({.entry = std::string(kJoe), .until = {}, .times = {}, .user = "ann@ours.example"});

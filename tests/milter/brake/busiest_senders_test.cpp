@@ -51,8 +51,7 @@ TEST_CASE("few senders take little memory, and any number at most 256 MiB", "[no
   CHECK(many.size() >= 900'000);
 }
 
-TEST_CASE("where there is no room, the lightest make place, and who comes has sent at least what it has",
-          "[no threads]") {
+TEST_CASE("without room, a new sender replaces the lightest one, and its counts are never too low", "[no threads]") {
   BusiestSenders senders(kSmall);
   send(senders, 0, 200);  // heavy
   for (std::uint64_t sender = 1; sender < 20 * kSmall; ++sender) send(senders, sender, 1);
@@ -62,7 +61,7 @@ TEST_CASE("where there is no room, the lightest make place, and who comes has se
   CHECK(is_over(senders, 777));
 }
 
-TEST_CASE("who sends much each week is not forgotten for the many who send a little today", "[no threads]") {
+TEST_CASE("a sender with much mail each week is not replaced by the many who send a little today", "[no threads]") {
   BusiestSenders senders(kSmall);
   send(senders, 0, 5000);
   const HalfHours later = kNow + kHalfHoursOfWeek;

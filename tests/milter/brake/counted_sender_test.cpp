@@ -30,13 +30,13 @@ TEST_CASE("an address counts for itself, in one spelling, and without a tag") {
   CHECK(counted("joe+news@example.org\n", "<joe+news@example.org>", "a@b.example") == "joe@example.org");
 }
 
-TEST_CASE("who is listed by a domain counts for the domain's entry, which many share") {
+TEST_CASE("a sender that is listed by a domain counts for the domain's entry, which many senders share") {
   CHECK(counted("@corp.example\n", "<ann@corp.example>", "a@b.example") == "@corp.example shared by ann@corp.example");
   CHECK(counted("@.corp.example\n", "<a@b.example>", "ann@mail.corp.example") ==
         "@.corp.example shared by ann@mail.corp.example");
 }
 
-TEST_CASE("where both senders count, it is the From mailbox") {
+TEST_CASE("if both senders count, the counted one is the From mailbox") {
   CHECK(counted("joe@example.org\nann@example.org\n", "<joe@example.org>", "ann@example.org", IdentityRule::both) ==
         "ann@example.org");
 }

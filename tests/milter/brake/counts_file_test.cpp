@@ -32,7 +32,7 @@ bool is_over(const BusiestSenders& senders, KeyHash key) {
   return senders.visit_known(key, [](const SenderCounts& counts) { return counts.is_over(kNow, kRules); });
 }
 
-TEST_CASE("what was written is read again: counts, seed and beginning") {
+TEST_CASE("counts, seed and start time are read as they were written") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("counts");
   BusiestSenders senders;
@@ -51,7 +51,7 @@ TEST_CASE("what was written is read again: counts, seed and beginning") {
   }
 }
 
-TEST_CASE("a file without senders is read, and a file that is not there gives none") {
+TEST_CASE("a file without senders is valid, and a missing file gives no counts") {
   const test::TemporaryFolder folder;
   BusiestSenders senders;
   CHECK_FALSE(read_counts(folder.file("counts"), senders, kNow));
@@ -60,7 +60,7 @@ TEST_CASE("a file without senders is read, and a file that is not there gives no
   CHECK(senders.size() == 0);
 }
 
-TEST_CASE("senders who have sent nothing for long are not written, and those of a later time are not read") {
+TEST_CASE("senders without recent mail are not written, and senders with a future time are not read") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("counts");
   BusiestSenders senders;
@@ -74,7 +74,7 @@ TEST_CASE("senders who have sent nothing for long are not written, and those of 
   CHECK(read.visit_known(2, [](const SenderCounts& counts) { return counts.last(); }) == kNow);
 }
 
-TEST_CASE("each byte of the file that is damaged shows, and nothing of it is taken", "[no threads]") {
+TEST_CASE("damage in any byte of the file is detected, and nothing of the file is used", "[no threads]") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("counts");
   BusiestSenders senders;
@@ -93,7 +93,7 @@ TEST_CASE("each byte of the file that is damaged shows, and nothing of it is tak
   CHECK(read_counts(path, read, kNow));
 }
 
-TEST_CASE("what is no such file is refused with its kind") {
+TEST_CASE("a file of another kind is refused with the right error") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("counts");
   BusiestSenders senders;
@@ -110,7 +110,7 @@ TEST_CASE("what is no such file is refused with its kind") {
   CHECK(code() == ErrorCode::wrong_size);
 }
 
-TEST_CASE("others do not read it") {
+TEST_CASE("other users cannot read the file") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("counts");
   write_counts(path, kOrigin, BusiestSenders(), 0);

@@ -13,7 +13,7 @@ std::uint64_t hash_of(std::uint64_t number, std::uint64_t seed) {
   return hash_key(std::to_string(number), seed);
 }
 
-TEST_CASE("the number of different values is told roughly, and mostly within a quarter", "[no threads]") {
+TEST_CASE("the estimated number of different values is mostly within a quarter of the true one", "[no threads]") {
   for (const unsigned count : {1U, 2U, 5U, 15U, 30U, 60U, 120U, 500U, 3000U, 20'000U, 300'000U}) {
     CAPTURE(count);
     constexpr int kRounds = 40;

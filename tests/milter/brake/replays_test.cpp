@@ -14,7 +14,7 @@ TEST_CASE("copies of a message are counted for an hour and a half since the firs
   CHECK(replays.count(7, 1003) == 2);
 }
 
-TEST_CASE("where there is no room, what is over makes place, or else what has come least") {
+TEST_CASE("without room, a new message replaces one whose hour is over, or else the one with the fewest copies") {
   Replays replays;
   constexpr KeyHash kSameGroup = KeyHash{1} << 32;
   const auto count = [&](KeyHash i, HalfHours now) { return replays.count(1 + i * kSameGroup, now); };

@@ -46,7 +46,7 @@ TEST_CASE("a sender that was calm for an hour and a half may send again") {
   CHECK(within_limits(sender, kStart + 3, 100) == 59);  // one is of the hour before
 }
 
-TEST_CASE("in a day it is ten times what it is in an hour") {
+TEST_CASE("the limit for a day is ten times the limit for an hour") {
   SenderCounts sender(1, kStart);
   int within = 0;
   for (HalfHours hour = 0; hour < 14; ++hour) within += within_limits(sender, kStart + 3 * hour, 60);
@@ -56,7 +56,7 @@ TEST_CASE("in a day it is ten times what it is in an hour") {
   CHECK_FALSE(sender.is_over(kStart + 4 * 16, kRules));
 }
 
-TEST_CASE("messages to more different recipients than the floor has are too many, and to the same ones are not") {
+TEST_CASE("messages to more different recipients than the floor are too many, and those to the same ones are not") {
   SenderCounts sender(1, kStart);
   CHECK_FALSE(sender.count(kStart, recipients(0, 20), kRules));
   for (int i = 0; i < 30; ++i) CHECK_FALSE(sender.count(kStart, recipients(0, 20), kRules));
@@ -81,7 +81,7 @@ TEST_CASE("a habit ends five weeks after it was last seen") {
   CHECK(within_limits(other, kStart + 6 * kWeek, 1000) == 60);
 }
 
-TEST_CASE("what is too much becomes no habit: a sender may send three times as much each week at most") {
+TEST_CASE("excess mail does not become habit: from week to week a sender can at most triple its mail") {
   SenderCounts sender(1, kStart);
   CHECK(within_limits(sender, kStart, 10'000) == 60);
   const int second = within_limits(sender, kStart + kWeek, 10'000);
@@ -90,7 +90,7 @@ TEST_CASE("what is too much becomes no habit: a sender may send three times as m
   CHECK(within_limits(sender, kStart + 2 * kWeek, 10'000) <= 540);
 }
 
-TEST_CASE("what many share has no floor, and no limit before it has a habit") {
+TEST_CASE("a shared key has no floor, and no limit before it has a habit") {
   SenderCounts sender(1, kStart);
   CHECK(within_limits(sender, kStart, 5000, kShared) == 5000);
   CHECK(within_limits(sender, kStart + kWeek, 20'000, kShared) <= 15'000);
@@ -103,7 +103,7 @@ TEST_CASE("a quiet domain with a habit may still send what the floor allows") {
   CHECK(within_limits(sender, kStart + kWeek, 100, kShared) == 60);
 }
 
-TEST_CASE("a clock that is put back stands still") {
+TEST_CASE("after the clock was set back, time stands still") {
   SenderCounts sender(1, kStart);
   within_limits(sender, kStart, 60);
   CHECK(within_limits(sender, kStart - 100, 1) == 0);
@@ -119,7 +119,7 @@ TEST_CASE("copies of one message: a sixth of the floor, or as many as the habit 
   CHECK(sender.most_copies(kStart, {.floor = {.messages = 1, .recipients = 1}}) == 1);
 }
 
-TEST_CASE("who takes another's place has sent what that one had, and has no habit") {
+TEST_CASE("a sender that replaces another one inherits its recent traffic, and has no habit") {
   SenderCounts sender(1, kStart);
   within_limits(sender, kStart, 1000, kObserving);
   sender.become(2, kStart + kWeek);
@@ -129,7 +129,7 @@ TEST_CASE("who takes another's place has sent what that one had, and has no habi
   CHECK(sender.is_over(kStart + kWeek, kRules));
 }
 
-TEST_CASE("a sender weighs what it sent today, or what it usually sends in a day") {
+TEST_CASE("a sender's weight is its mail of today, or its usual mail of a day") {
   SenderCounts newsletter(1, kStart);
   within_limits(newsletter, kStart, 1000, kObserving);
   CHECK(newsletter.weight(kStart) == 1000);

@@ -62,7 +62,7 @@ class Fixture {
   int good_ = 0;
 };
 
-TEST_CASE("one message that is spam suspends who sends little, two who sends much, three who sends very much") {
+TEST_CASE("one spam message suspends a sender with little mail, two one with much, and three one with very much") {
   Fixture fixture;
   struct Case {
     std::uint64_t a_day;
@@ -82,7 +82,7 @@ TEST_CASE("one message that is spam suspends who sends little, two who sends muc
   }
 }
 
-TEST_CASE("what was spam a day ago does not count") {
+TEST_CASE("spam of a day ago does not count") {
   Fixture fixture;
   fixture.take("news@example.org", true, 5'000);
   fixture.now += 24h;
@@ -93,7 +93,7 @@ TEST_CASE("what was spam a day ago does not count") {
   CHECK(fixture.has("news@example.org"));
 }
 
-TEST_CASE("a checker that calls much spam suspends few senders, and the next hour is judged anew") {
+TEST_CASE("a checker that calls much mail spam suspends few senders, and each hour is judged separately") {
   Fixture fixture;
   fixture.take_good_ones();
   for (int i = 0; i < 50; ++i) fixture.take(std::to_string(i) + "@example.org", true);
@@ -110,7 +110,7 @@ TEST_CASE("a checker that calls much spam suspends few senders, and the next hou
   CHECK_THAT(fixture.log(), Contains("the checker calls 5 of the last 20 samples spam, so no sender is suspended"));
 }
 
-TEST_CASE("a suspended domain covers its addresses, and those below it where it is a tree") {
+TEST_CASE("a suspended domain covers its addresses, and a suspended tree also those below it") {
   Fixture fixture;
   fixture.take("@example.org", true);
   fixture.take("@.tree.example", true);
@@ -122,7 +122,7 @@ TEST_CASE("a suspended domain covers its addresses, and those below it where it 
   CHECK_FALSE(fixture.has("@"));
 }
 
-TEST_CASE("addresses of one domain are one sender, to the checker as well") {
+TEST_CASE("addresses of one domain count as one sender, also when the checker is judged") {
   Fixture fixture;
   fixture.take_good_ones();
   for (int i = 0; i < 3; ++i) fixture.take_at_domain(std::to_string(i) + "@example.org", 5'000);
@@ -131,7 +131,7 @@ TEST_CASE("addresses of one domain are one sender, to the checker as well") {
   CHECK_FALSE(fixture.status().is_stopped);
 }
 
-TEST_CASE("a suspension that could not be written holds, and is written with the next one") {
+TEST_CASE("a suspension that could not be written is valid, and is written with the next one") {
   Fixture fixture;
   fixture.spoil_file();
   fixture.take("joe@example.org", true);
@@ -144,7 +144,7 @@ TEST_CASE("a suspension that could not be written holds, and is written with the
   CHECK(fixture.written() == std::vector<std::string>{"joe@example.org", "ann@example.org"});
 }
 
-TEST_CASE("one sender of whom much is spam does not make the checker suspect") {
+TEST_CASE("one sender with much spam does not make the checker suspect") {
   Fixture fixture;
   for (int i = 0; i < 30; ++i) fixture.take("news@example.org", true, 5'000);
   CHECK(fixture.has("news@example.org"));
@@ -152,7 +152,7 @@ TEST_CASE("one sender of whom much is spam does not make the checker suspect") {
   CHECK(fixture.has("joe@example.org"));
 }
 
-TEST_CASE("what the checker says of held mail suspends, and says nothing of the checker") {
+TEST_CASE("verdicts on held mail suspend senders, and do not count against the checker") {
   Fixture fixture;
   fixture.take_good_ones();
   for (int i = 0; i < 9; ++i) fixture.take_held(std::to_string(i) + "@example.org");
@@ -160,7 +160,7 @@ TEST_CASE("what the checker says of held mail suspends, and says nothing of the 
   CHECK_FALSE(fixture.status().is_stopped);
 }
 
-TEST_CASE("in an hour ten senders are suspended, or one in a thousand of those that are counted") {
+TEST_CASE("at most ten senders are suspended in an hour, or one in a thousand of the counted ones") {
   Fixture fixture;
   const std::uint64_t counted = GENERATE(5'000U, 15'000U);
   for (int i = 0; i < 30; ++i) {

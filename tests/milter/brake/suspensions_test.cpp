@@ -32,7 +32,7 @@ TEST_CASE("a sender is suspended for a day, and the second time within a week un
   CHECK(holds(all, kJoe, kNow + 10'000h));
 }
 
-TEST_CASE("what was longer ago than a week does not count") {
+TEST_CASE("a suspension that is more than a week old does not count") {
   Suspensions all;
   suspend(all, kJoe, "", kNow);
   suspend(all, kJoe, "", kNow + 7 * 24h);
@@ -50,7 +50,7 @@ TEST_CASE("three addresses of a domain that are suspended at once suspend the en
   CHECK(suspend(all, "d@example.org", "@ample.org", kNow).size() == 1);
 }
 
-TEST_CASE("what is written to the file is read again, and what holds no more and is a week old goes") {
+TEST_CASE("suspensions are read as they were written, and expired ones are removed after a week") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("suspended");
   CHECK(read_suspensions(path).empty());
@@ -74,7 +74,7 @@ TEST_CASE("what is written to the file is read again, and what holds no more and
   CHECK(all[1].entry == "new@example.org");
 }
 
-TEST_CASE("a line that is no suspension is named, and the file stays as it is") {
+TEST_CASE("an invalid line is reported with its number, and the file stays unchanged") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("suspended");
   const std::string line = GENERATE("joe@example.org", "joe@example.org\t", "joe@example.org\tnever\t",
@@ -94,7 +94,7 @@ TEST_CASE("a file that cannot be read is an error, and not an empty one") {
   CHECK_THROWS_AS(edit_suspensions(folder.file("none/suspended"), kNow, [](Suspensions&) {}), BloomgateError);
 }
 
-TEST_CASE("edits at once lose nothing") {
+TEST_CASE("concurrent edits lose nothing") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("suspended");
   test::at_once(4, [&](int thread) {
@@ -113,7 +113,7 @@ bool holds_for(const Suspensions& all, std::string_view entry, std::string_view 
   return found != nullptr && found->holds(now);
 }
 
-TEST_CASE("for a user alone a sender is suspended as for all, and for no other user") {
+TEST_CASE("a sender suspended for one user is suspended as usual, but for no other user") {
   Suspensions all;
   CHECK(suspend_for_user(all, kJoe, kAnn, kNow) == SuspendedForUser::now);
   CHECK(suspend_for_user(all, kJoe, kAnn, kNow + 1h) == SuspendedForUser::before);
@@ -126,7 +126,7 @@ TEST_CASE("for a user alone a sender is suspended as for all, and for no other u
   CHECK(shown_name(kJoe, kAnn) == "joe@example.org > ann@ours.example");
 }
 
-TEST_CASE("senders whom users have suspended are no addresses of a domain that is suspended for all") {
+TEST_CASE("senders whom users have suspended do not count towards the suspension of their domain") {
   Suspensions all;
   for (const char* const sender : {"a@example.org", "b@example.org", "c@example.org"}) {
     suspend_for_user(all, sender, kAnn, kNow);
@@ -147,7 +147,7 @@ TEST_CASE("any entry and any user are read as they were written") {
   CHECK(all.size() == 24);
 }
 
-TEST_CASE("of a user with ever more senders the oldest make room, and those until a person clears them last") {
+TEST_CASE("a user's oldest suspensions make room for new ones, and those without an end are the last to go") {
   Suspensions all;
   suspend(all, kJoe, "", kNow);
   suspend_for_user(all, kJoe, "pam@ours.example", kNow);
@@ -169,7 +169,7 @@ TEST_CASE("of a user with ever more senders the oldest make room, and those unti
   CHECK(holds_for(all, sender(1), kAnn, kNow));
 }
 
-TEST_CASE("where all users have as much as there is room for, no user takes the place of another") {
+TEST_CASE("if the file is full, no user's suspension replaces that of another user") {
   Suspensions all;
   for (std::size_t i = 0; i < kMostOfUsers; ++i) {
     all.push_back({.entry = kJoe, .until = {}, .times = {kNow}, .user = "u" + std::to_string(i) + "@ours.example"});

@@ -11,7 +11,7 @@
 namespace bloomgate::test {
 namespace {
 
-TEST_CASE("an exact list is loaded again after any change of its file") {
+TEST_CASE("an exact list is reloaded after any change of its file") {
   Watched s("joe@example.org\n");
   CHECK(s.revoked("<joe@example.org>"));
   SECTION("written anew in place") {
@@ -156,7 +156,7 @@ TEST_CASE("a list that had entries and is now empty gets a warning") {
   CHECK_THAT(s.log.text(), !Contains("had 0 entries"));  // as the other list had before
 }
 
-TEST_CASE("without the folder of revoked entries no message is delivered, and a new folder in its place is watched") {
+TEST_CASE("without the folder of revoked entries no message is delivered, and a new folder at its path is watched") {
   Watched s("ann@example.org\n");
   const std::string inner = s.folder.file("inner");
   std::filesystem::create_directory(inner);
@@ -189,14 +189,14 @@ TEST_CASE("a file behind a link is watched") {
   Watched::await([&] { return s.revoked("<eve@example.org>"); });
 }
 
-TEST_CASE("a bad line is logged with its place, and the rest is used") {
+TEST_CASE("an invalid line is logged with its number, and the rest is used") {
   Watched s("joe@example.org\nno address\n");
   CHECK(s.revoked("<joe@example.org>"));
   CHECK_THAT(s.log.text(), Contains("warning: " + s.path + ":2: ") && !Contains("more lines"));
   CHECK(s.slot.get()->parts().revoked.left_out == 1);
 }
 
-TEST_CASE("the first of many bad lines are logged, and the number of the others") {
+TEST_CASE("of many invalid lines, the first are logged, with the number of the others") {
   std::string content = "joe@example.org\n";
   for (std::size_t i = 0; i < ExactListReading::kMostBadLines + 3; ++i) content += "no address\n";
   Watched s(content);

@@ -187,7 +187,7 @@ TEST_CASE_METHOD(Trusting, "a number that cannot be kept is told, and the whitel
   CHECK_THAT(log.text(), Contains("taken-manifests: ") && Contains("after a restart an older state"));
 }
 
-TEST_CASE_METHOD(Trusting, "a whitelist that becomes too old while it is in use lists nobody from then on") {
+TEST_CASE_METHOD(Trusting, "a whitelist that becomes too old while it is in use lists no sender from then on") {
   WhitelistSource& source = sources.whitelists.front();
   source.overdue_for = std::chrono::days(1);
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());

@@ -284,7 +284,7 @@ TEST_CASE_METHOD(
   CHECK_THAT(log.text(), Contains("error: reload refused: ") && Contains(file.path()));
 }
 
-TEST_CASE("a whitelist that was missing at the start is used as soon as it is there") {
+TEST_CASE("a whitelist that was missing at the start is used as soon as it exists") {
   const TemporaryFolder place{SilentWriter::quiet_place()};
   Waiting s(place.file("inner/whitelist.bloom"));
   CHECK(s.reason("<joe@example.org>") == Reason::no_whitelist);

@@ -10,7 +10,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("posted events are taken together, and once") {
+TEST_CASE("posted events are returned together, and only once") {
   Wakeup wakeup;
   wakeup.post(Wakeup::kReload);
   wakeup.post(Wakeup::kReload);

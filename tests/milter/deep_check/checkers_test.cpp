@@ -111,7 +111,7 @@ TEST_CASE("servers that hang take together at most the message's time") {
   CHECK(third.connections() == 1);
 }
 
-TEST_CASE("the time for a message is that of the option") {
+TEST_CASE("the time for a message is the configured one") {
   LoopbackServer silent(hangs());
   constexpr auto kTime = 3s;
   Checkers check(options({silent.spamd()}, kTime));

@@ -80,7 +80,7 @@ TEST_CASE("rspamd gets the envelope in fields of the request, and the message un
   CHECK_THAT(request, !Contains("Expect") && !Contains("Content-Type"));
 }
 
-TEST_CASE("the envelope cannot break out of a field of the request, and unknown values are left out") {
+TEST_CASE("the envelope cannot break out of a field of the request, and unknown values are omitted") {
   std::string request;
   LoopbackServer server(keeps_request(request, rspamd_says("no action", 0)));
   Envelope envelope = usual();
@@ -174,7 +174,7 @@ TEST_CASE_METHOD(
   CHECK(refused.receive_all(100) == "refused");
 }
 
-TEST_CASE("a server that reads nothing is given up in time, and one that resets the connection has not answered") {
+TEST_CASE("a server that reads nothing is abandoned in time, and one that resets the connection has not answered") {
   const std::string large(20'000'000, 'x');
   const LoopbackServer silent(hangs());
   CHECK_THROWS_WITH(ask_spamd(silent.spamd(), usual(), message_of(large), std::chrono::steady_clock::now() + 200ms),
@@ -241,7 +241,7 @@ TEST_CASE("an answer may be as long as the bound, and not a byte longer") {
   CHECK_THROWS_WITH(spamd_takes(kMaxSpamdReplyBytes + 1), Contains("longer than"));
 }
 
-TEST_CASE("an answer that comes in pieces is put together") {
+TEST_CASE("an answer that arrives in pieces is joined") {
   const auto in_pieces = [](std::string reply) {
     return [reply = std::move(reply)](LoopbackServer::Client& client) {
       client.request();
@@ -265,7 +265,7 @@ TEST_CASE("a server that is asked over IPv6 answers") {
   CHECK(ask_spamd(spamd.spamd(), usual(), message_of(kText), soon()).score == 9);
 }
 
-TEST_CASE("a name of a server is looked up in the family that is asked for") {
+TEST_CASE("a server's name is looked up in the requested address family") {
   const LoopbackServer server(answers(spamd_says(true, 9)));
   DeepCheckServer asked = server.spamd();
   asked.address.host = "localhost";

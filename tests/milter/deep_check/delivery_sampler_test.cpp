@@ -213,7 +213,7 @@ TEST_CASE_METHOD(InFolder, "a sample without room in number, memory or on the di
   CHECK(s.asked().size() == fits + 2);
 }
 
-TEST_CASE("a sample that is larger than all room waits alone") {
+TEST_CASE("a sample that is larger than the queue waits alone") {
   Sampling s({.messages = 16, .memory_bytes = 10, .text_bytes = 10});
   s.hold();
   s.sampler->offer(sample("joe@example.org"));

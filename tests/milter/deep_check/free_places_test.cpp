@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
-TEST_CASE("as many slots are lent as there are, and none twice") {
+TEST_CASE("all slots are given out, and none twice") {
   FreePlaces places(2);
   const FreePlaces::Place one = places.take(Clock::now());
   CHECK(one);

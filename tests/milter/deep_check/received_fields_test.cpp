@@ -43,7 +43,7 @@ TEST_CASE("a login, a client without a name and unknown values are written") {
   CHECK(received_fields(envelope, kTime) == "Return-Path: <>\r\n");
 }
 
-TEST_CASE("values from the client cannot pass for another part of the fields") {
+TEST_CASE("values from the client cannot look like another part of the fields") {
   struct Case {
     const char* helo;
     const char* want;

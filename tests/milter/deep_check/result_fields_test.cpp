@@ -43,7 +43,7 @@ TEST_CASE("rspamd's result has the form of its own milter") {
              StartsWith("default: True [7.25 / 15.00]; "));
 }
 
-TEST_CASE("the flag is there for spam only") {
+TEST_CASE("only spam gets the flag") {
   const auto is_flagged = [](DeepVerdict verdict) {
     const Fields fields = result_fields(rspamd_result(verdict, "whatever"));
     return std::ranges::count(fields, ResultField{"X-Spam-Flag", "YES"}) == 1;

@@ -109,7 +109,7 @@ TEST_CASE("an invalid answer of rspamd is refused with a reason") {
   }
 }
 
-TEST_CASE("an answer has at most 16 levels and 20 options for each symbol, and unknown kinds are passed over") {
+TEST_CASE("an answer has at most 16 levels and 20 options for each symbol, and unknown kinds are ignored") {
   const auto nested = [](std::size_t depth) {
     return reply_with("reject", 1, R"(,"a":)" + std::string(depth, '[') + std::string(depth, ']'));
   };
@@ -146,7 +146,7 @@ TEST_CASE("the error about an unreadable answer is short") {
   }
 }
 
-TEST_CASE("texts of an answer are cut off and cleaned, and members of another kind are passed over") {
+TEST_CASE("texts of an answer are cut off and cleaned, and members of another kind are ignored") {
   const DeepResult result = parse_rspamd_reply(R"({"score":1,"action":"no\naction",
     "symbols":{"A,B; X-Evil":{"score":"1","options":["a]; FAKE(-9.00)[b","c\r\nd",7]},"":{"score":1},"C":3},
     "messages":{"smtp_message":"Go\r\naway \u00e9 %s"}})");

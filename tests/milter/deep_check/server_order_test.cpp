@@ -55,7 +55,7 @@ TEST_CASE("the only server is always tried") {
   CHECK(order.next(kStart) == Order{0});
 }
 
-TEST_CASE("every message gets each server once while others tell of answers and failures") {
+TEST_CASE("every message gets each server once while others report answers and failures") {
   ServerOrder order(4);
   std::atomic<int> wrong = 0;
   test::at_once(4, [&](int thread) {

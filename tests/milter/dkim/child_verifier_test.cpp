@@ -146,7 +146,7 @@ TEST_CASE("if a hanging child does not read a body, the wait ends, and the hook 
   CHECK(verifier.waits() > 0);
 }
 
-TEST_CASE("the child tells which keys it has looked up, and that the name servers fail, until it ends") {
+TEST_CASE("the child reports which keys it has looked up, and that the name servers fail, until it ends") {
   const test::SignedMessage message = test::sign(kHeader, kBody);
   WithChild verifier;
   CHECK(outcome(*verifier, message.header, message.body) == "pass");

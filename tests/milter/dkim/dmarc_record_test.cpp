@@ -85,7 +85,7 @@ TEST_CASE("an invalid value of one tag of a DMARC record does not change the oth
   CHECK(read_dmarc_record("v=DMARC1; psd=n; adkim=x") == DmarcRecord{Adkim::strict, Psd::no});
 }
 
-TEST_CASE("a text whose first tag is not the version of DMARC is no DMARC record") {
+TEST_CASE("a text whose first tag is not the version of DMARC is not a DMARC record") {
   for (const std::string_view text :
        {"", ";", "v=spf1 -all", "v=DKIM1; p=", "v=", "v=DMAR", "adkim=s", "adkim=s; v=DMARC1", "x=1; v=DMARC1; adkim=s",
         "DMARC1; adkim=s", "google-site-verification=v=DMARC1"}) {

@@ -21,7 +21,7 @@ std::string outcome(const std::string& record, std::string_view algorithm = "rsa
   return std::string(signature_outcome_name(read_key_record(record, algorithm).outcome));
 }
 
-TEST_CASE("what a key's record says of the key decides whether a signature by it counts") {
+TEST_CASE("the statements of a key's record decide whether a signature by the key counts") {
   struct Case {
     std::string record;
     std::string_view want;
@@ -70,7 +70,7 @@ TEST_CASE("an RSA key in the form of PKCS 1 gets the form that the library knows
   CHECK(read_key_record("p=" + key, "rsa-sha256").record == "p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A" + key);
 }
 
-TEST_CASE("everything else about a key is left as it is") {
+TEST_CASE("everything else about a key stays unchanged") {
   for (const std::string& key :
        {kInfo, std::string("x"), std::string("QUJD"), std::string("MAA="), std::string("MIL//wIB"), std::string("MIA="),
         std::string("MIMAAAQCAQEA"), kPkcs1.substr(4), kPkcs1.substr(0, 40), kPkcs1 + "AAAA"}) {

@@ -188,7 +188,7 @@ TEST_CASE("a signer above the domain or beside it counts if both walks end in on
   }
 }
 
-TEST_CASE("a signer below the domain is of another organisation if a record says so") {
+TEST_CASE("a signer below the domain belongs to another organisation if a record says so") {
   CHECK(told({dmarc(kChild, kRelaxed), dmarc(kSender, kRelaxed)}) == "pass");
   CHECK(told({dmarc(kChild, kOwn), dmarc(kSender, kRelaxed)}) == "other-domain-not-allowed");
   CHECK(told({dmarc(kSender, kSuffix)}) == "other-domain-not-allowed");
@@ -206,7 +206,7 @@ TEST_CASE("a domain that is its own organisational domain has one record") {
   CHECK(outcome({no_dmarc("example.org")}) == SignatureOutcome::pass);
 }
 
-TEST_CASE("no owner has a say where no signature of another domain decides") {
+TEST_CASE("no owner is asked if no signature of another domain matters") {
   const std::vector<std::string> strict = {dmarc(kSender, kStrict), dmarc("example.org", kStrict)};
   const auto rules = [&](const Signed& how) { return found(strict, how).owner_rules; };
   CHECK(rules({.signers = {kChild}}) == std::vector<OwnerRule>{{std::string(kSender), std::string(kChild),
@@ -223,7 +223,7 @@ TEST_CASE("no owner has a say where no signature of another domain decides") {
   CHECK(told(strict, {.signers = {kChild}, .body = "Hullo.\r\n"}) == "body-changed");
 }
 
-TEST_CASE("each of two senders has a rule of its own owner") {
+TEST_CASE("each of two senders has its own owner's rule") {
   const std::vector<std::string> records = {dmarc("a.example.org", kStrict), dmarc("b.example.org", kRelaxed),
                                             dmarc("example.org", kRelaxed)};
   const Signatures signatures =
@@ -235,7 +235,7 @@ TEST_CASE("each of two senders has a rule of its own owner") {
   CHECK(signatures.pass_for("b.example.org", Alignment::relaxed));
 }
 
-TEST_CASE("each of two signers has a rule of its own for the domain") {
+TEST_CASE("each of two signers has its own rule for the domain") {
   const Signatures signatures = found({dmarc("example.org", kRelaxed), dmarc("own.example.org", kOwn)},
                                       {.signers = {"own.example.org", "news.example.org"}});
   const std::string domain(kSender);

@@ -150,7 +150,7 @@ TEST_CASE("a field that a signature leaves open is named by the outcome") {
         "field-added-cc");
 }
 
-TEST_CASE("what has to hold of the body is found in the header") {
+TEST_CASE("the conditions on the body are derived from the header") {
   const std::vector<std::string> fields = {
       "From: joe@example.org", "MIME-Version: 1.0", "Content-Type: multipart/mixed; boundary=b",
       "Content-Transfer-Encoding: quoted-printable", "DKIM-Signature: " + with("h", "from:mime-version")};
@@ -162,7 +162,7 @@ TEST_CASE("what has to hold of the body is found in the header") {
   CHECK(choice.encoding == BodyEncoding::quoted_printable);
 }
 
-TEST_CASE("a signature that is older than the limit does not count, nor one of which nobody knows the time") {
+TEST_CASE("a signature that is older than the limit does not count, nor one without a known time") {
   using namespace std::chrono_literals;
   const auto at = [](std::chrono::sys_seconds time) { return std::to_string(time.time_since_epoch().count()); };
   const auto outcome = [](const std::string& signature, const std::string& date, const VerifyRules& rules = {}) {
@@ -196,7 +196,7 @@ TEST_CASE("at most four signatures of aligned domains are verified, whatever oth
   CHECK(choice.candidates[3].signature.selector == "s3");
 }
 
-TEST_CASE("a signature that covers other signatures needs them, unless there are many") {
+TEST_CASE("if a signature covers other signatures, the verifier gets them, unless there are many") {
   std::vector<std::string> fields = {"From: joe@example.org", "DKIM-Signature: " + with("h", "from:dkim-signature")};
   CHECK(chosen(fields).needs_other_signatures);
   for (int i = 0; i < 15; ++i) fields.push_back("DKIM-Signature: " + with("d", "other.example"));
@@ -205,7 +205,7 @@ TEST_CASE("a signature that covers other signatures needs them, unless there are
   CHECK_FALSE(chosen(fields).needs_other_signatures);
 }
 
-TEST_CASE("which domains may sign is the rule of alignment") {
+TEST_CASE("the alignment rule decides which domains may sign") {
   const VerifyRules strict = {.alignment = Alignment::strict};
   const VerifyRules relaxed = {.alignment = Alignment::relaxed};
   const std::string below = with("d", "news.example.org");
@@ -215,7 +215,7 @@ TEST_CASE("which domains may sign is the rule of alignment") {
   for (const VerifyRules& rules : {VerifyRules{}, strict, relaxed}) CHECK(chosen(kGood, rules).candidates.size() == 1);
 }
 
-TEST_CASE("of a signer that an entry names only its own signature is verified") {
+TEST_CASE("for a signer that an entry names, only that signer's own signature is verified") {
   const std::vector<std::string> fields = {"From: joe@example.org", "DKIM-Signature: " + with("d", "esp.example"),
                                            "DKIM-Signature: " + with("d", "x.esp.example")};
   const std::vector<std::string_view> header(fields.begin(), fields.end());
@@ -229,7 +229,7 @@ TEST_CASE("of a signer that an entry names only its own signature is verified") 
   }
 }
 
-TEST_CASE("a verifier may speak only of the signatures of a message, and of what wanted owners say of their domains") {
+TEST_CASE("a verifier's result may contain only signatures of the message, and owners' rules for wanted domains") {
   std::string weak_text = with("a", "rsa-sha1");
   weak_text.replace(weak_text.find("example.org"), std::string("example.org").size(), "old.example.org");
   const SignatureChoice choice =

@@ -86,7 +86,7 @@ std::string row(const Software& software) {
          told(outcome(software, software.fields, strict), ".") + "\n";
 }
 
-TEST_CASE("the manual says what becomes of an ordinary message of common signing software") {
+TEST_CASE("the manual gives the outcome of an ordinary message for each common signing program") {
   const std::string page = test::read_file(test::source_folder() + "/config/bloomgate-milter.conf.5");
   std::string wanted;
   for (const Software& software : kSoftware) wanted += row(software);
@@ -97,7 +97,7 @@ TEST_CASE("the manual says what becomes of an ordinary message of common signing
 }
 
 // If a signature covers a field that is not there, the field changes what the signature is of.
-TEST_CASE("to an ordinary message nobody can add a field that readers show") {
+TEST_CASE("no attacker can add a visible field to an ordinary message") {
   for (const Software& software : kSoftware) {
     for (const auto field : {WatchedField::subject, WatchedField::reply_to, WatchedField::sender}) {
       const std::string name(field_name(field));

@@ -38,7 +38,7 @@ std::string_view organization(std::string_view domain, const std::string& record
   return found.organization;
 }
 
-TEST_CASE("a walk asks for the domain and all above it, and from more than eight labels on skips to seven") {
+TEST_CASE("a walk queries the domain and all above it, and with more than eight labels skips to seven") {
   CHECK(walk_names("example.org") == Names{"example.org", "org"});
   CHECK(walk_names("org") == Names{"org"});
   CHECK(walk_names("").empty());
@@ -146,7 +146,7 @@ TEST_CASE("the domain's own record says who may sign, or that of its organisatio
   }
 }
 
-TEST_CASE("a walk ends at psd=n and psd=y, and at a name whose record is not known") {
+TEST_CASE("a walk ends at psd=n and psd=y, and at a name whose record is unknown") {
   const auto asked = [](const std::string& records) {
     Names names;
     walk("a.mail.example.com", records, &names);
@@ -161,7 +161,7 @@ TEST_CASE("a walk ends at psd=n and psd=y, and at a name whose record is not kno
   CHECK(asked("mail.example.com v=DMARC1; psd=x") == 2);
 }
 
-TEST_CASE("if a record that matters is not known, nothing is known of the organisation") {
+TEST_CASE("if a relevant record is unknown, so is the organisation") {
   CHECK(walk("a.mail.example.com", "a.mail.example.com, com !").fault == Outcome::name_timeout);
   CHECK(walk("mail.example.com", "mail.example.com v=DMARC1; psd=x").fault == Outcome::other_domain_not_allowed);
   CHECK(walk("mail.example.com", "example.com v=DMARC1; p=none; p=none").fault == Outcome::other_domain_not_allowed);

@@ -63,7 +63,7 @@ TEST_CASE("a message that was changed on the way does not pass") {
   CHECK(outcome(*verifier, kHeader, kBody) == "no-signature");
 }
 
-TEST_CASE("fields about the body that are not signed have to fit it") {
+TEST_CASE("unsigned fields about the body must match the body") {
   InProcess verifier;
   const auto outcome_with = [&](const std::string& body, const std::string& unsigned_field) {
     std::vector<std::string> header = kHeader;
@@ -80,7 +80,7 @@ TEST_CASE("fields about the body that are not signed have to fit it") {
   CHECK(outcome_with(parts, "Content-Transfer-Encoding: base64") == "field-added-content-transfer-encoding");
 }
 
-TEST_CASE("each fault of a key has its own word") {
+TEST_CASE("each fault of a key has its own outcome") {
   const std::string name = "s1._domainkey.example.org";
   const std::string key(test::kKeyRecord);
   const std::string text = key.substr(key.find('"') + 1, key.rfind('"') - key.find('"') - 1);

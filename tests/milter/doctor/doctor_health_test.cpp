@@ -15,7 +15,7 @@ std::vector<DoctorFinding> findings_of(const std::string& text, std::vector<Doct
   return findings;
 }
 
-TEST_CASE("each finding of the daemon is one of the doctor, but for those that it has itself") {
+TEST_CASE("the doctor shows each finding of the daemon, except those that it has found itself") {
   const std::string text =
       R"([{"rule": "reload-refused", "severity": "ticket", "what": "it was refused", "how": "reload"},
           {"rule": "mode-observe", "severity": "notice", "what": "no message is marked", "how": "enforce"}])";
@@ -32,7 +32,7 @@ TEST_CASE("each finding of the daemon is one of the doctor, but for those that i
   CHECK(others[1].subject == "reload-refused");
 }
 
-TEST_CASE("a daemon that has found nothing is well") {
+TEST_CASE("a daemon without findings counts as healthy") {
   const auto findings = findings_of("[]\n");
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].level == Level::ok);
@@ -51,7 +51,7 @@ TEST_CASE("an answer that is not the daemon's is reported as such") {
   }
 }
 
-TEST_CASE("without an address nothing is asked, which is told, and an address without a server is reported") {
+TEST_CASE("without an address no daemon is asked, which is reported, and so is an address without a server") {
   DaemonOptions options = {};
   std::vector<DoctorFinding> findings;
   examine_daemons_findings(options, findings);

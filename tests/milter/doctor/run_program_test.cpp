@@ -19,7 +19,7 @@ TEST_CASE("a program's output and exit status are returned") {
   CHECK_FALSE(run_program({"/nonexistent/program"}).started);
 }
 
-TEST_CASE("the first part of a very long output is kept, and the end of the program is waited for") {
+TEST_CASE("the first part of a very long output is kept, and the call waits for the program to end") {
   const ProgramResult result = run_program({"sh", "-c", "head -c 5000000 /dev/zero; exit 4"});
   CHECK(result.status == 4);
   CHECK(result.output.size() >= std::size_t{1} << 20);

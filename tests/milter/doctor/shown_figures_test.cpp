@@ -8,7 +8,7 @@
 namespace bloomgate::test {
 namespace {
 
-TEST_CASE("figures are read with their labels, and other lines are left out") {
+TEST_CASE("figures are read with their labels, and other lines are ignored") {
   const ShownFigures figures(
       "# HELP bloomgate_hits_total Hits.\n# TYPE bloomgate_hits_total counter\n"
       "bloomgate_hits_total 12\n"
@@ -40,7 +40,7 @@ TEST_CASE("the number and size of the figures that are kept are bounded") {
   CHECK(ShownFigures(many).all("same").size() == ShownFigures::kMostFigures);
 }
 
-TEST_CASE("the value of a label is found at any place") {
+TEST_CASE("the value of a label is found at any position") {
   CHECK(label_value("whitelist=\"w\",answer=\"yes\"", "whitelist") == "w");
   CHECK(label_value("whitelist=\"w\",answer=\"yes\"", "answer") == "yes");
   CHECK(label_value("whitelist=\"w\"", "list").empty());

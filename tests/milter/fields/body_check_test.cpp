@@ -40,7 +40,7 @@ TEST_CASE("a boundary that opens and closes the body is its writer's own") {
   CHECK(is_enclosed("Hello.\r\n", BodyKind::text));
 }
 
-TEST_CASE("a boundary that somebody else may have chosen does not enclose the body") {
+TEST_CASE("a boundary that an attacker may have chosen does not enclose the body") {
   CHECK_FALSE(is_enclosed(""));
   CHECK_FALSE(is_enclosed("Hello.\r\n--b\r\n\r\nPay.\r\n--b--\r\n"));
   CHECK_FALSE(is_enclosed("--a\r\n\r\nHello.\r\n--b\r\n\r\nPay.\r\n--b--\r\n--a--\r\n"));
@@ -76,7 +76,7 @@ TEST_CASE("a body is in quoted-printable if digits or a line end follow each equ
   CHECK_FALSE(is_encoded(encoding, "end =4"));
 }
 
-TEST_CASE("a body is in base64 if it is nothing else") {
+TEST_CASE("a body is in base64 if it has no other bytes") {
   const auto encoding = BodyEncoding::base64;
   CHECK(is_encoded(encoding, "SGVsbG8u\r\n"));
   CHECK(is_encoded(encoding, "SGVs\r\nbG8=\r\n"));

@@ -91,7 +91,7 @@ TEST_CASE("a signature that leaves open what a reader sees is no evidence") {
 }
 
 // Signatures of a bank, of which the open ones leave the Subject to an attacker, and what a verifier says of them.
-TEST_CASE("a result is about each signature that it can mean, and all of these have to leave nothing open") {
+TEST_CASE("a result is about each signature that it can mean, and none of these may leave anything open") {
   constexpr std::chrono::sys_seconds kNow(std::chrono::seconds(1'000'000'000));
   constexpr auto kCovers = "h=from:subject; t=1000000000; ";
   constexpr auto kOpen = "h=from; t=1000000000; ";
@@ -272,7 +272,7 @@ TEST_CASE("a signature is evidence for one domain, and for none if it has a tag 
   }
 }
 
-TEST_CASE("a message with signatures of very many tags takes little memory, and gives it back") {
+TEST_CASE("a message with signatures of very many tags takes little memory, and releases it") {
   std::string tags = "d=";
   tags.append(200, 'a').insert(2 + 60, ".").insert(2 + 120, ".").insert(2 + 180, ".");
   tags += ".example";

@@ -244,7 +244,7 @@ TEST_CASE("a From field in which readers may see different mailboxes gives none"
   }
 }
 
-TEST_CASE("a quoted name with an at sign gives no mailbox if it was folded inside of its quotes") {
+TEST_CASE("a quoted name with an at sign gives no mailbox if it was folded inside its quotes") {
   for (const char* const end : {"\r\n ", "\n ", "\r\n\t"}) {
     const std::string fold = end;
     CHECK(parse("\"joe@bank.example" + fold + "x\" <joe@example.org>").kind == kMalformed);
@@ -288,7 +288,7 @@ TEST_CASE("a From field is read up to a bound") {
 }
 
 // A field with a comment is always read by both readers, and one of the usual form by ours alone.
-TEST_CASE("a From field of the usual form is from the same mailbox as with a comment behind it") {
+TEST_CASE("a From field of the usual form has the same mailbox as with a comment after it") {
   constexpr std::string_view kPieces[] = {"joe", "J.", "Doe", "j-d", "e_1", "a+b", "7",  " ", " ", ".", "..",
                                           "-",   "_",  "+",   ",",   "'",   "\"",  "\"", "<", ">", "@", "example.org"};
   std::mt19937 random(20261126);

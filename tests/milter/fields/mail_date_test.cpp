@@ -12,7 +12,7 @@ long long seconds(std::string_view value) {
   return date ? date->time_since_epoch().count() : -1;
 }
 
-TEST_CASE("a date is read in each form that mail has") {
+TEST_CASE("a date is read in each form that occurs in mail") {
   constexpr long long kTime = 1'000'000'000;
   for (const std::string_view value :
        {" Sun, 09 Sep 2001 01:46:40 +0000", "Sun, 9 Sep 2001 01:46:40 GMT", "9 sep 2001 01:46:40 +0000",
@@ -24,7 +24,7 @@ TEST_CASE("a date is read in each form that mail has") {
   CHECK(seconds("Sun, 09 Sep 2001 01:46 +0000") == kTime - 40);
 }
 
-TEST_CASE("a text that is no date is not read as one") {
+TEST_CASE("an invalid date is not read") {
   for (const std::string_view value :
        {"", "soon", "Sun, 09 Sep 2001 01:46:40", "Sun, 31 Feb 2001 01:46:40 +0000", "Sun, 09 Foo 2001 01:46:40 +0000",
         "Sun, 09 Sep 2001 24:46:40 +0000", "Sun, 09 Sep 2001 01:60:40 +0000", "Sun, 09 Sep 2001 01:46:61 +0000",

@@ -178,7 +178,7 @@ TEST_CASE("a name longer than any trusted forwarder's is not trusted") {
   CHECK(undone(longest + "y") == "as it is");
 }
 
-TEST_CASE("an address that is undone and made canonical is the one that a list has") {
+TEST_CASE("an undone and canonical address is the one in the list") {
   const RewrittenSender sender = undo_rewriting("<prvs=0123abcdef=Joe@M\xc3\xbcller.example>", {});
   CHECK(canonicalize_path(sender.path()).key() == "joe@xn--mller-kva.example");
   const RewrittenSender dots =

@@ -30,7 +30,7 @@ TEST_CASE("the start of a signature is what all readers of base64 see") {
   }
 }
 
-TEST_CASE("a name means every signature that it does not contradict") {
+TEST_CASE("a signature name matches every signature that it does not contradict") {
   const SignatureName signature = {"s1", "abcdefghijkl"};
   CHECK(can_mean({}, signature));
   CHECK(can_mean({"s1", ""}, signature));

@@ -10,7 +10,7 @@ namespace {
 
 using Outcome = SignatureOutcome;
 
-TEST_CASE("names of outcomes are what operators match on") {
+TEST_CASE("names of outcomes are those on which operators rely") {
   const std::pair<Outcome, std::string_view> names[] = {
       {Outcome::pass, "pass"},
       {Outcome::no_signature, "no-signature"},
@@ -69,7 +69,7 @@ TEST_CASE("names of outcomes are what operators match on") {
   CHECK(number == kSignatureOutcomes);
 }
 
-TEST_CASE("each watched field has an outcome of its own name") {
+TEST_CASE("each watched field has an outcome with its name") {
   for (std::size_t index = 0; index < kWatchedFields; ++index) {
     const auto field = static_cast<WatchedField>(index);
     const std::string name = "field-added-" + ascii::lower_case(field_name(field));
@@ -141,7 +141,7 @@ TEST_CASE("with relaxed alignment another domain's signature counts only if the 
   CHECK(outcome({.all = {bad_child}}, {}) == Outcome::key_not_found);
 }
 
-TEST_CASE("no rule of an owner lets a domain count that is of another organisation by the Public Suffix List") {
+TEST_CASE("no owner's rule lets a domain of another organisation by the Public Suffix List count") {
   const Signatures signatures = {
       .all = {{.outcome = Outcome::pass, .domain = "evil.co.uk"},
               {.outcome = Outcome::pass, .domain = "jane.github.io"}},

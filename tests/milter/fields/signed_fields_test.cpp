@@ -28,7 +28,7 @@ std::string open_in(const std::vector<std::string>& fields, std::string_view nam
   return body.empty() ? "-" : body;
 }
 
-TEST_CASE("what a reader sees has to be signed where it is there, each field as often as it is there") {
+TEST_CASE("fields that a reader sees must be signed as often as they occur") {
   struct Case {
     std::string_view name;
     std::vector<std::string> fields;
@@ -58,7 +58,7 @@ TEST_CASE("what a reader sees has to be signed where it is there, each field as 
   }
 }
 
-TEST_CASE("a name that h= has very often is counted up to a bound, and not from zero again") {
+TEST_CASE("a name that occurs very often in h= is counted up to a bound, without overflow") {
   std::string list;
   for (int times = 0; times < 70'000; ++times) list += "subject:";
   CHECK(SignedNames(list).count(WatchedField::subject) == 65'535);
@@ -77,7 +77,7 @@ TEST_CASE("a name with something before its colon counts, since readers differ a
   }
 }
 
-TEST_CASE("an operator may ask for more fields that have to be signed") {
+TEST_CASE("an operator may require further fields to be signed") {
   WatchedFieldSet required;
   required.add(WatchedField::to);
   required.add(WatchedField::list_unsubscribe);
@@ -88,7 +88,7 @@ TEST_CASE("an operator may ask for more fields that have to be signed") {
   CHECK(open_in({"From: a"}, "from", required) == "-");
 }
 
-TEST_CASE("fields about the body that are not signed may say little") {
+TEST_CASE("unsigned fields about the body may only have harmless values") {
   const std::string mime = "MIME-Version: 1.0";
   const std::string mixed = "Content-Type: multipart/mixed; boundary=\"=_b\"";
   struct Case {

@@ -21,7 +21,7 @@ TEST_CASE("a list of tags is read with the white space that it may have") {
   CHECK(TagList("d=m\u00fcller.example").find("d") == "m\u00fcller.example");  // RFC 8616
 }
 
-TEST_CASE("a list with a tag that is there twice, or with anything that is no tag, is invalid") {
+TEST_CASE("a list with a tag that occurs twice, or with anything but tags, is invalid") {
   for (const std::string text :
        {"p=x; p=y", "p=x; P=y", "v=1;; a=x", ";v=1", "v", "v=1; a", "=1", "v v=1", "1v=1", "v=\x01"}) {
     INFO(text);

@@ -361,7 +361,7 @@ TEST_CASE_METHOD(Checked, "nothing of a message is left for the next one on the 
   CHECK(edits().size() == result_fields({}).size() + 1);
 }
 
-TEST_CASE("a message with a field behind the end of its header is not delivered, nor shown to the checker in part") {
+TEST_CASE("a message with a field after the end of its header is not delivered, nor shown to the checker in part") {
   Checked checked({.on_failure = CheckFailureAction::tag});
   checked.server.mail("<joe@example.org>");
   checked.server.end_of_header();

@@ -26,7 +26,7 @@ TEST_CASE_METHOD(Session, "new rules hold from the next message on, also on open
   CHECK_THAT(decision(), StartsWith("insert 0 check; "));
 }
 
-TEST_CASE("a connection keeps the parts that it began with, and the next connection gets the current ones") {
+TEST_CASE("a connection keeps the parts with which it began, and the next connection gets the current ones") {
   Parts parts;
   auto observing = std::make_shared<ConnectionParts>(parts.shared);
   observing->mode = Mode::observe;

@@ -114,7 +114,7 @@ TEST_CASE_METHOD(Verifying,
   CHECK_THAT(log.text(), Contains(" dkim=pass domain=example.org selector=s1"));
 }
 
-TEST_CASE("a good signature that the owner's rule keeps out is named in the log, with the rule as its outcome") {
+TEST_CASE("a valid signature that the owner's rule excludes is in the log, with the rule as its outcome") {
   JudgeRules rules = verifying_rules();
   rules.policy.alignment = Alignment::relaxed;
   Verifying verifying(rules);

@@ -29,7 +29,7 @@ bool takes(std::string_view stream, std::size_t piece_bytes) {
   return true;
 }
 
-TEST_CASE("a packet of macros passes if its strings pair up, however it comes") {
+TEST_CASE("a packet of macros passes if its strings are pairs, in whatever pieces it arrives") {
   struct Case {
     const char* name;
     std::string stream;

@@ -30,7 +30,7 @@ TEST_CASE("each rule has an alert of its name, with its patience and its remedy"
   CHECK_THAT(text, Contains("for: 24h\n") && Contains("for: 5m\n"));
 }
 
-TEST_CASE("the manual has each rule, as grave as it is") {
+TEST_CASE("the manual has each rule, with its severity") {
   std::ifstream file(source_folder() + "/milter/bloomgate-milter.8");
   std::ostringstream manual;
   manual << file.rdbuf();

@@ -31,7 +31,7 @@ TEST_CASE("without a hit the share may be 0, and with hits alone it may be 1, bu
   CHECK(wilson_interval(0, 1).upper < 1);
 }
 
-TEST_CASE("without probes nothing is known") {
+TEST_CASE("without probes the interval is 0 to 1") {
   CHECK(wilson_interval(0, 0).lower == 0);
   CHECK(wilson_interval(0, 0).upper == 1);
 }

@@ -193,7 +193,7 @@ const std::vector<Case>& cases() {
   return kCases;
 }
 
-TEST_CASE("a daemon that is well needs no action") {
+TEST_CASE("a healthy daemon needs no action") {
   CHECK(findings_of(good_facts()).empty());
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("each rule is found by what makes it true, alone, with a remedy and th
   }
 }
 
-TEST_CASE("of a whitelist that is published elsewhere the remedy is there, and at the pulling of it") {
+TEST_CASE("the remedy for a whitelist that is published elsewhere is at its publisher, and at pulling it") {
   const auto findings = findings_with([](HealthFacts& f) {
     f.whitelists[0].faults = {"it is not there"};
     f.whitelists[0].needs_manifest = true;
@@ -228,7 +228,7 @@ TEST_CASE("each rule of the table is in the cases above, and has a name of its o
   CHECK(tried == names);
 }
 
-TEST_CASE("what only a daemon can know is not found without one") {
+TEST_CASE("facts that only a daemon knows give no finding without a daemon") {
   for (const Case& c : cases()) {
     INFO(c.rule << ": " << c.words);
     HealthFacts facts = good_facts();
@@ -240,7 +240,7 @@ TEST_CASE("what only a daemon can know is not found without one") {
   }
 }
 
-TEST_CASE("what is within every limit is not found") {
+TEST_CASE("values within all limits give no finding") {
   const std::function<void(HealthFacts&)> changes[] = {
       [](HealthFacts& f) {
         for (const char* const own :
@@ -293,7 +293,7 @@ TEST_CASE("what is within every limit is not found") {
   for (const auto& change : changes) CHECK(findings_with(change).empty());
 }
 
-TEST_CASE("a file that was written for older defaults is told of each that has become stricter") {
+TEST_CASE("a file for older defaults gets a finding for each default that has become stricter") {
   struct Row {
     std::string_view name;
     std::vector<std::string> words;
@@ -328,7 +328,7 @@ TEST_CASE("a file that was written for older defaults is told of each that has b
   }
 }
 
-TEST_CASE("the gravest finding comes first, and is a line with its remedy below") {
+TEST_CASE("the most severe finding comes first, as a line with its remedy below") {
   const auto findings = findings_with([](HealthFacts& f) {
     f.options.mode = Mode::observe;
     f.running->hour.turned_away = 1;

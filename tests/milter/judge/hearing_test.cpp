@@ -91,7 +91,7 @@ TEST_CASE_METHOD(Teaching, "in observe mode a message teaches, too, and nothing 
   CHECK(hear(kFromZoe) == "untouched");
 }
 
-TEST_CASE("a pair is kept while messages are delivered by it, for the sender by whom they are") {
+TEST_CASE("a pair does not expire while messages are delivered by it, for the sender who delivers them") {
   const IdentityRule rule = GENERATE(IdentityRule::envelope, IdentityRule::header_from, IdentityRule::both);
   CAPTURE(rule);
   Teaching taught(rules_for(rule));

@@ -137,7 +137,7 @@ TEST_CASE_METHOD(Suspending,
   CHECK(suspends_zoe());
 }
 
-TEST_CASE("where nothing has to be proven, a forged message suspends no sender") {
+TEST_CASE("if no proof is required, a forged message suspends no sender") {
   Suspending parts(AuthenticationRule::off);
   for (int i = 0; i < 2; ++i) CHECK(parts.hear(kFromZoe).starts_with("deliver"));
   parts.ask(DeepVerdict::spam);

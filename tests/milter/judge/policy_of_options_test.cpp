@@ -27,7 +27,7 @@ TEST_CASE("the default options give the policy's own defaults") {
   CHECK(policy.exempt_action == defaults.exempt_action);
 }
 
-TEST_CASE("each word of an option has its rule") {
+TEST_CASE("each value of an option has its rule") {
   CHECK(policy_from({"--identity", "envelope"}).identity == IdentityRule::envelope);
   CHECK(policy_from({"--identity", "header-from"}).identity == IdentityRule::header_from);
   CHECK(policy_from({"--identity", "either"}).identity == IdentityRule::either);

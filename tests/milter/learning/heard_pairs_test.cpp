@@ -25,7 +25,7 @@ void take(HeardPairs& heard, test::SharingHost& host) {
   heard.take(host.shared(), host.share().manifest);
 }
 
-TEST_CASE("what a host shares is known with its day, and no other pair is") {
+TEST_CASE("a pair that a host shares is found with its day, and no other pair is") {
   test::SharingHost host("submit1", kMonday);
   host.write(kAnn, kJoe);
   HeardPairs heard(test::learn_key());
@@ -43,7 +43,7 @@ TEST_CASE("what a host shares is known with its day, and no other pair is") {
   CHECK_FALSE(heard.find(kAnn, kJoe));
 }
 
-TEST_CASE("only what is new is read, and what is gone is known no longer") {
+TEST_CASE("only new files are read, and removed pairs are no longer found") {
   test::SharingHost host("submit1", kMonday);
   for (int i = 0; i < 100; ++i) host.write(kAnn, "x" + std::to_string(i) + "@example.org");
   HeardPairs heard(test::learn_key());
@@ -63,7 +63,8 @@ TEST_CASE("only what is new is read, and what is gone is known no longer") {
   CHECK(heard.find(kAnn, "x7@example.org"));
 }
 
-TEST_CASE("whom another host has forgotten is known no longer, on either side and with all that is of the person") {
+TEST_CASE(
+    "a person whom another host has forgotten is no longer found, on either side, with all of the person's entries") {
   test::SharingHost host("submit1", kMonday);
   host.write(kAnn, kJoe);
   host.write(kAnn, "zoe+tag@mail.example.org");
@@ -89,7 +90,7 @@ TEST_CASE("whom another host has forgotten is known no longer, on either side an
 }
 
 // It knows the key by which pairs are hashed, and so can choose hashes, but not where they are in memory.
-TEST_CASE("a host that chooses its hashes keeps nobody waiting") {
+TEST_CASE("hashes that a host has chosen do not slow down the loading of its pairs") {
   test::SharingHost host("submit1", kMonday);
   std::vector<SharedRecord> records;
   for (std::uint64_t i = 0; i < 200'000; ++i) {
@@ -124,7 +125,7 @@ TEST_CASE("people and applied forgets that a host shares are bounded") {
   CHECK(heard.applied().size() == HeardPairs::kMostApplied);
 }
 
-TEST_CASE("what does not fit is refused, and what was known stays") {
+TEST_CASE("invalid files are refused, and known pairs stay") {
   test::SharingHost host("submit1", kMonday);
   host.write(kAnn, kJoe);
   HeardPairs heard(test::learn_key());

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using Answer = HourlyRates::Answer;
 
-TEST_CASE("a login has a share for each hour, and is told once when it is used up") {
+TEST_CASE("a login has a limit for each hour, and reaching it is reported once") {
   HourlyRates rates(1);
   const HourlyRates::Clock::time_point start{1000h};
   for (int i = 0; i < 3; ++i) CHECK(rates.take("ann", 3, start + i * 1s) == Answer::granted);
@@ -23,7 +23,7 @@ TEST_CASE("a login has a share for each hour, and is told once when it is used u
   CHECK(rates.take("ann", 3, start + 61min) == Answer::first_over);
 }
 
-TEST_CASE("beyond the limit of logins, new ones learn nothing until others' hours are over") {
+TEST_CASE("beyond the limit of logins, nothing is learned for new ones until others' hours are over") {
   HourlyRates rates(1);
   const HourlyRates::Clock::time_point start{1000h};
   for (std::size_t i = 0; i < HourlyRates::kMostNames; ++i) {

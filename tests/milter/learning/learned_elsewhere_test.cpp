@@ -69,7 +69,7 @@ class Ear {
   std::unique_ptr<LearnedElsewhere> elsewhere_;
 };
 
-TEST_CASE("what any host has learned is known, and what it has forgotten is not") {
+TEST_CASE("a pair that any host has learned is found, and a forgotten one is not") {
   test::SharingHost first("submit1", kMonday), second("submit2", kMonday);
   Ear ear;
   ear.hear_of(first);
@@ -126,7 +126,7 @@ TEST_CASE("a person whom one host has forgotten is not delivered by the pairs of
   CHECK(down.file().find(kAnn, kJoe));
 }
 
-TEST_CASE("whom this host has forgotten is not delivered by the pairs of another") {
+TEST_CASE("a person whom this host has forgotten is not delivered by the pairs of another") {
   test::SharingHost here("submit1", kMonday), other("submit2", kMonday);
   Ear ear;
   ear.hear_of(other);
@@ -154,7 +154,7 @@ TEST_CASE("whom this host has forgotten is not delivered by the pairs of another
   CHECK(ear.knows(kAnn, kJoe));
 }
 
-TEST_CASE("what hosts learn and forget in whatever order, all know the same in the end") {
+TEST_CASE("in whatever order hosts learn and forget, all have the same pairs in the end") {
   test::SharingHost first("submit1", kMonday), second("submit2", kMonday);
   Ear mx, of_first, of_second;
   for (const test::SharingHost* const each : {&first, &second}) mx.hear_of(*each);
@@ -199,7 +199,7 @@ TEST_CASE("what hosts learn and forget in whatever order, all know the same in t
   }
 }
 
-TEST_CASE("what may not be taken is told, and what was known stays in use") {
+TEST_CASE("a refused manifest is reported, and known pairs stay in use") {
   test::SharingHost host("submit1", kMonday);
   Ear ear;
   ear.hear_of(host);
@@ -241,7 +241,7 @@ TEST_CASE("what may not be taken is told, and what was known stays in use") {
   CHECK_THAT(ear.log(), Contains("what was known of that host is used until it is too old"));
 }
 
-TEST_CASE("what is not renewed is told of after two days, and used no longer after its second term") {
+TEST_CASE("a manifest that is not renewed is reported after two days, and not used after its second term") {
   test::SharingHost host("submit1", kMonday);
   Ear ear;
   ear.hear_of(host);
@@ -261,7 +261,7 @@ TEST_CASE("what is not renewed is told of after two days, and used no longer aft
   CHECK(ear.knows(kAnn, kJoe));
 }
 
-TEST_CASE("without the key of the hosts nothing is known, and it is known once the key is there") {
+TEST_CASE("without the key of the hosts no pair is found, and with the key they are") {
   test::SharingHost host("submit1", kMonday);
   Ear ear;
   ear.hear_of(host);
@@ -286,7 +286,7 @@ TEST_CASE("without the key of the hosts nothing is known, and it is known once t
 }
 
 // It can forget for its own users, and have others forget: but not keep them from forgetting what a third host forgets.
-TEST_CASE("no host can stand for another one's forgets") {
+TEST_CASE("no host can replace the forgets of another") {
   test::SharingHost first("submit1", kMonday), evil("submit2", kMonday), third("submit3", kMonday);
   third.write(kAnn, kJoe);
   first.forget(kZoe);
@@ -312,7 +312,7 @@ TEST_CASE("no host can stand for another one's forgets") {
   CHECK_FALSE(third.file().find(kAnn, kJoe));
 }
 
-TEST_CASE("whom a host has forgotten is not delivered, also where it cannot be kept which state was taken") {
+TEST_CASE("a person whom a host has forgotten is not delivered, even if the accepted state cannot be stored") {
   test::SharingHost first("submit1", kMonday), second("submit2", kMonday);
   Ear ear;
   ear.hear_of(first);
@@ -328,7 +328,7 @@ TEST_CASE("whom a host has forgotten is not delivered, also where it cannot be k
   CHECK_THAT(ear.fault(), Contains("/nonexistent"));
 }
 
-TEST_CASE("a fault is told though the folder changes at each look") {
+TEST_CASE("a fault is reported even if the folder changes at each look") {
   test::SharingHost host("submit1", kMonday, test::learn_key(2));
   Ear ear;
   ear.hear_of(host);
@@ -341,7 +341,7 @@ TEST_CASE("a fault is told though the folder changes at each look") {
   CHECK_THAT(ear.fault(), Contains("another key"));
 }
 
-TEST_CASE("a host that is named no longer is known no longer") {
+TEST_CASE("the pairs of a host that is no longer configured are not found") {
   test::SharingHost first("submit1", kMonday), second("submit2", kMonday);
   Ear ear;
   ear.hear_of(first);
@@ -358,7 +358,8 @@ TEST_CASE("a host that is named no longer is known no longer") {
   CHECK(ear.knows(kAnn, kZoe));
 }
 
-TEST_CASE("a learner knows what others have learned, forgets with them, and keeps what its own users are answered") {
+TEST_CASE(
+    "a learner finds what others have learned, forgets with them, and stores pairs that its own users' mail renews") {
   test::SharingHost other("submit2", kMonday);
   other.write(kAnn, kJoe);
   other.share();

@@ -27,7 +27,7 @@ TEST_CASE("a message teaches unless one of its parts answers an invitation, howe
   }
 }
 
-TEST_CASE("only the body of a multipart that would teach is wanted, and no more of it than is read") {
+TEST_CASE("only the body of a multipart that would teach is needed, and no more of it than is read") {
   PendingLesson pending;
   CHECK_FALSE(pending.add_body(kAnswer));
   pending.begin({}, kMultipart);

@@ -282,7 +282,7 @@ TEST_CASE("a recheck of truncated pages ends neither the thread nor the process"
   guarded.await_reports(2);
 }
 
-TEST_CASE("a file that was written anew in place and loaded again is whole") {
+TEST_CASE("a file that was rewritten in place and loaded again is undamaged") {
   static_cast<void>(GENERATE(range(0, 10)));  // whether its guard has noticed the write before is a matter of chance
   Guarded guarded(kFast);
   const auto before = guarded.load("a");

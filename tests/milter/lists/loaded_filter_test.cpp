@@ -49,7 +49,7 @@ TEST_CASE("a whitelist with pairs reports them, and lists no sender for all reci
   CHECK_FALSE(is_listed("jim@example.com"));
 }
 
-TEST_CASE("each kind of damage has words of its own") {
+TEST_CASE("each kind of damage has its own words") {
   std::set<std::string_view> texts;
   for (const Damage damage :
        {Damage::none, Damage::unreadable, Damage::written_to, Damage::spoiled, Damage::store_written_to}) {
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(InFolder, "a whitelist of counters is not loaded, and the messa
   build_filter(folder.file("counting"), {"joe@example.org"}, {.layout = Layout::counting, .seed = 1});
   CHECK(error_code_of([&] { LoadedFilter(folder.file("counting"), false); }) == ErrorCode::unsupported_layout);
   CHECK_THROWS_WITH(LoadedFilter(folder.file("counting"), false),
-                    Contains("'bloomgate export " + folder.file("counting") + " --output FILTER'"));
+                    Contains("'bloomgate counting-export " + folder.file("counting") + " --output FILTER'"));
 }
 
 TEST_CASE_METHOD(OneFile, "a whitelist with one bad bit in its body is not loaded") {
@@ -169,9 +169,9 @@ TEST_CASE("a whitelist with its store reports it, and that its rate cannot be me
   CHECK(loaded->description() == files.path() + ": 10000 entries, 98304 bits, confirmed by " + files.store_path() +
                                      ", expected false-positive rate below 1 in 10^9 per look-up");
   CHECK(loaded->false_positive_rate() == Approx(10'000 * std::pow(2.0, -64)));
-  CHECK(rate_text(1e-9, true) == "1e-07 %");
+  CHECK(rate_text(1e-9, true) == "1 in 1,000,000,000");
   CHECK(rate_text(0.9e-9, true) == "below 1 in 10^9");
-  CHECK(rate_text(0.9e-9, false) == "9e-08 %");
+  CHECK(rate_text(0.9e-9, false) == "1 in 1,100,000,000");
   CHECK(rate_text(0.0216, true) == "2.16 %");
 }
 
@@ -182,7 +182,7 @@ TEST_CASE("a whitelist without a store asks none") {
   CHECK(alone.store() == nullptr);
 }
 
-TEST_CASE("a filter and a store that do not belong together are refused with what to do about it") {
+TEST_CASE("a filter and a store that do not belong together are refused with the remedy") {
   const PairFiles files({"joe@example.org"});
   const PairFiles others({"joe@example.org"});
   const auto load = [&](const std::string& filter, const std::string& store) {

@@ -5,7 +5,7 @@
 namespace bloomgate::test {
 namespace {
 
-TEST_CASE("what was learned is asked over a unix socket, and over TCP only where the operator opens it") {
+TEST_CASE("learned entries are looked up over a unix socket, and over TCP only if the operator allows it") {
   struct Case {
     std::string_view name, address;
     mode_t mode = 0;

@@ -137,7 +137,7 @@ TEST_CASE_METHOD(Server,
   CHECK_THAT(answer_on(client, last), Contains("\r\nConnection: close\r\n") && EndsWith("\r\n\r\nlisted\n"));
 }
 
-TEST_CASE("requests by HTTP that come at once are answered in their order") {
+TEST_CASE("HTTP requests that arrive at once are answered in their order") {
   const Server server({.requests = 2000});
   std::string requests;
   for (int i = 0; i < 500; ++i) requests += kJoe + post("eve@example.org");
@@ -216,7 +216,7 @@ TEST_CASE("all lines of a body share the time of one wait for a disk, and each f
   CHECK(server.faults() == std::vector<std::string>{"a sender could not be looked up: no answer"});
 }
 
-TEST_CASE("a client that sends its request by HTTP byte by byte is cut off at the deadline") {
+TEST_CASE("a client that sends its HTTP request byte by byte is cut off at the deadline") {
   const Server server({.request = 300ms});
   for (const std::string_view front :
        {"GET /sender?address=", "POST /senders HTTP/1.1\r\nContent-Length: 5000\r\n\r\n"}) {
@@ -226,8 +226,7 @@ TEST_CASE("a client that sends its request by HTTP byte by byte is cut off at th
   }
 }
 
-TEST_CASE(
-    "a further request by HTTP that comes byte by byte is cut off at the deadline, and a client between two is not") {
+TEST_CASE("a later HTTP request that arrives byte by byte is cut off at the deadline, and an idle client is not") {
   const Server server({.request = 300ms, .answer = 300ms});
   const FileDescriptor silent = server.connect();
   CHECK_THAT(ask(silent, kJoe, "listed\n"), StartsWith("HTTP/1.1 200 "));
@@ -237,14 +236,14 @@ TEST_CASE(
   CHECK_THAT(ask(silent, kJoe, "listed\n"), StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("a client by HTTP without a further request for long is closed") {
+TEST_CASE("an HTTP client without a further request for long is closed") {
   const Server server({.request = 60000ms, .answer = 60000ms, .idle = 300ms});
   const FileDescriptor client = server.connect();
   CHECK_THAT(ask(client, kJoe, "listed\n"), StartsWith("HTTP/1.1 200 "));
   CHECK(receive_all(client).empty());
 }
 
-TEST_CASE("a client by HTTP that does not read its answers is cut off, and others are answered meanwhile") {
+TEST_CASE("an HTTP client that does not read its answers is cut off, and others are answered meanwhile") {
   const Server server({.requests = 1'000'000, .answer = 300ms});
   const FileDescriptor deaf = server.connect();
   std::thread sender([&] {
@@ -255,7 +254,7 @@ TEST_CASE("a client by HTTP that does not read its answers is cut off, and other
   sender.join();
 }
 
-TEST_CASE("a client that continues by HTTP counts as active, and is not the one to be closed") {
+TEST_CASE("an HTTP client with a further request counts as active, and is not the one to be closed") {
   const Server server({.connections = 3});
   const FileDescriptor first = server.connect();
   CHECK_THAT(ask(first, kJoe, "listed\n"), StartsWith("HTTP/1.1 200 "));
@@ -269,7 +268,7 @@ TEST_CASE("a client that continues by HTTP counts as active, and is not the one 
   CHECK_THAT(ask(first, kJoe, "listed\n"), StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_CASE("a client by HTTP counts among the clients, and is closed if it has been silent longest") {
+TEST_CASE("an HTTP client counts as a client, and is closed if it has been silent longest") {
   const Server server({.connections = 2, .request = 60000ms});
   const FileDescriptor half = server.connect();
   send_text(half, "GET /sender");

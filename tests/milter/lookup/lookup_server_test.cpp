@@ -85,7 +85,7 @@ TEST_CASE_METHOD(Server, "a question that cannot be answered gets the answer for
   CHECK(faults() == std::vector<std::string>{"a sender could not be looked up: no answer"});
 }
 
-TEST_CASE("all questions that come at once share the time of one wait for a disk") {
+TEST_CASE("all questions that arrive at once share the time of one wait for a disk") {
   const Server server({.waiting = 60000ms});
   const FileDescriptor client = server.connect();
   const Clock::time_point start = Clock::now();

@@ -41,7 +41,7 @@ TEST_CASE("the envelope of a posted message is in fields of its request") {
   CHECK(made->queue_id == "4XyZ1");
 }
 
-TEST_CASE("a posted message may be of the null sender, and for recipients who are not known") {
+TEST_CASE("a posted message may have the null sender and unknown recipients") {
   for (const std::string_view from : {"", "<>"}) {
     INFO(from);
     const auto made = envelope_of({{"Envelope-From", from}});
@@ -52,7 +52,7 @@ TEST_CASE("a posted message may be of the null sender, and for recipients who ar
   }
 }
 
-TEST_CASE("an address takes nothing else with it into the envelope of a posted message") {
+TEST_CASE("an address cannot add anything else to the envelope of a posted message") {
   // As a stranger may write them.
   for (const std::string_view from : {"x&auth-login=y@example.org", "x%40example.org", "a=b?c#d@example.org"}) {
     INFO(from);
@@ -63,7 +63,7 @@ TEST_CASE("an address takes nothing else with it into the envelope of a posted m
   }
 }
 
-TEST_CASE("fields that leave a doubt about the envelope of a posted message are refused, and named") {
+TEST_CASE("ambiguous fields for the envelope of a posted message are refused, and named") {
   const std::string long_path(600, 'a'), long_name(2000, 'a');
   const HttpFields refused[] = {
       {},
@@ -146,7 +146,7 @@ TEST_CASE("a posted message whose header two programs could read differently is 
   }
 }
 
-TEST_CASE("a token is shown by the field Authorization, whole") {
+TEST_CASE("the field Authorization shows the token only if it has all of it") {
   const TemporaryFolder folder;
   const std::string path = folder.file("token");
   const std::string text = "abcdefghij-._~+/=0123456789";
@@ -163,7 +163,7 @@ TEST_CASE("a token is shown by the field Authorization, whole") {
   }
 }
 
-TEST_CASE("a file without a token, or one that everybody may read, is refused with what to do") {
+TEST_CASE("a file without a token, or one that every user may read, is refused with the remedy") {
   const TemporaryFolder folder;
   const std::string path = folder.file("token");
   for (const std::string& text :

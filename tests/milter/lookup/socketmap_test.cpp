@@ -8,7 +8,7 @@ namespace {
 
 using State = Netstring::State;
 
-TEST_CASE("a netstring is its length, a colon, so many bytes and a comma") {
+TEST_CASE("a netstring is its length, a colon, that many bytes and a comma") {
   struct Case {
     std::string_view bytes;
     State want;
@@ -47,7 +47,7 @@ TEST_CASE("a netstring is its length, a colon, so many bytes and a comma") {
   }
 }
 
-TEST_CASE("the longest request is read, and a longer one is not waited for") {
+TEST_CASE("the longest allowed request is read, and a longer one is refused without waiting") {
   const std::string longest = netstring_of(std::string(kMaxSocketmapRequestBytes, 'x'));
   CHECK(read_netstring(longest).bytes == longest.size());
   CHECK(read_netstring(longest).payload.size() == kMaxSocketmapRequestBytes);

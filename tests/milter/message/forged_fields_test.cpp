@@ -30,7 +30,7 @@ TEST_CASE("every field whose name begins with X-Spam, in any case, claims to be 
   }
 }
 
-TEST_CASE("results are counted by name, whatever its case and the space behind it") {
+TEST_CASE("results are counted by name, whatever its case and the space after it") {
   ForgedFields fields;
   for (const char* const name : {"X-Spam-Flag", "X-Spam-Status ", "x-spam-flag", "X-SPAM-FLAG\t", "X-Spam"}) {
     fields.add_result(name);

@@ -13,7 +13,7 @@ using std::chrono::sys_days;
 
 constexpr DecisionHistory::Time kNow = sys_days(std::chrono::November / 29 / 2026) + minutes(615);  // 10:15
 
-TEST_CASE("each minute and each quarter of an hour has the messages that were decided in it") {
+TEST_CASE("each minute and each quarter of an hour contains the messages that were decided in it") {
   DecisionHistory::Minutes of_minutes;
   DecisionHistory::Quarters of_quarters;
   const auto add = [&](DecisionHistory::Time at, const MessageCounts& more) {
@@ -51,7 +51,7 @@ void run_seconds(DecisionHistory& history, DecisionHistory::Time start, int coun
   for (int i = 0; i < count; ++i) history.add(start + seconds(i), {.delivered = 1});
 }
 
-TEST_CASE("a clock that leaps ahead and comes back loses nothing, and nothing is counted for where it was") {
+TEST_CASE("if the clock jumps ahead and returns, nothing is lost or counted for the wrong time") {
   const auto leap = GENERATE(seconds(minutes(20)), seconds(days(1)), seconds(days(366)));
   CAPTURE(leap.count());
   DecisionHistory history;
@@ -63,7 +63,7 @@ TEST_CASE("a clock that leaps ahead and comes back loses nothing, and nothing is
   CHECK(history.quarters().of(kNow + leap) == MessageCounts{});
 }
 
-TEST_CASE("a clock that stays where it has leapt to is believed after ten minutes") {
+TEST_CASE("a clock that keeps its new time after a jump is believed after ten minutes") {
   DecisionHistory history;
   run_seconds(history, kNow, 60);
   run_seconds(history, kNow + days(1), 700);
@@ -71,7 +71,7 @@ TEST_CASE("a clock that stays where it has leapt to is believed after ten minute
   CHECK(history.quarters().of(kNow + days(1)).delivered == 700);
 }
 
-TEST_CASE("a clock that was ahead and is set back for good has the charts go on from there") {
+TEST_CASE("after a clock that was ahead is set back for good, the charts continue at its new time") {
   DecisionHistory history;
   run_seconds(history, kNow - minutes(60), 60);
   run_seconds(history, kNow + minutes(45), 700);
@@ -81,7 +81,7 @@ TEST_CASE("a clock that was ahead and is set back for good has the charts go on 
   CHECK(history.quarters().of(kNow - minutes(60)).delivered == 60);
 }
 
-TEST_CASE("a clock that is far behind at the start and then set takes nothing from the history that was kept") {
+TEST_CASE("a clock that is far behind at the start and then set removes nothing from the stored history") {
   DecisionHistory kept;
   run_seconds(kept, kNow, 60);
   DecisionHistory history;
@@ -109,7 +109,7 @@ TEST_CASE("the text of a history makes the same history") {
   CHECK(restored.quarters().of(kNow).delivered == 40 * 96);
 }
 
-TEST_CASE("the first wrong line of a history is named, and what stands before it is taken in") {
+TEST_CASE("the first invalid line of a history is reported, and the lines before it are loaded") {
   const std::string head = "bloomgate history 1\n900 1764410400 1 2 3 4\n";
   for (const char* const line :
        {"900 1764410400 1 2 3\n", "900 1764410400 1 2 3 4 5\n", "900 1764410401 1 2 3 4\n", "61 1764410400 1 2 3 4\n",

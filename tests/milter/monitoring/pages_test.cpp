@@ -226,8 +226,8 @@ TEST_CASE_METHOD(
   // What so few show of a rate is nothing that a person could use.
   CHECK_THAT(html(), Contains("observed: too few, 31 random keys, were looked up so far"));
   for (int i = 31; i < 1000; ++i) monitor.end_second();
-  CHECK_THAT(html(), Contains("observed: 1\u202f000 of 1\u202f000 random keys, so 99.6\u202f% to 100\u202f%") &&
-                         Contains("observed: 0 of 1\u202f000 random keys, so 0\u202f% to 0.383\u202f%"));
+  CHECK_THAT(html(), Contains("observed: 1,000 of 1,000 random keys, so 99.6\u202f% to 100\u202f%") &&
+                         Contains("observed: 0 of 1,000 random keys, so 0\u202f% to 0.383\u202f%"));
 }
 
 TEST_CASE_METHOD(
@@ -303,7 +303,7 @@ TEST_CASE_METHOD(Watched, "what has failed of the last bloomgate-update is shown
 TEST_CASE_METHOD(Watched, "a whitelist that is not loaded yet is named, and those that are loaded are not") {
   parts.add_whitelist({"late", nullptr});
   set_whitelists({{.name = "late", .path = "/nonexistent/late.bloom"}});
-  CHECK(found() == std::vector<std::string>{"whitelist late: it is not loaded: it lists nobody"});
+  CHECK(found() == std::vector<std::string>{"whitelist late: it is not loaded: it lists no sender"});
 }
 
 TEST_CASE_METHOD(Watched, "the page says that nothing needs action, or what does") {

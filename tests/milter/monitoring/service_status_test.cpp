@@ -104,7 +104,7 @@ TEST_CASE("the status of a damaged whitelist says so, first of all") {
   CHECK(service_status(*lists, kEither) ==
         damaged + "all mail is sent to the deeper checks until a good file is loaded");
   CHECK_THAT(service_status(two, kEither),
-             StartsWith(damaged + "it lists nobody until a good file is loaded; " + "serving " + good.path()));
+             StartsWith(damaged + "it lists no sender until a good file is loaded; " + "serving " + good.path()));
 }
 
 TEST_CASE("systemd is notified in its own words") {
@@ -119,7 +119,7 @@ TEST_CASE("systemd is notified in its own words") {
   CHECK(systemd.next() == "STOPPING=1\nSTATUS=stopping");
 }
 
-TEST_CASE("without systemd nothing happens") {
+TEST_CASE("without systemd the notifications do nothing") {
   unsetenv("NOTIFY_SOCKET");
   notify_ready("serving");
   notify_stopping();

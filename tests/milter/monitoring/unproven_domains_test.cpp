@@ -28,7 +28,7 @@ TEST_CASE("sessions note unproven domains while the page shows them, and none ge
   CHECK(wrong == 0);
 }
 
-TEST_CASE("of many proven domains none is named as unproven") {
+TEST_CASE("among many proven domains none is reported as unproven") {
   UnprovenDomains domains;
   const auto note = [&](int number, const Decision& decision) {
     const std::string sender = "joe@d" + std::to_string(number) + ".example";

@@ -14,7 +14,7 @@ std::vector<std::string> servers_of(const ResolvConf& conf) {
   return servers;
 }
 
-TEST_CASE("the good servers of resolv.conf are used, and its bad lines are left out and named") {
+TEST_CASE("the valid servers of resolv.conf are used, and its invalid lines are skipped and named") {
   using Strings = std::vector<std::string>;
   struct Case {
     std::string text;
@@ -43,7 +43,7 @@ TEST_CASE("the good servers of resolv.conf are used, and its bad lines are left 
   }
 }
 
-TEST_CASE("of a long resolv.conf no more servers and bad lines are kept than the limits") {
+TEST_CASE("from a long resolv.conf no more servers and invalid lines are kept than the limits") {
   std::string text;
   for (int i = 0; i < 200; ++i) text += "nameserver 192.0.2." + std::to_string(i) + "\nnameserver bad\n";
   const ResolvConf conf = read_resolv_conf(text);

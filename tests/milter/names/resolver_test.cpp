@@ -102,7 +102,7 @@ ResolverOptions following(const std::string& path) {
   return options;
 }
 
-TEST_CASE("a resolver that started without resolv.conf uses its servers as soon as it is there") {
+TEST_CASE("a resolver that started without resolv.conf uses its servers as soon as it exists") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("resolv.conf");
   const LocalNameServer server("one");
@@ -161,7 +161,7 @@ TEST_CASE("each way to replace resolv.conf brings other servers, and a file with
   }
 }
 
-TEST_CASE("a look-up that is under way comes to its end on the old servers") {
+TEST_CASE("a look-up in progress ends on the old servers") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("resolv.conf");
   LocalNameServer slow("slow");
@@ -208,7 +208,7 @@ TEST_CASE("servers that hang or fail for all names are not waited for, and names
   }
 }
 
-TEST_CASE("one name without an answer is no failure of the servers") {
+TEST_CASE("one name without an answer does not count as a failure of the servers") {
   LocalNameServer server;
   server.set(Mode::hangs);
   Asking asking({.servers = {server.address()}});
@@ -216,7 +216,7 @@ TEST_CASE("one name without an answer is no failure of the servers") {
   CHECK(asking.failing().empty());
 }
 
-TEST_CASE("names of a domain whose own name servers hang do not switch the look-ups of other domains off") {
+TEST_CASE("names of a domain whose own name servers hang do not stop the look-ups of other domains") {
   const LocalNameServer server;
   Asking asking({.servers = {server.address()}});
   std::vector<std::shared_ptr<Resolver::Lookup>> hanging;

@@ -214,7 +214,7 @@ TEST_CASE("decide: with more trusted fields than the limit, no message is delive
   World({.dmarc_fail_vetoes = false}).expect(no_veto);
 }
 
-TEST_CASE("decide: without the veto DMARC's fail speaks against the From mailbox alone") {
+TEST_CASE("decide: without the veto a DMARC fail counts only against the From mailbox") {
   const Row rows[] = {
       {"The envelope sender is listed and authenticated.", "bounce@esp.example", "joe@example.org",
        "spf=pass smtp.mailfrom=esp.example; dmarc=fail header.from=example.org", "deliver listed envelope spf @main"},
@@ -229,7 +229,7 @@ TEST_CASE("decide: without the veto DMARC's fail speaks against the From mailbox
   World({.dmarc_fail_vetoes = false}).expect(rows);
 }
 
-TEST_CASE("decide: a trusted chain of ARC authenticates the From mailbox alone") {
+TEST_CASE("decide: a trusted ARC chain authenticates only the From mailbox") {
   const Row rows[] = {
       {"The From mailbox is listed.", "x@other.example", "joe@example.org", "arc=pass",
        "deliver listed header-from arc @main"},

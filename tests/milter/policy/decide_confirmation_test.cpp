@@ -96,7 +96,7 @@ TEST_CASE("a question names the store, and the sender's hash as the store has it
         question_about(kMainStore, "ann@bank.example"));
 }
 
-TEST_CASE("only a hit that the store confirms is delivered, and each failure has a reason of its own") {
+TEST_CASE("only a hit that the store confirms is delivered, and each failure has its own reason") {
   const ConfirmedWorld world;
   const std::string_view wants[] = {"deliver listed envelope @main",        "check not-listed envelope",
                                     "check confirm-timeout envelope @main", "check confirm-busy envelope @main",

@@ -12,7 +12,7 @@ constexpr Policy taken_at_its_word() {
   return {.authentication = AuthenticationRule::off};
 }
 
-TEST_CASE("decide: a revoked sender is never delivered, wherever it stands") {
+TEST_CASE("decide: a revoked sender is never delivered, in whichever field it appears") {
   constexpr std::string_view revoked_text =
       "bad@example.org\n@gone.example\n@.trash.example\ntagged+x@example.org\nsrs@origin.example\n";
   const Row rows[] = {
@@ -106,7 +106,7 @@ TEST_CASE("decide: `revoked` removes the tags of any whitelist, and `extra` only
   CHECK(reason_of({.extra = &listed}, "<bad-x@example.org>") == "not-listed");
 }
 
-TEST_CASE("decide: where SPF or DKIM failed for either domain of a sender behind SRS, preferred does not deliver it") {
+TEST_CASE("decide: if SPF or DKIM failed for either domain of a sender behind SRS, preferred does not deliver it") {
   constexpr std::string_view kForwarded = "SRS0=HHHH=TT=example.org=joe@forwarder.example";
   const Row rows[] = {
       {"Nothing is known.", kForwarded, "x@other.example", "", "deliver listed envelope @main"},
@@ -131,7 +131,8 @@ TEST_CASE("decide: where SPF or DKIM failed for either domain of a sender behind
   World({.authentication = AuthenticationRule::preferred, .trusted_forwarders = {"forwarder.example"}}).expect(rows);
 }
 
-TEST_CASE("decide: our own sender behind a forwarder is authenticated by a pass for our domain, or by the forwarder") {
+TEST_CASE(
+    "decide: a local sender behind a forwarder is authenticated by a pass for the own domain, or by the forwarder") {
   constexpr std::string_view kForwarded = "SRS0=HHHH=TT=ours.example=bob@forwarder.example";
   const Row rows[] = {
       {"Nothing is known.", kForwarded, "x@other.example", "", "check own-domain envelope"},
@@ -221,7 +222,7 @@ TEST_CASE("decide: a sender of our own domains needs authentication, whatever th
   }
 }
 
-TEST_CASE("decide: BATV is undone, and the domain that it leaves in place is authenticated") {
+TEST_CASE("decide: BATV is undone, and the domain, which it does not change, is authenticated") {
   const Row rows[] = {
       {"The tag first.", "prvs=4f2a1b3c5d=joe@example.org", "x@other.example", "spf=pass smtp.mailfrom=example.org",
        "deliver listed envelope spf @main"},
@@ -249,7 +250,7 @@ TEST_CASE("decide: BATV is undone, and the domain that it leaves in place is aut
   World({.undo_batv = false, .trusted_forwarders = {"forwarder.example"}}).expect(left_inside);
 }
 
-TEST_CASE("decide: SRS is undone for trusted forwarders, who have to be authenticated by SPF, only") {
+TEST_CASE("decide: SRS is undone only for trusted forwarders, which SPF has to authenticate") {
   constexpr std::string_view srs0 = "SRS0=HHHH=TT=example.org=joe@forwarder.example";
   const Row rows[] = {
       {"The forwarder's SPF vouches.", srs0, "x@other.example", "spf=pass smtp.mailfrom=forwarder.example",
@@ -336,7 +337,7 @@ TEST_CASE("decide: nothing is exempt unless the policy says so") {
   CHECK(test::summary(World().decide(facts)) == "check not-authenticated envelope @main");
 }
 
-TEST_CASE("decide: with missing or damaged lists no message is delivered that a sound list might stop") {
+TEST_CASE("decide: with missing or damaged lists no message is delivered that an intact list might stop") {
   const test::MemoryWhitelist good({"joe@example.org"});
   test::MemoryWhitelist bad({"joe@example.org", "ann@example.org"});
   bad.damage_after(0);
@@ -358,7 +359,7 @@ TEST_CASE("decide: with missing or damaged lists no message is delivered that a 
        "deliver listed envelope @good"},
       {"A good one behind a damaged one lists.", "bad, good", none, false, "<joe@example.org>",
        "deliver listed envelope @good"},
-      {"A damaged one behind a good one lists nobody.", "good, bad", none, false, "<ann@example.org>",
+      {"A damaged one behind a good one lists no sender.", "good, bad", none, false, "<ann@example.org>",
        "check whitelist-damaged envelope @bad"},
       {"Who is on no list that could be asked is told which could not.", "missing, good", none, false,
        "<ann@example.org>", "check no-whitelist envelope @missing"},
@@ -366,7 +367,7 @@ TEST_CASE("decide: with missing or damaged lists no message is delivered that a 
        "check null-sender envelope"},
       {"`extra` lists without any whitelist.", "missing", &extra, false, "<vip@example.org>",
        "deliver listed-extra envelope @extra"},
-      {"An empty `extra` lists nobody.", "missing", &empty, false, "<vip@example.org>", "check no-whitelist"},
+      {"An empty `extra` lists no sender.", "missing", &empty, false, "<vip@example.org>", "check no-whitelist"},
       {"Without the configured `revoked` no message is delivered.", "good", &extra, true, "<joe@example.org>",
        "check no-revoked-list"},
   };
@@ -382,7 +383,7 @@ TEST_CASE("decide: with missing or damaged lists no message is delivered that a 
   }
 }
 
-TEST_CASE("decide: mail that is exempt stays so while lists are missing, unless those who opted out are not known") {
+TEST_CASE("decide: exempt mail stays exempt while lists are missing, unless the list of opt-outs is") {
   const Facts facts = {.envelope_sender = "<joe@example.org>", .origin = {.logged_in = true}};
   Policy policy = {.exempt_logged_in = true, .exempt_action = ExemptAction::none};
   Lists lists = {.revoked_is_configured = true};

@@ -15,7 +15,7 @@ Decision decide_held(std::string_view sender, Hold hold, Trace* trace = nullptr,
   return decide(facts, {.whitelists = {&named, 1}}, policy, trace);
 }
 
-TEST_CASE("a message that would be delivered is checked while its sender is held, and says who and by which list") {
+TEST_CASE("a message of a held sender is checked, and its decision names the sender and the list") {
   CHECK(test::summary(decide_held("<joe@example.org>", Hold::none)) == "deliver listed envelope @main");
   CHECK(test::summary(decide_held("<joe@example.org>", Hold::burst)) == "check burst envelope @main");
   CHECK(test::summary(decide_held("<joe@example.org>", Hold::replay)) == "check replay envelope @main");
@@ -23,7 +23,7 @@ TEST_CASE("a message that would be delivered is checked while its sender is held
   CHECK(test::summary(decide_held("<ann@corp.example>", Hold::burst)) == "check burst envelope @main by @corp.example");
 }
 
-TEST_CASE("what is checked anyway keeps its reason, and mail that is not incoming is not held") {
+TEST_CASE("a message that is checked anyway keeps its reason, and mail that is not incoming is not held") {
   CHECK(test::summary(decide_held("<eve@example.org>", Hold::burst)) == "check not-listed envelope");
   CHECK(test::summary(decide_held("<>", Hold::burst)) == "check null-sender envelope");
   Policy exempting = kOnItsWord;
@@ -33,7 +33,7 @@ TEST_CASE("what is checked anyway keeps its reason, and mail that is not incomin
         "deliver exempt-authenticated");
 }
 
-TEST_CASE("the mark of a held message tells no stranger that its sender is listed, and the trace tells an operator") {
+TEST_CASE("the mark of a held message does not reveal that its sender is listed, and the trace does") {
   Trace trace;
   const Decision decision = decide_held("<joe@example.org>", Hold::burst, &trace);
   CHECK(header_value(decision, "mx", CheckMark::plain) == "check; reason=not-proven; host=mx");

@@ -224,7 +224,7 @@ TEST_CASE("decide: a From field that hides its mailbox is not looked up") {
   CHECK(test::summary(decide(facts, {.whitelists = named}, policy)) == "check null-sender envelope");
 }
 
-TEST_CASE("decide: a bounce is checked, whatever its envelope sender, and so is a header that is read in two ways") {
+TEST_CASE("decide: a bounce is checked, whatever its envelope sender, and so is an ambiguous header") {
   const std::string path = "<joe@example.org>";
   const HeaderFrom from = test::header_from("joe@example.org");
   for (const auto identity :

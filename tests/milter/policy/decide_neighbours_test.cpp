@@ -120,7 +120,7 @@ TEST_CASE("a listed sender, a revoked one and a neighbour need the same signatur
   CHECK(is_any_needed);
 }
 
-TEST_CASE("signatures are needed of a neighbour that would prove a listed address") {
+TEST_CASE("a neighbour needs the signatures that would prove a listed address") {
   struct Case {
     std::string_view sentence, path, from;
     IdentityRule identity;
@@ -147,7 +147,7 @@ TEST_CASE("signatures are needed of a neighbour that would prove a listed addres
   }
 }
 
-TEST_CASE("no signature of a neighbour is needed where none could prove a listed address") {
+TEST_CASE("a neighbour needs no signature if none could prove a listed address") {
   const Message message = {"<n@bits.example>", "n@bits.example"};
   Facts facts = message.facts();
   facts.authentication = test::results("dkim=pass header.d=bits.example", message.path, facts.header_from);
@@ -261,7 +261,7 @@ TEST_CASE("neighbours need the same signatures by entries with a signer, mailing
   }
 }
 
-TEST_CASE("what results prove of one sender says nothing of who is listed as the other one") {
+TEST_CASE("results that prove one sender do not reveal whether the other one is listed") {
   const auto need = [](std::string_view envelope, std::string_view from) {
     World world;
     world.policy().spf_proves = SpfProves::address;
@@ -280,7 +280,7 @@ std::string mark_of(const Decision& decision) {
   return header_value(decision, "mx", CheckMark::plain);
 }
 
-TEST_CASE("the mark of a checked message says the same of a listed sender, a revoked one and a neighbour") {
+TEST_CASE("the mark of a checked message is the same for a listed sender, a revoked one and a neighbour") {
   struct Case {
     std::string_view sentence, path, from, results, want;
     bool is_bounce = false;
@@ -308,7 +308,7 @@ TEST_CASE("the mark of a checked message says the same of a listed sender, a rev
   }
 }
 
-TEST_CASE("where DMARC failed the mark says so, whether an entry with a signer lists the sender or not") {
+TEST_CASE("if DMARC failed the mark says so, whether or not an entry with a signer lists the sender") {
   const MemoryWhitelist main({"billing@bank.example signed-by esp.example", "list:news.lists.one.example"});
   const NamedWhitelist named[] = {{"main", &main}};
   Policy policy;

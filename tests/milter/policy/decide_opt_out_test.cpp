@@ -86,7 +86,7 @@ TEST_CASE("a message is checked if one of its recipients has opted out, or may h
   }
 }
 
-TEST_CASE("who has opted out does not depend on the sender, and costs no look-up, no question and no signature") {
+TEST_CASE("opt-outs do not depend on the sender, and cost no look-up, no question and no signature") {
   OptOutWorld world;
   world.policy.authentication = AuthenticationRule::required;
   world.policy.verify_signatures = true;
@@ -124,7 +124,7 @@ TEST_CASE("with an empty list no recipient has opted out, and without the config
   CHECK_FALSE(world.lists.hold_pairs());
 }
 
-TEST_CASE("mail that is exempt stays so, but is not delivered for that to a recipient who has opted out") {
+TEST_CASE("exempt mail stays exempt, but is not marked deliver for a recipient who has opted out") {
   OptOutWorld world;
   world.policy.exempt_logged_in = true;
   world.origin.logged_in = true;

@@ -119,7 +119,7 @@ TEST_CASE("without known recipients pairs list no sender, and entries for all re
   CHECK(summary(world.decide(facts)) == "deliver listed envelope @main");
 }
 
-TEST_CASE("up to a hundred recipients are looked up, and of a message with more none") {
+TEST_CASE("up to a hundred recipients are looked up, and none of a message with more") {
   const PairWorld world;
   Paths recipients(kMostPairRecipients, "ann@ours.example");
   CHECK(kMostPairRecipients == 100);
@@ -189,7 +189,7 @@ TEST_CASE("each sender of a message has to be listed for all recipients separate
   }
 }
 
-TEST_CASE("a sender listed by pairs has to be authenticated like any other, our own included") {
+TEST_CASE("a sender listed by pairs has to be authenticated like any other, including local senders") {
   PairWorld world(Policy{});
   const std::string path = "<joe@example.org>";
   const Paths ann = {"ann@ours.example"};
@@ -239,7 +239,7 @@ Decision decide_with(const PairWorld& world, Facts& facts, Answer answer) {
   }
 }
 
-TEST_CASE("a store confirms each pair by itself, and only where the message would be delivered") {
+TEST_CASE("a store confirms each pair separately, and only if the message would be delivered") {
   using enum Confirmation;
   PairWorld world;
   world.main().set_store(kStore);
@@ -498,7 +498,7 @@ TEST_CASE("a tag that every whitelist removes is ignored in pairs of the list ex
   CHECK(summary(decision) == "deliver listed-for-recipients envelope @extra");
 }
 
-TEST_CASE("recipients are needed if any list holds pairs, also the list of revoked entries") {
+TEST_CASE("recipients are needed if any list holds pairs, including the list of revoked entries") {
   const MemoryWhitelist plain({"joe@example.org"});
   const NamedWhitelist named[] = {{"main", &plain}};
   const ExactList pairs = read_exact_list("joe@example.org > ann@ours.example\n").list;

@@ -14,7 +14,7 @@ World world(Policy policy = {}) {
   return World(std::move(policy), {}, "pat@extra.example\n@.extra.example\n", policy.spf_proves);
 }
 
-TEST_CASE("decide: a listed mailbox as envelope sender is proven by the same From mailbox alone") {
+TEST_CASE("decide: a listed mailbox as envelope sender is proven only by the same From mailbox") {
   const Row rows[] = {
       {"From is the same mailbox, and its domain signed.", "joe@example.org", "joe@example.org",
        "dkim=pass header.d=example.org", "deliver listed envelope dkim @main"},
@@ -89,7 +89,7 @@ TEST_CASE("decide: a listed domain of the envelope sender is proven by SPF, or b
   world({.identity = IdentityRule::envelope}).expect(with_fail);
 }
 
-TEST_CASE("decide: what a pass of SPF proves is the operator's choice") {
+TEST_CASE("decide: the operator chooses what an SPF pass proves") {
   struct Case {
     std::string_view envelope, from, address, domain, no;
   };
@@ -115,8 +115,7 @@ TEST_CASE("decide: what a pass of SPF proves is the operator's choice") {
   }
 }
 
-TEST_CASE(
-    "decide: the domain itself may sign for it, or one above it; a child or a sibling may by DMARC's rule alone") {
+TEST_CASE("decide: a domain or one above it may sign; a child or a sibling may sign only by DMARC's rule") {
   struct Case {
     std::string_view from, results;
     bool parent, strict, relaxed;
@@ -143,7 +142,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("decide: a null sender is delivered by no rule") {
+TEST_CASE("decide: no rule delivers a null sender") {
   for (const auto identity :
        {IdentityRule::envelope, IdentityRule::header_from, IdentityRule::either, IdentityRule::both}) {
     for (const auto authentication :

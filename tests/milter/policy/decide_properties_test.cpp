@@ -131,7 +131,7 @@ void show(const Message& message) {
   UNSCOPED_INFO("envelope " << message.envelope << ", From " << message.from << ", results: " << message.results);
 }
 
-TEST_CASE("decide: no message without a pass from a trusted source is delivered where authentication is required") {
+TEST_CASE("decide: if authentication is required, no message without a pass from a trusted source is delivered") {
   Random random;
   int delivered = 0;
   for (int i = 0; i < kMessages; ++i) {
@@ -182,7 +182,7 @@ TEST_CASE("decide: untrusted fields change nothing") {
   }
 }
 
-TEST_CASE("decide: revoking never turns check into deliver, and stops the sender it names") {
+TEST_CASE("decide: revoking never turns check into deliver, and stops the named sender") {
   Random random;
   int delivered = 0;
   for (int i = 0; i < kMessages; ++i) {

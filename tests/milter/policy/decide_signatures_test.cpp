@@ -38,7 +38,7 @@ Facts with(Facts facts, std::vector<Signature> signatures) {
   return facts;
 }
 
-TEST_CASE("a signature is asked for only where it would deliver the message, and only of the domain that would") {
+TEST_CASE("a signature is needed only if it would deliver the message, and only from that domain") {
   struct Case {
     std::string_view sentence, path, from;
     IdentityRule identity;
@@ -73,7 +73,7 @@ TEST_CASE("a signature is asked for only where it would deliver the message, and
   }
 }
 
-TEST_CASE("no signature is asked for if the decision does not depend on it") {
+TEST_CASE("no signature is needed if the decision does not depend on it") {
   const Facts facts = facts_of("<joe@example.org>", "joe@example.org");
   Policy policy = verifying();
   policy.verify_signatures = false;
@@ -123,7 +123,7 @@ TEST_CASE("a signature that passed authenticates the senders that it is aligned 
   CHECK(other.need.is_empty());
 }
 
-TEST_CASE("both identities need a signature each where both have to be authenticated") {
+TEST_CASE("if both identities have to be authenticated, each needs a signature") {
   const World world(verifying(IdentityRule::both));
   const Facts facts = facts_of("<x@a.tree.example>", "y@b.tree.example");
   const Signature one = {.outcome = Outcome::pass, .domain = "a.tree.example"};
@@ -133,7 +133,7 @@ TEST_CASE("both identities need a signature each where both have to be authentic
   CHECK(world.decide(with(facts, {one, other})).verdict == Verdict::deliver);
 }
 
-TEST_CASE("a good signature is enough beside a bad one") {
+TEST_CASE("a valid signature is enough beside an invalid one") {
   const World world(verifying());
   const Facts facts = facts_of("<x@other.example>", "joe@example.org");
   const Signature bad = {.outcome = Outcome::body_changed, .domain = "example.org"};
@@ -160,7 +160,7 @@ TEST_CASE("only a pass authenticates") {
   }
 }
 
-TEST_CASE("a signature lets mail of our own domains in") {
+TEST_CASE("a signature authenticates mail of the own domains") {
   Policy policy = verifying();
   policy.own_domains = read_exact_list("@ours.example\n").list;
   const World world(policy);
@@ -180,7 +180,7 @@ TEST_CASE("a message that one sender delivers needs no signature for the other")
   CHECK(decision.need.is_empty());
 }
 
-TEST_CASE("with strict alignment a signature is asked for, counts and is reported only for the same domain") {
+TEST_CASE("with strict alignment a signature is needed, counts and is reported only for the same domain") {
   Policy policy = verifying();
   policy.alignment = Alignment::strict;
   const World world(policy);
@@ -225,7 +225,7 @@ TEST_CASE("with relaxed alignment the owner of each sender's domain decides whet
   CHECK(decide(IdentityRule::both, two, {b_allows}).verdict == Verdict::check);
 }
 
-TEST_CASE("for a sender of our own domains the signatures of that domain are reported") {
+TEST_CASE("for a sender of the own domains the signatures of that domain are reported") {
   Policy policy = verifying();
   policy.own_domains = read_exact_list("@ours.example\n").list;
   const World world(policy);
@@ -252,7 +252,7 @@ std::vector<std::string> steps(const World& world, const Facts& facts) {
 }
 
 TEST_CASE(
-    "an explanation shows each signature, its key's length, the owner's rule, and the domains whose signature lacks") {
+    "an explanation shows each signature, its key's length, the owner's rule, and the domains without a signature") {
   using Steps = std::vector<std::string>;
   const World world(verifying());
   const Facts facts = facts_of("<x@other.example>", "joe@example.org");
@@ -285,7 +285,7 @@ Grounds grounds_of(std::string_view signers) {
   return grounds;
 }
 
-TEST_CASE("a signer below a listed sender's domain is named where its signature would deliver the message") {
+TEST_CASE("a signer below a listed sender's domain is named if its signature would deliver the message") {
   struct Case {
     std::string_view sentence, path, from, signers;
     IdentityRule identity;
@@ -323,7 +323,7 @@ TEST_CASE("a signer below a listed sender's domain is named where its signature 
 }
 
 TEST_CASE(
-    "a signer below the sender's domain is named only where it may not sign, and nothing else has proven the sender") {
+    "a signer below the sender's domain is named only if it may not sign, and nothing else has proven the sender") {
   Facts facts = with(facts_of("<x@other.example>", "joe@example.org"), {});
   const Grounds grounds = grounds_of("mg.example.org");
   facts.grounds = &grounds;

@@ -115,7 +115,7 @@ class Desk {
 
 constexpr std::string_view kAnnounce = "News <announce.lists.example.org>";
 
-TEST_CASE("decide: a listed mailing list is delivered where its own host has signed its List-Id") {
+TEST_CASE("decide: a listed mailing list is delivered if its own host has signed its List-Id") {
   Desk({}).expect({
       {"its host",
        {"m@member.example", {kAnnounce}, {{"lists.example.org"}}},
@@ -143,7 +143,7 @@ TEST_CASE("decide: a listed mailing list is delivered where its own host has sig
   });
 }
 
-TEST_CASE("decide: a forged List-Id does not make a message one of a listed mailing list") {
+TEST_CASE("decide: a message with a forged List-Id does not count as from that mailing list") {
   const std::string_view unproven = "check not-authenticated list @main by list:announce.lists.example.org";
   const std::string by_host = std::string(unproven) + " of lists.example.org";
   const std::string_view stranger = "check not-listed envelope";
@@ -179,7 +179,7 @@ TEST_CASE("decide: a forged List-Id does not make a message one of a listed mail
   });
 }
 
-TEST_CASE("decide: a domain where people have mailboxes signs for a mailing list only by an entry that says so") {
+TEST_CASE("decide: a domain with mailboxes signs for a mailing list only by an entry that says so") {
   Desk({}).expect({
       {"by the entry",
        {"m@member.example", {"<users.example.com>"}, {{"example.com"}}},
@@ -211,7 +211,7 @@ TEST_CASE("decide: a mailing list may be listed for one subscriber") {
                 "deliver listed-for-recipients list dkim @extra, list-id of lists.example.org"}});
 }
 
-TEST_CASE("decide: a sender that is listed with a signer is delivered where exactly that signer has signed") {
+TEST_CASE("decide: a sender that is listed with a signer is delivered if exactly that signer has signed") {
   const std::string_view unproven = "check not-authenticated header-from @main of esp.example";
   const std::string_view stranger = "check not-listed envelope";
   Desk({}).expect({
@@ -265,7 +265,7 @@ TEST_CASE("decide: an entry that names its signer counts under every rule for id
   }
 }
 
-TEST_CASE("decide: a service may send for a domain of ours where an entry says so, and no other service") {
+TEST_CASE("decide: a service may send for an own domain if an entry says so, and no other service may") {
   Policy policy;
   policy.own_domains = read_exact_list("@.ours.example\n").list;
   Desk({.policy = policy})
@@ -283,7 +283,7 @@ TEST_CASE("decide: a service may send for a domain of ours where an entry says s
       });
 }
 
-TEST_CASE("decide: what is revoked is not delivered by an entry that names its signer") {
+TEST_CASE("decide: an entry that names its signer does not deliver a revoked sender") {
   const Message of_list = {"m@member.example", {kAnnounce}, {{"lists.example.org"}}};
   const Message of_service = {"billing@bank.example", {}, {{"esp.example"}}};
   Desk({.revoked = "list:announce.lists.example.org\n"})
@@ -305,7 +305,7 @@ TEST_CASE("decide: what is revoked is not delivered by an entry that names its s
                 "deliver listed-with-signer header-from dkim @main, signer of esp.example"}});
 }
 
-TEST_CASE("decide: of an entry that names its signer, that signature is asked for, and no other") {
+TEST_CASE("decide: an entry that names its signer needs that signature, and no other") {
   const MemoryWhitelist main({"billing@bank.example signed-by esp.example", "list:announce.lists.example.org"});
   const NamedWhitelist named[] = {{"main", &main}};
   const auto domain_needed = [&](std::string_view from, std::string_view list_id, std::string_view signer,
@@ -334,7 +334,7 @@ TEST_CASE("decide: of an entry that names its signer, that signature is asked fo
   CHECK(domain_needed("m@member.example", "<x.lists.example.org>", "lists.example.org", kFields).empty());
 }
 
-TEST_CASE("decide: a signature that proves the sender by two entries is asked for once") {
+TEST_CASE("decide: a signature that proves the sender by two entries is needed once") {
   const MemoryWhitelist main({"joe@example.org", "joe@example.org signed-by example.org"});
   const NamedWhitelist named[] = {{"main", &main}};
   Grounds grounds;
@@ -352,7 +352,7 @@ TEST_CASE("decide: a signature that proves the sender by two entries is asked fo
   CHECK(decision.need.domains[2].view().empty());
 }
 
-TEST_CASE("decide: a List-Id is told as open only of a signature that may count") {
+TEST_CASE("decide: an unsigned List-Id is reported only for a signature that may count") {
   const Desk desk({});
   const auto outcome_of = [&](const Signed& signature) {
     return desk.decide({"m@member.example", {kAnnounce}, {signature}}, true).signature;

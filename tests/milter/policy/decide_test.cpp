@@ -124,19 +124,19 @@ TEST_CASE("the sender's key is made as the whitelist's profile says") {
   CHECK(decide_envelope({"<joe@example.org>"}, &kept) == check(Reason::not_listed));
 }
 
-TEST_CASE("without a sender nothing is delivered") {
+TEST_CASE("without a sender no message is delivered") {
   const MemoryWhitelist whitelist(kList);
   CHECK(decide_envelope({}, &whitelist) == check(Reason::no_sender));
 }
 
-TEST_CASE("without a whitelist every sender has the reason for that") {
+TEST_CASE("without a whitelist the reason for every sender is no-whitelist") {
   for (const auto& sender : {"<joe@example.org>", "<>", "nonsense"}) {
     CHECK(decide_envelope({sender}, nullptr) == check(Reason::no_whitelist));
   }
   CHECK(decide_envelope({}, nullptr) == check(Reason::no_whitelist));
 }
 
-TEST_CASE("with a damaged whitelist every sender has the reason for that") {
+TEST_CASE("with a damaged whitelist the reason for every sender is whitelist-damaged") {
   for (const auto& sender : {"<joe@example.org>", "<anyone@corp.example>", "<else@example.net>", "<>", "nonsense"}) {
     MemoryWhitelist whitelist(kList);
     whitelist.damage_after(0);
@@ -144,7 +144,7 @@ TEST_CASE("with a damaged whitelist every sender has the reason for that") {
   }
 }
 
-TEST_CASE("a look-up that meets damage is not trusted, whatever its answer") {
+TEST_CASE("a look-up that finds damage is not trusted, whatever its answer") {
   for (const auto& sender : {"<joe@example.org>", "<anyone@corp.example>", "<else@example.net>"}) {
     MemoryWhitelist whitelist(kList);
     whitelist.damage_after(1);
@@ -162,7 +162,7 @@ TEST_CASE("deciding cannot throw") {
   STATIC_REQUIRE(noexcept(decide(Facts{}, Lists{}, Policy{})));
 }
 
-TEST_CASE("names of verdicts and reasons are what operators match on") {
+TEST_CASE("names of verdicts and reasons are those on which operators rely") {
   CHECK(verdict_name(Verdict::deliver) == "deliver");
   CHECK(verdict_name(Verdict::check) == "check");
   const std::pair<Reason, std::string_view> names[] = {

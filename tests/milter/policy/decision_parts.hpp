@@ -42,7 +42,7 @@ class MemoryWhitelist final : public Whitelist {
   // From now on hits have to be confirmed by a store of that identity.
   void set_store(std::uint64_t identity) { store_ = identity; }
 
-  // The key of an address or a pair is that of a known stranger from now on.
+  // The key of an address or a pair is that of an excluded sender from now on.
   void exclude(std::string_view key) {
     filter_.exclude(key);
     view_ = filter_.view();

@@ -81,7 +81,7 @@ TEST_CASE("no other spelling of an address evades its entry in an exact list") {
   }
 }
 
-TEST_CASE("an exact list finds a tagged address with its tag, and without it where separators are given") {
+TEST_CASE("an exact list finds a tagged address with its tag, and with separators also without it") {
   const ExactList list = list_of("joe@example.org\nmary+list@example.org\n@corp.example\n");
   const TagSeparators plus = *TagSeparators::parse("+");
   CHECK(find(list, "joe+x@example.org") == Match::none);
@@ -101,7 +101,7 @@ TEST_CASE("an empty exact list finds nothing") {
   CHECK(list_of("").size() == 0);
 }
 
-TEST_CASE("a character of an exact list that is not seen, and a wildcard, are named and list nobody") {
+TEST_CASE("an invisible character or a wildcard in an exact list is reported, and lists no sender") {
   const ExactListReading reading = read_exact_list(
       "\u200bjoe@example.org\njoe@example.org\u00a0# pasted\n*@corp.example\njoe@example.org > \u2060@ours.example\n");
   CHECK(reading.list.size() == 0);
@@ -112,7 +112,7 @@ TEST_CASE("a character of an exact list that is not seen, and a wildcard, are na
   CHECK_THAT(reading.bad_lines[3].text, Catch::Contains("U+2060 (WORD JOINER)"));
 }
 
-TEST_CASE("bad lines of an exact list are left out and counted, and the first ones are reported") {
+TEST_CASE("invalid lines of an exact list are skipped and counted, and the first ones are reported") {
   std::string text = "joe@example.org\nnot an address\n<>\n@.[192.0.2.1]\nmary@example.org\n";
   const ExactListReading reading = read_exact_list(text);
   CHECK(reading.list.size() == 2);
@@ -132,7 +132,7 @@ TEST_CASE("bad lines of an exact list are left out and counted, and the first on
   CHECK(many.bad_lines.size() == ExactListReading::kMostBadLines);
 }
 
-TEST_CASE("a list of recipients leaves out what only a sender can be, and says what to write") {
+TEST_CASE("a list of recipients skips entries that only fit senders, and says what to write") {
   const ExactListReading reading = read_exact_list(
       "joe@example.org > Ann@ours.example\n@.x.example > @ours.example\nlist:news.lists.example\n"
       "list:*.lists.example\n@example.org signed-by example.net\nnonsense\n# a comment\n\n"
@@ -287,7 +287,7 @@ TEST_CASE("a pair of an exact list is found for its recipient only, the most spe
   CHECK(find(list, "x@tree.example") == Match::none);
 }
 
-TEST_CASE("an exact list knows what its entries share with their neighbours") {
+TEST_CASE("an exact list contains the neighbours keys of its entries") {
   const ExactList list = read_exact_list(
                              "joe@example.org\npat@pair.example > ann@ours.example\n@domain.example\n"
                              "@domain-pair.example > ann@ours.example\nlist:news.lists.example\n"

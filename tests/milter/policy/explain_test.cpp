@@ -127,8 +127,7 @@ TEST_CASE("the domain entry that lists a sender is named in its step, in the mar
 }
 
 TEST_CASE(
-    "the explanation says which entry and which option let a signer below the sender's domain count, and what that "
-    "opens") {
+    "the explanation says which entry and option let a signer below the sender's domain count, and the risk of that") {
   Decision decision;
   decision.reason = Reason::not_authenticated;
   decision.child_signer.domain.append("mg.shop.example");

@@ -78,7 +78,7 @@ TEST_CASE("the plain mark of a checked message is the same for each reason that 
   }
 }
 
-TEST_CASE("a field is ours in any case, and with space before its colon, and in no other spelling") {
+TEST_CASE("a field is ours in any case and with space before its colon, but in no other spelling") {
   for (const char* const name :
        {"X-Bloomgate", "x-bloomgate", "X-BLOOMGATE", "x-bLoOmGaTe", "X-Bloomgate ", "X-Bloomgate \t "}) {
     INFO(name);

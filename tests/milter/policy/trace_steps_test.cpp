@@ -68,7 +68,7 @@ TEST_CASE("a step names the recipient of a revoked pair, and says why none could
   world.expect("revoked", world.from("<joe@example.org>"), "address key=joe@example.org");
 }
 
-TEST_CASE("a step says what authenticated a sender, or that something spoke against it") {
+TEST_CASE("a step says what authenticated a sender, or that a result spoke against it") {
   const TraceWorld world;
   world.expect("authentication", world.from("<joe@example.org>"), "none subject=envelope key=example.org");
   world.expect("authentication", world.from("<joe@example.org>", "spf=fail smtp.mailfrom=example.org"),
@@ -105,7 +105,7 @@ TEST_CASE("steps report the list extra and the state of each whitelist") {
   world.expect("extra", world.from("<joe@example.org>"), "not-listed key=joe@example.org");
   world.main.exclude("joe@example.org");
   world.expect("whitelist", world.from("<joe@example.org>"), "excluded subject=main key=joe@example.org");
-  // An address that a domain entry lists is listed, be it a known stranger or not.
+  // An address that a domain entry lists is listed, be it an excluded sender or not.
   world.main.exclude("x@corp.example");
   world.expect("whitelist", world.from("<x@corp.example>"),
                "domain subject=main key=x@corp.example entry=@corp.example");

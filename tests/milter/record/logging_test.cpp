@@ -11,7 +11,7 @@
 namespace bloomgate {
 namespace {
 
-TEST_CASE("each level of the configuration lets through what it says, on every target") {
+TEST_CASE("each configured level passes the messages of that level and above, on every target") {
   struct Case {
     LogLevel level;
     bool error, warning, info, debug;
@@ -33,7 +33,7 @@ TEST_CASE("each level of the configuration lets through what it says, on every t
   }
 }
 
-TEST_CASE("where there is no syslog its log goes to standard error, and other targets stay as they are") {
+TEST_CASE("without syslog its log goes to standard error, and other targets stay unchanged") {
   const test::TemporaryFolder folder;
   const std::string missing = folder.file("log"), dangling = folder.file("link"), there = folder.path().string();
   std::filesystem::create_symlink(missing, dangling);

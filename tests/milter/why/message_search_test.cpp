@@ -73,7 +73,7 @@ TEST_CASE("the last messages are kept by their time, whatever the order of the l
   CHECK(last.back().why.starts_with("Checked, because a@b.example is on no list."));
 }
 
-TEST_CASE("no raw byte of a log comes out") {
+TEST_CASE("raw bytes of a log are never printed") {
   const std::string log = line_of(1, "A\x1b[2J", "a@b.example", "\xff\x1b]0;x@c.example");
   const std::vector<FoundMessage> found = searched("a@b.example", log).messages();
   REQUIRE(found.size() == 1);
@@ -82,14 +82,14 @@ TEST_CASE("no raw byte of a log comes out") {
   }
 }
 
-TEST_CASE("an address that is not ASCII is found as it is typed, and as the log has it") {
+TEST_CASE("an address beyond ASCII is found as typed, and as in the log") {
   const std::string log = line_of(1, "A1", "j\\xc3\\xb6rg@example.org", "-");
   CHECK(searched("j\u00f6rg@example.org", log).found() == 1);
   CHECK(searched("j\\xc3\\xb6rg@example.org", log).found() == 1);
   CHECK(searched("j\u00f6rg@example.org", log).asked() == "j\u00f6rg@example.org");
 }
 
-TEST_CASE("what is not a log is an error, and a log that a crash has damaged is read") {
+TEST_CASE("a file that is not a log is an error, and a log damaged by a crash is read") {
   using Catch::Contains;
   const std::string nul(1, '\0');
   CHECK(searched("A1", nul + '\n' + kLog).found() == 2);

@@ -336,7 +336,7 @@ const SenderCase kSenderCases[] = {
      "entry=@fwd.example", "To stop it: bloomgate-milter revoke @fwd.example."},
 };
 
-TEST_CASE("the spelling of a sender does not make another mailbox of it, and a forwarder's signature proves nothing") {
+TEST_CASE("another spelling of a sender is the same mailbox, and a forwarder's signature proves nothing") {
   for (const SenderCase& c : kSenderCases) {
     const std::string words =
         "identity=envelope authentication=none whitelist=customers header_from=" + std::string(c.from) + ' ' +
@@ -347,7 +347,7 @@ TEST_CASE("the spelling of a sender does not make another mailbox of it, and a f
   }
 }
 
-TEST_CASE("of a sender who is not listed, the addresses that the option identity asks for are to be added") {
+TEST_CASE("for an unlisted sender, the advice is to add the addresses that the option identity requires") {
   struct RuleCase {
     IdentityRule rule;
     IdentityKind identity;
@@ -385,7 +385,7 @@ TEST_CASE("a reason of another version and a refusal have sentences too, and the
 }
 
 // Nothing but the reason is known.
-TEST_CASE("no sentence has a gap where something is not known") {
+TEST_CASE("no sentence has a gap where something is unknown") {
   for (const char* const words : {"", "identity=envelope", "identity=header-from", "identity=both", "identity=list"}) {
     for (std::size_t i = 0; i < kReasonCount; ++i) {
       const std::string_view reason = reason_name(static_cast<Reason>(i));
@@ -419,7 +419,7 @@ TEST_CASE("every outcome of a signature has words, with and without the signatur
   }
 }
 
-TEST_CASE("a decision at hand gives the same sentence as its line, and asks for what --explain can be told") {
+TEST_CASE("a decision in memory gives the same sentence as its log line, and names options of --explain") {
   Decision decision;
   decision.reason = Reason::not_authenticated;
   decision.identity = IdentityKind::header_from;
