@@ -342,7 +342,7 @@ void require_subject(const std::string& subject) {
 std::optional<WhyCommand> why_command(const GivenCommandLine& given) {
   if (given.words.empty() || given.words.front() != kWhyCommand) return std::nullopt;
   if (given.words.size() != 2) {
-    throw config_error({}, "", "why: name one queue ID, address or @domain; quote one with spaces in it");
+    throw config_error({}, "", "why: name one queue ID, address or @domain: bloomgate-milter why QUEUE-ID");
   }
   require_subject(given.words.back());
   const GivenOptions no_file;

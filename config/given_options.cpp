@@ -115,25 +115,32 @@ void read_config_line(GivenOptions& given, const std::string& line, const po::op
   }
 }
 
-// The options that are commands may be written without dashes: `bloomgate-milter doctor`. `--send` without a recipient
-// means the recipient that every mail server has (RFC 5321 section 4.5.1), and `reload` without a process means the
-// unit's process.
+// `--send` without a recipient means the recipient that every mail server has (RFC 5321 section 4.5.1).
 std::vector<std::string> in_full(const std::vector<std::string>& arguments) {
   std::vector<std::string> whole;
   for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
-    const bool is_first = argument == arguments.begin();
-    if (is_first && std::ranges::find(kActionWords, *argument) != kActionWords.end()) {
-      whole.push_back("--" + *argument);
-    } else {
-      whole.push_back(is_first && *argument == "-V" ? "--version" : *argument);
-    }
+    whole.push_back(argument == arguments.begin() && *argument == "-V" ? "--version" : *argument);
     const auto next = std::next(argument);
-    if (whole.back() == "--reload" && is_first && (next == arguments.end() || next->starts_with('-'))) {
-      whole.emplace_back(kUnitsProcess);
-    }
     if (*argument == "--send" && (next == arguments.end() || next->starts_with('-'))) whole.emplace_back("postmaster");
   }
   return whole;
+}
+
+// The options that are commands may be written without dashes: `bloomgate-milter doctor`. `reload` without a process
+// means the unit's process.
+void use_action_word(GivenCommandLine& given, const ConfigPlace& place) {
+  if (given.words.empty() || std::ranges::find(kActionWords, given.words.front()) == kActionWords.end()) return;
+  const std::string action = given.words.front();
+  given.words.erase(given.words.begin());
+  std::string value;
+  if (action == kReloadWord) {
+    value = kUnitsProcess;
+    if (!given.words.empty()) {
+      value = given.words.front();
+      given.words.erase(given.words.begin());
+    }
+  }
+  given.options[action].push_back({value, place});
 }
 
 }  // namespace
@@ -166,12 +173,16 @@ GivenCommandLine read_command_line(const std::vector<std::string>& arguments) {
   } catch (const po::unknown_option& error) {
     std::string name = error.get_option_name();
     name.erase(0, name.find_first_not_of('-'));
-    throw config_error(place, "",
-                       printable(error.what()) + nearest_word_hint(name, option_names(false), "--") +
-                           "; 'bloomgate-milter --help' lists the options");
+    throw config_error(
+        place, "",
+        printable(error.what()) +
+            (find_list_command(name) != nullptr ? "; a command has no dashes: bloomgate-milter " + name + " ENTRY"
+                                                : nearest_word_hint(name, option_names(false), "--")) +
+            "; 'bloomgate-milter --help' lists the options");
   } catch (const po::error& error) {
     throw config_error(place, "", printable(error.what()) + "; 'bloomgate-milter --help' lists the options");
   }
+  use_action_word(given, place);
   return given;
 }
 

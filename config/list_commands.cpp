@@ -11,7 +11,7 @@ constexpr std::array kListCommands = {
                     "add entries to the list extra, so that they count as listed"},
     ListCommandSpec{"remove", ListName::extra, ListChange::take_out, "remove entries from the list extra"},
     ListCommandSpec{"revoke", ListName::revoked, ListChange::put_in,
-                    "add entries to the list revoked: never delivered"},
+                    "add entries to the list revoked: their mail is always checked"},
     ListCommandSpec{"unrevoke", ListName::revoked, ListChange::take_out, "remove entries from the list revoked"},
     ListCommandSpec{"opt-out", ListName::opt_out, ListChange::put_in,
                     "add recipients to the list opt-out: mail always checked"},

@@ -33,6 +33,7 @@ std::span<const ListCommandSpec> list_command_table() noexcept;
 // The options that may be written as commands: `bloomgate-milter doctor`.
 inline constexpr std::array<std::string_view, 6> kActionWords = {"check-config", "doctor", "explain",
                                                                  "reload",       "help",   "version"};
+inline constexpr std::string_view kReloadWord = "reload";
 // The value of --reload for the process of the systemd unit.
 inline constexpr std::string_view kUnitsProcess = "unit";
 
@@ -50,8 +51,7 @@ struct WhyCommand {
 
 // The command for suspended senders.
 inline constexpr std::string_view kSuspendedCommand = "suspended";
-inline constexpr std::string_view kSuspendedSummary =
-    "show the senders who are suspended, suspend one, or end that of some";
+inline constexpr std::string_view kSuspendedSummary = "show suspended senders, suspend senders, or end suspensions";
 
 struct SuspendedCommand {
   enum class Action { list, add, clear };

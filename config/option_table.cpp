@@ -27,7 +27,7 @@ constexpr std::array kOptions = {
     OptionSpec{"allow-missing-whitelist", "yes|no", "no", "start even if the whitelist cannot be used", true},
     OptionSpec{"allow-shrunken-whitelist", "yes|no", "no",
                "accept a new whitelist with less than a tenth of the entries of the one in use", true},
-    OptionSpec{"revoked", "FILE", "", "senders whose mail is never delivered, whatever the whitelists say", true},
+    OptionSpec{"revoked", "FILE", "", "senders whose mail is always checked, whatever the whitelists say", true},
     OptionSpec{"extra", "FILE", "", "senders who count as listed, beside the whitelists", true},
     OptionSpec{"opt-out", "FILE", "", "recipients whose mail is always checked", true},
     OptionSpec{"recipient-delimiter", "CHARACTERS", "", "what starts a tag in a recipient's address", true},

@@ -52,7 +52,7 @@ std::string public_key_fault(std::string_view text) {
   }
   if (text.size() == kSecretKeyTextCharacters) {
     fault +=
-        ", as long as a secret key: if it is one, whoever has read it can sign; make another with 'bloomgate sign "
+        ", as long as a secret key: if it is one, anyone who has read it can sign; make another with 'bloomgate sign "
         "--new-key FILE'";
   }
   return fault;

@@ -39,22 +39,21 @@ constexpr std::array kCommands = {
     Command{"report", "show what the daemon decided, from its log", run_report, kEveryDay},
     Command{"harvest", "make a list of those to whom your users write", run_harvest, kEveryDay},
     Command{"rollback", "restore an earlier filter, or earlier layers, that --keep has kept", run_rollback, kEveryDay},
-    Command{"import", "make a list of those of SpamAssassin, rspamd and other programs", run_import, "lists"},
+    Command{"import", "convert the lists of SpamAssassin, rspamd and other programs", run_import, "lists"},
     Command{"learned", "show, forget or export what the daemon has learned", run_learned, "lists"},
     Command{"add-layer", "add entries to a folder of layers, as a new layer", run_add_layer, "layers", "append"},
     Command{"fold-layers", "make one layer of all layers of a folder", run_fold_layers, "layers", "fold"},
     Command{"update-store", "change a store by lists, and make its filter", run_update_store, "stores", "update"},
-    Command{"counting-add", "add entries to a filter of the layout counting", run_counting_add, "counters", "add"},
-    Command{"counting-remove", "remove entries from a filter of the layout counting", run_counting_remove, "counters",
-            "remove"},
-    Command{"counting-export", "make a filter of a filter of the layout counting", run_counting_export, "counters",
+    Command{"counting-add", "add entries to a counting filter", run_counting_add, "counters", "add"},
+    Command{"counting-remove", "remove entries from a counting filter", run_counting_remove, "counters", "remove"},
+    Command{"counting-export", "make the daemon's filter from a counting filter", run_counting_export, "counters",
             "export"},
     Command{"sign", "make keys, and sign filters with them", run_sign, "publishing"},
     Command{"pull", "fetch what is published into a folder", nullptr, "publishing"},
     Command{"share", "show other hosts what the daemon has learned, as hashes", run_share, "publishing"},
-    Command{"part", "read one part of lists, as one of many jobs, into a store", run_part, "parts"},
+    Command{"part", "build one share of large lists, as one of many jobs", run_part, "parts"},
     Command{"verify", "check a filter file, and that it has all entries of its lists", run_verify, "filters"},
-    Command{"merge", "combine filters: what one of them lists", run_merge, "filters"},
+    Command{"merge", "combine filters: what at least one of them lists", run_merge, "filters"},
     Command{"intersect", "combine filters: what all of them list", run_intersect, "filters"},
     Command{"compare", "estimate what two filters have in common", run_compare, "filters"},
     Command{"size", "calculate size, hashes and false-positive rate", run_size, "filters"},
@@ -130,6 +129,18 @@ int refuse_command(std::string_view name, const Arguments& arguments) {
                       arguments);
 }
 
+// By its name, or by its old one.
+const Command* find_command(std::string_view name) {
+  const auto* const found = std::ranges::find_if(
+      kCommands, [&](const Command& each) { return name == each.name || (name == each.old_name && !name.empty()); });
+  return found == kCommands.end() ? nullptr : found;
+}
+
+int help_of(std::string_view name, const Arguments& arguments) {
+  const Command* const command = find_command(name);
+  return command == nullptr ? refuse_command(name, arguments) : run(*command, {"--help"});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -143,6 +154,7 @@ int main(int argc, char** argv) {
     print_short_help(std::cout);
     return EX_OK;
   }
+  if (name == "help" && arguments.size() > 1) return help_of(arguments[1], arguments);
   if (name == "--help" || name == "help") {
     print_help(std::cout);
     return EX_OK;
@@ -152,11 +164,8 @@ int main(int argc, char** argv) {
     return EX_OK;
   }
   if (name == kListOptions) return list_all_options();
-  const auto* const command = std::ranges::find_if(
-      kCommands, [&](const Command& each) { return name == each.name || (name == each.old_name && !name.empty()); });
-  if (command == kCommands.end()) {
-    return refuse_command(name, arguments);
-  }
+  const Command* const command = find_command(name);
+  if (command == nullptr) return refuse_command(name, arguments);
   prepare_for_commands();
   return run(*command, {arguments.begin() + 1, arguments.end()});
 }

@@ -12,7 +12,7 @@ namespace bloomgate {
 namespace {
 
 constexpr std::string_view kComment =
-    "# Secret key of 'bloomgate sign': whoever has it can sign filters in your name.\n";
+    "# Secret key of 'bloomgate sign': anyone who has it can sign filters in your name.\n";
 
 BloomgateError no_key(const std::string& path, std::string_view line) {
   std::string what = path + " is not the file of a secret key, as 'bloomgate sign --new-key FILE' makes it";

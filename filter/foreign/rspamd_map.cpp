@@ -59,8 +59,8 @@ void read_rspamd(std::string_view text, ForeignList& list) {
     if (verdict == Verdict::good) {
       list.take(number, line, entry_of_map_key(key));
     } else {
-      const std::string_view reason =
-          verdict == Verdict::bad ? "its value makes mail worse, not better" : "its value is not a factor";
+      const std::string_view reason = verdict == Verdict::bad ? "its value makes mail worse, not better"
+                                                              : "its value is not a number for the score";
       const SenderEntry entry = entry_of_map_key(key);
       if (!entry.text.empty()) {
         list.block(number, line, entry, reason);

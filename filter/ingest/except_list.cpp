@@ -18,7 +18,7 @@ ExceptList::ExceptList(const std::vector<std::string>& files, AddressProfile pro
             if (line.entry.kind() == EntryKind::rejected) {
               throw BloomgateError(ErrorCode::bad_input,
                                    blocks.name(0) + ':' + std::to_string(before + number) + ": " + line.fault.text +
-                                       "; correct the line, or whom it leaves out stays listed",
+                                       "; correct the line, or its senders stay listed",
                                    {.path = file});
             }
             if (!line.entry.is_key()) return;

@@ -106,7 +106,7 @@ void Input::open_file() {
   }
   if (is_regular_ && !stamp_.is_same_file(FileStamp(status))) {
     throw BloomgateError(ErrorCode::cannot_read,
-                         name_ + " was replaced while the lists were read; run again when nobody writes to them",
+                         name_ + " was replaced while the lists were read; run again when no program writes to them",
                          {.path = name_});
   }
   fd_ = file_.get();
@@ -178,7 +178,7 @@ std::uint64_t Input::read(std::uint64_t offset, Block& block) {
 BloomgateError Input::shrank_to(std::uint64_t bytes) const {
   return {ErrorCode::cannot_read,
           name_ + " shrank while it was read, from " + std::to_string(file_bytes_) + " bytes to " +
-              std::to_string(bytes) + "; run again when nobody writes to it",
+              std::to_string(bytes) + "; run again when no program writes to it",
           {.path = name_, .offset = bytes}};
 }
 
@@ -190,9 +190,10 @@ void Input::require_unchanged() const {
   if (now == stamp_) return;
   if (now && now->size_bytes() < file_bytes_) throw shrank_to(now->size_bytes());
   if (now && changes_ == FileChanges::appended) return;
-  throw BloomgateError(ErrorCode::cannot_read,
-                       name_ + " was written to while it was read; run again when nobody writes to it, or read a copy",
-                       {.path = name_});
+  throw BloomgateError(
+      ErrorCode::cannot_read,
+      name_ + " was written to while it was read; run again when no program writes to it, or read a copy",
+      {.path = name_});
 }
 
 void Input::sample(std::uint64_t offset, std::uint64_t bytes, Block& block) {
@@ -330,9 +331,8 @@ std::size_t Input::find_last_line(std::string_view text) const noexcept {
 BloomgateError Input::open_quote(std::string_view text) const {
   constexpr std::size_t kShown = 60;
   return {ErrorCode::bad_input,
-          name_ + " has a quote without its end, in the row that starts or goes on with '" +
-              printable(text.substr(0, kShown)) + "...': the lines behind it would be lost; correct the row (a quote " +
-              "within quotes is doubled)",
+          name_ + " has a quote without its end, in the row that has '" + printable(text.substr(0, kShown)) +
+              "...': the lines behind it would be lost; correct the row (a quote " + "within quotes is doubled)",
           {.path = name_}};
 }
 

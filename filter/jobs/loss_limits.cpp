@@ -36,6 +36,7 @@ std::optional<BloomgateError> LossLimits::refusal_of(const LinesRead& read) cons
   if (rejects.is_lifted || read.rejected <= read.lines / kLinesForEachReject) return std::nullopt;
   std::string what = format_count(read.rejected) + " of " + format_count(read.lines) + " lines were rejected";
   if (!read.kinds.empty()) what += " (" + read.kinds + ')';
+  what += ", more than a tenth";
   if (!read.advice.empty()) what += "; " + read.advice;
   return BloomgateError(ErrorCode::bad_input, what + nothing_changed(rejects));
 }
@@ -51,7 +52,7 @@ std::optional<BloomgateError> LossLimits::refusal_of(std::uint64_t entries, cons
   if (!old || entries >= *old / kShrinkTo + *old % kShrinkTo) return std::nullopt;
   return BloomgateError(ErrorCode::bad_input,
                         path + " has " + format_count(*old) + " entries, and " + format_count(entries) +
-                            " would be left" + nothing_changed(shrink),
+                            " would be left; to keep the old ones, name their lists, too" + nothing_changed(shrink),
                         {.path = path});
 }
 

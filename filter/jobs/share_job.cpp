@@ -153,7 +153,7 @@ void ShareJob::read_folder() {
   if (!published_) {
     if (!dropped_.empty()) {
       observer_.warn("warning: no manifest names what is in " + printable(request_.folder) +
-                     ": all is shared anew, but for whom other hosts were still to forget");
+                     ": everything is shared again, except the people whom other hosts still had to forget");
     }
     return;
   }
@@ -164,8 +164,9 @@ void ShareJob::read_folder() {
     }
   } catch (const BloomgateError& error) {
     if (error.code() == ErrorCode::cannot_read) throw;
-    observer_.warn(std::string("warning: all is shared anew, but for whom other hosts were still to forget: ") +
-                   error.what());
+    observer_.warn(
+        std::string("warning: everything is shared again, except the people whom other hosts still had to forget: ") +
+        error.what());
     files_.clear();
     published_.reset();
   }
@@ -236,8 +237,8 @@ bool ShareJob::is_ours(const SharedHeader& header) {
 void ShareJob::begin_anew_if_older() {
   if (files_.empty() || !is_ours(files_.back().header) || goes_on_from_folder()) return;
   observer_.warn("warning: " + printable(request_.file) +
-                 " is not what was shared of it, as if an older copy had been put back: forget once more whom you were "
-                 "asked to forget since");
+                 " is not what was shared of it, as if an older copy had been restored: forget again the people whom "
+                 "you have forgotten since that copy");
   file_->renew_source();
   shared_forgets_.reset();
 }

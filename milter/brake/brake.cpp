@@ -105,7 +105,7 @@ void Brake::note_fault(const std::string& what) {
   if (what.empty()) {
     log_->info("burst-file: '{}' is kept again", printable(path_));
   } else {
-    log_->warn("burst-file: {}: what senders usually send is not kept beyond this process", printable(what));
+    log_->warn("burst-file: {}: a restart loses what senders usually send", printable(what));
   }
 }
 

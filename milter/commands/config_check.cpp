@@ -32,7 +32,7 @@ std::vector<NamedFilter> show_whitelist(const WhitelistSource& source, std::ostr
   for (const NamedFilter& each : filters) {
     const LoadedFilter& whitelist = *each.filter;
     out << "whitelist " << printable(whitelist.path()) << ": " << entries_of(whitelist.header())
-        << " entries; its header is good (all of it is checked when it is loaded)\n";
+        << " entries; its header is good (the daemon checks the rest when it loads the file)\n";
     if (whitelist.store() == nullptr) continue;
     out << "confirm " << printable(source.store) << ": the store of this whitelist; its header and index are good\n";
   }
@@ -55,7 +55,7 @@ void show_lists(const DaemonOptions& options, std::ostream& out) {
       std::ranges::move(show_whitelist(source, out), std::back_inserter(whitelists));
     } catch (const BloomgateError& error) {
       if (!options.allow_missing_whitelist) throw;
-      out << "whitelist: none can be used, which is allowed: " << printable(error.what()) << '\n';
+      out << "whitelist: none can be used, which allow-missing-whitelist allows: " << printable(error.what()) << '\n';
     }
   }
   for (const NamedExactList& each : kExactLists) {

@@ -43,13 +43,20 @@ void require_own_list(const NamedExactList& list, const std::string& path, const
           (counts_beside ? ", which counts beside what is published" : ""));
 }
 
+// What to do about an entry that a list does not have.
+std::string where_else(const ListCommand& command) {
+  if (command.spec->list != ListName::extra) return {};
+  return "; if a whitelist lists it, 'bloomgate-milter revoke' stops it";
+}
+
 std::string sentence(const ListCommand& command, const EditedEntry& edited) {
   const std::string list(word_of(command.spec->list));
   std::string text = edited.entry;
   if (command.spec->change == ListChange::put_in) {
     text += edited.has_changed ? ": is in the list " + list + " now" : ": was in the list " + list + " already";
   } else {
-    text += edited.has_changed ? ": is no longer in the list " + list : ": was not in the list " + list;
+    text += edited.has_changed ? ": is no longer in the list " + list
+                               : ": was not in the list " + list + where_else(command);
   }
   if (!edited.covered_by.empty()) text += ", but " + edited.covered_by + " is, and covers it";
   return printable(text);
@@ -65,7 +72,7 @@ std::string warning_of(const Entry& entry, ListName list) {
   if (domain.starts_with('.')) domain.remove_prefix(1);
   if (domain.starts_with('[')) return {};
   if (domain.find('.') == std::string_view::npos) {
-    return "its domain has no dot, as only a network of its own has; if it was cut short, write it whole";
+    return "its domain has no dot, which is right for a name of your own network only";
   }
   const bool lists_domain = list == ListName::extra && key.starts_with('@');
   if (lists_domain && organizational_domain(domain).empty()) {

@@ -42,7 +42,7 @@ int reload(const DaemonCommand& command) {
   if (folder.empty()) {
     throw BloomgateError(ErrorCode::bad_argument,
                          "--reload: expected the daemon's folder in RUNTIME_DIRECTORY, which systemd sets; use "
-                         "'systemctl reload bloomgate-milter'");
+                         "'bloomgate-milter reload', or without systemd send the daemon SIGUSR1");
   }
   const ReloadOutcome outcome = request_reload(process, folder);
   (outcome.accepted ? std::cout : std::cerr) << printable(outcome.text) << '\n';

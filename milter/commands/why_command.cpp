@@ -153,13 +153,13 @@ std::vector<std::string> advice(const DaemonCommand& command, const MessageSearc
 std::string nothing_text(const DaemonCommand& command, const MessageSearch& search, const Searched& searched) {
   std::string text = search.is_by_sender() ? "No message of " : "No message with the queue ID ";
   text += search.subject() + " is in " + (searched.places.empty() ? "any log" : listed(searched.places)) + " (" +
-          std::to_string(search.lines()) + " lines, " + std::to_string(search.decisions()) +
-          " of them the daemon's about a message).\n";
+          std::to_string(search.lines()) + " lines read, " + std::to_string(search.decisions()) +
+          " of them decisions of the daemon).\n";
   if (const std::string now = said_now(command, search); !now.empty()) {
-    text += "A message that came now with nothing to prove it (--explain --from): " + now + '\n';
+    text += "An unsigned message from this sender would now be: " + now + '\n';
   } else if (search.is_by_address()) {
-    text += "What the lists say of it now: bloomgate-milter --explain --from " +
-            shell_word(search.subject(), "ADDRESS") + '\n';
+    text += "What the lists say of it now: bloomgate-milter explain --from " + shell_word(search.subject(), "ADDRESS") +
+            '\n';
   }
   for (const std::string& line : advice(command, search, searched)) text += line + '\n';
   return text;

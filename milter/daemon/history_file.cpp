@@ -73,9 +73,9 @@ void HistoryFile::load() {
   if (!wrong) return;
   throw BloomgateError(
       ErrorCode::bad_input,
-      fmt::format("line {} of '{}' is none of a history: remove the file and restart the daemon, or name "
-                  "another file",
-                  *wrong, path_));
+      fmt::format(
+          "line {} of '{}' is not a line of a history: remove the file and restart the daemon, or name another file",
+          *wrong, path_));
 }
 
 void HistoryFile::save() noexcept {

@@ -55,7 +55,7 @@ DeepOutcome DeepCheck::failed(std::string_view queue_id, std::string_view why, s
   DeepOutcome outcome = outcome_of_failure(options_, took);
   outcome.warnings.push_back(fmt::format("deeper check: {}: {}; {}", logged_queue_id(queue_id), printable(why),
                                          options_.on_failure == CheckFailureAction::tag
-                                             ? "the message goes on unchecked"
+                                             ? "the message is delivered unchecked"
                                              : "the message is refused for now"));
   return outcome;
 }

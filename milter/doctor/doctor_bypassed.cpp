@@ -69,7 +69,7 @@ void examine_bypassed(const std::vector<std::string>& logs, std::vector<DoctorFi
                      "mail went on without it",
                      label_value(each.labels, "milter"), each.value, time_of("bypassed_first_timestamp_seconds", each),
                      time_of("bypassed_last_timestamp_seconds", each)),
-         "if it goes on, see the other findings; the mail server's words: " + own_report});
+         "if it continues, see the other findings; the mail server's words: " + own_report});
   }
   if (milters.empty()) {
     findings.push_back(

@@ -206,7 +206,7 @@ void report_silence(const DaemonOptions& options, int error, std::vector<DoctorF
   }
   if (!user_exists(kDaemonUser)) {
     findings.push_back({Level::problem, "user",
-                        std::string("there is no user ") + kDaemonUser + ", as whom the service runs",
+                        std::string("there is no user ") + kDaemonUser + ", under which the service runs",
                         "systemd-sysusers; without systemd: useradd --system --user-group --home-dir "
                         "/var/lib/bloomgate --shell /usr/sbin/nologin bloomgate"});
   }
@@ -324,8 +324,8 @@ void examine_learning(const DaemonOptions& options, const std::string& user, std
     findings.push_back(
         {Level::ok, "learn", path + ": " + std::to_string(pairs) + " pairs of a user and a correspondent"});
   } catch (const BloomgateError& error) {
-    findings.push_back(
-        {Level::problem, "learn", error.what(), "see what it says; mail goes on, and nothing is learned"});
+    findings.push_back({Level::problem, "learn", error.what(),
+                        "see what it says; until then nothing is learned, and mail is decided as before"});
   }
 }
 

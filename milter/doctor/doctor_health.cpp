@@ -77,8 +77,8 @@ void examine_daemons_findings(std::string_view text, std::vector<DoctorFinding>&
 void examine_daemons_findings(const DaemonOptions& options, std::vector<DoctorFinding>& findings) {
   if (!options.metrics) {
     findings.push_back({Level::warning, kSubject,
-                        "not set: what only the running daemon knows is not examined, such as keys that cannot be "
-                        "looked up, or delivered mail that a checker calls spam",
+                        "not set, so the doctor cannot ask the daemon for what only it knows, such as keys that cannot "
+                        "be looked up, or delivered mail that a checker calls spam",
                         "set metrics = /run/bloomgate/metrics.sock, then: systemctl restart bloomgate-milter"});
     return;
   }

@@ -67,8 +67,10 @@ class Postfix {
       examine_light_path(content_filter);
       examine_next_hop(content_filter, "the later stage", "mail that is not listed waits in the queue");
     } else if (!is_followed && !is_last) {
-      problem("nothing checks mail that is not listed: there is no content_filter, and no milter after Bloomgate",
-              std::string(kSetupPostfix) + "; or set deep-check");
+      problem(
+          "nothing checks mail that is not listed: there is no content_filter, and no milter after Bloomgate",
+          "setup-postfix --recipe rspamd (or spamassassin, content-filter, deep-check) shows what to change, and does "
+          "it with --apply");
     }
     examine_forged_marks(content_filter.empty() && is_followed);
     examine_results(ours != milters.begin());
@@ -108,9 +110,10 @@ class Postfix {
     const bool accepts = action.find("accept") != std::string::npos;
     if (is_last) {
       findings_.push_back({Level::ok, "postfix",
-                           accepts ? "while Bloomgate is down mail goes on unchecked: it is the whole check, and its "
-                                     "default_action is accept (tempfail would let mail wait)"
-                                   : "while Bloomgate is down all mail waits at its sender (default_action)"});
+                           accepts
+                               ? "while Bloomgate is down mail is delivered unchecked: it is the whole check, and its "
+                                 "default_action is accept (tempfail would let mail wait)"
+                               : "while Bloomgate is down all mail waits at its sender (default_action)"});
       return;
     }
     if (accepts) return;

@@ -131,10 +131,11 @@ bool examine_sendmail(const DaemonOptions& options, const std::string& folder, s
   // Bloomgate is then the only check: nothing else examines mail that Bloomgate has not seen.
   const bool is_last = asks_deep_check(options) && ours + 1 == configuration.order.size();
   if (is_last) {
-    findings.push_back({Level::ok, "sendmail",
-                        waits ? "while Bloomgate is down all mail waits at its sender (F=)"
-                              : "while Bloomgate is down mail goes on unchecked: it is the whole check, and has no F= "
-                                "(F=T would let mail wait)"});
+    findings.push_back(
+        {Level::ok, "sendmail",
+         waits ? "while Bloomgate is down all mail waits at its sender (F=)"
+               : "while Bloomgate is down mail is delivered unchecked: it is the whole check, and has no F= "
+                 "(F=T would let mail wait)"});
   }
   if (waits && !is_last) {
     findings.push_back({Level::warning, "sendmail", "while Bloomgate is down mail is refused or waits (F=)",

@@ -244,7 +244,7 @@ void ConnectionWatch::say_all() {
       "max-connections: {} connections were turned away, since {} were open; the mail server applies its "
       "milter_default_action to them",
       limits.connections);
-  say(late_, "connection-timeout: {} connections were ended, since no whole step came on them for {} s",
+  say(late_, "connection-timeout: {} connections were ended, since they completed no step of the protocol for {} s",
       limits.timeout.count());
   say(never_spoke_, "{} connections were ended, since nothing whole came on them in {} s",
       std::min(kFirstStep, limits.timeout).count());

@@ -207,7 +207,7 @@ constexpr std::array kSettingsRules = {
          5min, false, addresses_are_open},
     Rule{"proof-opened", Severity::notice, "accepts weaker proofs of a sender than the defaults do",
          "leave the options out that the status page names", 24h, false, proof_is_opened},
-    Rule{"defaults-not-chosen", Severity::notice, "uses defaults that have become stricter",
+    Rule{"defaults-not-chosen", Severity::notice, "has options at defaults that have become stricter",
          "write the options that the status page names into the configuration", 24h, false, defaults_are_not_chosen},
     Rule{"mode-observe", Severity::notice, "marks no message: mode = observe",
          "when the log shows what you want, set mode = enforce; then: systemctl reload bloomgate-milter", 24h, false,

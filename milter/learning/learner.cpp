@@ -328,7 +328,7 @@ void Learner::open() {
     status_.fault.clear();
     pairs = known_->size();
   }
-  log_->info("learning: {} with {} pairs{}", printable(path), pairs, is_again ? ", goes on again" : "");
+  log_->info("learning: {} with {} pairs{}", printable(path), pairs, is_again ? ", learns again" : "");
   if (is_again && on_change_) on_change_();
 }
 
@@ -432,7 +432,7 @@ void Learner::note_fault(const std::string& what) {
     status_.fault = what;
   }
   if (!is_new) return;
-  log_->error("learning: {}; nothing is learned until it can be used, and mail goes on", printable(what));
+  log_->error("learning: {}; nothing is learned until it can be used; mail is not affected", printable(what));
   if (on_change_) on_change_();
 }
 

@@ -95,8 +95,8 @@ std::string_view name_or_none(std::string_view name) {
 }
 
 void add_messages(Families& families, const Tally& tally) {
-  MetricFamily& messages = families.counter(
-      "bloomgate_messages_total", "Messages decided, by what was decided, why, about whom, and by which whitelist.");
+  MetricFamily& messages =
+      families.counter("bloomgate_messages_total", "Decided messages, by decision, reason, sender and whitelist.");
   for (const Tally::Messages& each : tally.messages()) {
     Families::put(messages,
                   {label("decision", outcome_name(outcome_of(each.verdict, each.reason))),
@@ -133,7 +133,8 @@ void add_messages(Families& families, const Tally& tally) {
   Families::put(turned_away, {{"cause", "limit"}}, number(tally.turned_away()));
   Families::put(turned_away, {{"cause", "descriptors"}}, number(tally.without_descriptor()));
   families.one_counter("bloomgate_sessions_cut_off_total",
-                       "Connections ended, since no whole step of the protocol came in time.", number(tally.cut_off()));
+                       "Connections ended, since no step of the protocol was completed in time.",
+                       number(tally.cut_off()));
   families.one_counter("bloomgate_sessions_malformed_total",
                        "Connections ended, since a mail server sent the name of a macro without its value.",
                        number(tally.malformed()));

@@ -177,7 +177,7 @@ std::string Resolver::describe(const ResolvConf& conf) const {
   std::string text = "from ";
   for (const NameServer& server : conf.servers) text.append(text.size() > 5 ? ", " : "").append(to_string(server));
   if (options_.servers.empty()) {
-    if (conf.servers.empty()) text += "the Internet's own name servers, as there is none";
+    if (conf.servers.empty()) text += "the Internet's own name servers, since no server is named";
     text += " in " + options_.resolv_conf;
     for (const std::string& line : conf.left_out) text += ", without its bad " + line;
   }

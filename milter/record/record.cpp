@@ -125,7 +125,7 @@ void Record::internal_error(std::string_view where) const {
 }
 
 void Record::learning_error(std::string_view what) const noexcept {
-  log_->error("internal error while learning: {}; the message goes on", printable(what));
+  log_->error("internal error while learning: {}; the message is not affected", printable(what));
 }
 
 void Record::suspension_error(std::string_view what) const noexcept {

@@ -58,10 +58,10 @@ std::string who(const KnownDecision& known) {
 
 std::string of_list(const KnownDecision& known) {
   if (known.list.empty()) return "a list";
-  return known.list == kExtraName ? "the list extra" : "the whitelist " + known.list;
+  return known.list == kExtraName ? "the list extra" : "the whitelist '" + known.list + "'";
 }
 
-// "joe@example.org is on the whitelist customers"
+// "joe@example.org is on the whitelist 'customers'"
 std::string who_is_listed(const KnownDecision& known) {
   if (known.entry.empty() || is_mailing_list(known)) return who(known) + " is on " + of_list(known);
   return who(known) + " is listed by the entry " + known.entry + " of " + of_list(known);
@@ -326,7 +326,7 @@ Why confirmation_fault(const KnownDecision& known, const std::string& fault, std
 }
 
 std::string of_whitelist(const KnownDecision& known) {
-  return known.list.empty() ? "a whitelist" : "the whitelist " + known.list;
+  return known.list.empty() ? "a whitelist" : "the whitelist '" + known.list + "'";
 }
 
 Why why_of(const KnownDecision& known) {

@@ -279,7 +279,10 @@ TEST_CASE("actions may be written as commands, with their options after them") {
   CHECK(read_daemon_command({"help"}).action == Action::help);
   CHECK(read_daemon_command({"version"}).action == Action::version);
   CHECK(read_daemon_command({"-V"}).action == Action::version);
-  CHECK_THROWS_AS(read_daemon_command({"--config", "/dev/null", "doctor"}), BloomgateError);
+  CHECK(read_daemon_command({"--config", "/dev/null", "doctor"}).action == Action::doctor);
+  CHECK_THROWS_AS(read_daemon_command({"--config", "/dev/null", "doctor", "explain"}), BloomgateError);
+  CHECK_THAT(error_of([] { read_daemon_command({"--revoke", "joe@example.org"}); }).what(),
+             Contains("a command has no dashes: bloomgate-milter revoke ENTRY"));
 }
 
 TEST_CASE("actions come from the command line, and help and version need no configuration file") {

@@ -397,7 +397,7 @@ def test_a_checker_that_does_not_answer_and_a_folder_that_is_not_there_are_found
     assert_found(found, "/nonexistent is not a folder")
 
 
-@pytest.mark.parametrize("action, words", [("accept", "mail goes on unchecked"), ("tempfail", "all mail waits")])
+@pytest.mark.parametrize("action, words", [("accept", "mail is delivered unchecked"), ("tempfail", "all mail waits")])
 def test_where_bloomgate_asks_the_checker_the_doctor_says_what_happens_while_it_is_down(world, postfix, action, words):
     etc = postfix(main_cf=f"smtpd_milters = {{ {world.daemon.mta_socket}, default_action={action} }}\n")
     found = world.findings("--deep-check", "spamd:unix:/nonexistent", postfix=etc)

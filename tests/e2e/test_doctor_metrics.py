@@ -33,7 +33,7 @@ def test_a_daemon_that_is_well_is_found_well(world, is_path):  # noqa: F811
 
 def test_without_the_option_the_doctor_says_that_it_does_not_see_the_running_daemon(world):  # noqa: F811
     [found] = about_figures(world.findings())
-    assert found["level"] == "warning" and "only the running daemon knows" in found["text"]
+    assert found["level"] == "warning" and "cannot ask the daemon for what only it knows" in found["text"]
 
 
 # What else the daemon finds: test_needs_action.py.

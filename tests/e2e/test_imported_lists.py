@@ -205,7 +205,7 @@ def test_debians_maps_for_rspamd(step, at_least):
     with ExitStack() as stack:
         world = World(stack, "rspamd", maps.values(), senders, lambda folder, names: ListedRspamd(folder, names, maps))
         # Names that only one of rspamd's rules looks up, in the map of another one.
-        by_dmarc = re.findall(r"(\S+): rspamd finds this name by its rule for DMARC only", world.list.read_text())
+        by_dmarc = re.findall(r"(\S+): rspamd counts this name only if DMARC passes", world.list.read_text())
         more = {f"joe@{name}" for name in by_dmarc} - {f"joe@{name}" for name in maps["dmarc_whitelist"].read_text().split()}
         agreed = assert_it_is_what_the_list_says(world, map(mail, senders), more & senders, set())
         assert len(agreed) >= at_least // 3

@@ -306,7 +306,7 @@ def test_on_a_read_only_disk_mail_continues_and_learning_continues_when_it_can_b
     assert world.answer(ANN, sender=OTHER_STRANGER) == "check not-listed"
     assert world.answer(PAT) == "deliver listed-for-recipients"
     subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
-    daemon.logged("goes on again", before)
+    daemon.logged("learns again", before)
     wait_until(lambda: world.answer(ANN) == "deliver learned", "the pairs to be read")
     world.write(ANN, OTHER_STRANGER)
     assert world.answer(ANN, sender=OTHER_STRANGER) == "deliver learned"

@@ -78,7 +78,7 @@ def test_a_daemon_that_starts_before_the_network_finds_keys_once_resolv_conf_nam
     file.chmod(0o644)
     # Without a server it asks those of the Internet, which it does not reach, or which know no such name.
     names.start(OwnResolvConf(file), **{"dns-timeout": 1})
-    names.gateway.daemon.logged("keys are from the Internet's own name servers, as there is none in /etc/resolv.conf")
+    names.gateway.daemon.logged("keys are from the Internet's own name servers, since no server is named in /etc/resolv.conf")
     assert names.send(RSA.sign(GENUINE))[0] is False
     file.write_text(f"nameserver fe80::zz%eth0\nnameserver {names.names.option}\noptions edns0\n")
     assert names.send(RSA.sign(GENUINE)) == (True, "pass")

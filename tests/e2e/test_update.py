@@ -222,7 +222,7 @@ def test_a_whitelist_of_less_than_half_replaces_no_existing_one_unless_that_is_a
     site.log.write_text(sent(1, f"ann@{OWN}", "friend1@example.org"))
     before = site.whitelist.read_bytes()
     said = site.update(status=65)
-    assert "would be left; nothing was changed. If that is meant, give --allow-shrink" in said
+    assert "would be left; to keep the old ones, name their lists, too; nothing was changed. If that is meant, give --allow-shrink" in said
     assert site.whitelist.read_bytes() == before
     site.update(BUILD_OPTIONS="--allow-shrink")
     assert site.lists_now("friend1@example.org", "friend2@example.org") == [True, False]

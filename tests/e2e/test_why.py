@@ -11,7 +11,7 @@ from test_verify_dkim import World
 
 EX_USAGE, EX_DATAERR, EX_NOINPUT, NOTHING_FOUND = 64, 65, 66, 1
 
-DELIVERED = (f"Delivered, because {LISTED} is on the whitelist whitelist, and the signature of example.org (DKIM) proves "
+DELIVERED = (f"Delivered, because {LISTED} is on the whitelist 'whitelist', and the signature of example.org (DKIM) proves "
              f"the message. To stop it: bloomgate-milter revoke {LISTED}.")
 # word -> the message, and what is said of it
 MESSAGES = {
@@ -21,7 +21,7 @@ MESSAGES = {
                    f"the sender: bloomgate-milter add {UNLISTED} (with identity = envelope: bloomgate-milter add {STRANGER}; with "
                    f"identity = both: bloomgate-milter add {STRANGER} {UNLISTED}); a signature has to prove the message, too."),
     "signed by another": (checked(OTHER.sign(GENUINE)),
-                          f"Checked, because {LISTED} is on the whitelist whitelist, but nothing proves the message: it is "
+                          f"Checked, because {LISTED} is on the whitelist 'whitelist', but nothing proves the message: it is "
                           "signed by other.example only. A signature of example.org, or a DMARC pass from a trusted "
                           "milter, would change that."),
     "revoked": (checked(RSA.sign(content(REVOKED))),
@@ -142,7 +142,7 @@ def test_a_log_that_cannot_be_read_is_an_error_that_says_what_to_do(asked, tmp_p
 
 def test_explain_ends_with_the_sentence_that_the_log_gives(asked):
     explain = asked.explain
-    for sender, expected in ((LISTED, f"{LISTED} is on the whitelist whitelist, but nothing proves the message"),
+    for sender, expected in ((LISTED, f"{LISTED} is on the whitelist 'whitelist', but nothing proves the message"),
                              (REVOKED, f"the list revoked has {REVOKED}. bloomgate-milter unrevoke {REVOKED} ")):
         last = explain("--from", sender).splitlines()[-1]
         assert last.startswith(f"why: Checked, because {expected}")

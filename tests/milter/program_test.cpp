@@ -146,7 +146,7 @@ TEST_CASE_METHOD(Program, "option --check-config reports on the configuration an
 
   const Ended allowed = run("--check-config --allow-missing-whitelist yes --config " + config);
   CHECK(allowed.status == EX_OK);
-  CHECK_THAT(allowed.output, Contains("none can be used, which is allowed"));
+  CHECK_THAT(allowed.output, Contains("none can be used, which allow-missing-whitelist allows"));
 
   CHECK(run("--check-config --mode off --config " + config).status == EX_USAGE);
 }

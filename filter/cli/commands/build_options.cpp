@@ -67,8 +67,8 @@ void ListBuildOptions::add_to(po::options_description& options) {
       ("threads", po::value(&asked.options.threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
       ("memory", po::value(&memory)->value_name("M"),
-       "working memory beside the filter itself (default: 1G, or a quarter of the free memory if that is less; "
-       "three quarters of it with --layout ribbon, which takes 8 bytes for each address)")  //
+       "working memory beside the filter itself (default: 1G, or a quarter of the free memory if that is less; with "
+       "--layout ribbon three quarters of the free memory, since it takes 8 bytes for each address)")  //
       ("scratch", po::value(&scratch)->value_name("FOLDER"),
        "where to put what does not fit into memory during the build (default: the folder of the filter)")  //
       ("keep-case", po::bool_switch(&asked.options.profile.keep_local_part_case),
@@ -155,11 +155,11 @@ std::optional<FilterCommand<BuildRequest>> parse_build_command(const Arguments& 
       ("store", po::value(&store)->value_name("FILE"),
        "also write the exact set of the entries, as hashes, to confirm what the filter finds")  //
       ("seed-from", po::value(&seed_from)->value_name("FILE"),
-       "take the seed of that filter, so that few bytes change")  //
+       "take the seed of that filter, so that rsync sends little")  //
       ("keep", po::value(&common.asked.keep)->default_value(0)->value_name("N"),
        "keep the filter that is replaced as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
       ("replaces", po::value(&replaces)->value_name("FILE"),
-       "the filter that this one will take the place of, which --allow-shrink is about (default: that of --output)");
+       "the filter with which --allow-shrink compares (default: that of --output)");
   store_seed.add_to(visible,
                     "seed of the hashes in the store; only stores with the same seed can be combined (default: that of "
                     "--seed, or random)");

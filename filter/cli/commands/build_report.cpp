@@ -23,6 +23,11 @@ double bits_per_entry(const BuildResult& report) {
   return static_cast<double>(body_bytes(report.header.shape)) * 8 / static_cast<double>(report.header.addresses);
 }
 
+// Whether the bits take no more than one block, so that fewer entries give no smaller file.
+bool is_smallest(const FilterHeader& header) {
+  return layout_rules(header.shape.layout).parts(header.shape).count == 1;
+}
+
 void print_build(const BuildResult& report) {
   const FilterHeader& header = report.header;
   std::cout << "built     " << report.output << '\n' << entries_text(header);
@@ -32,8 +37,8 @@ void print_build(const BuildResult& report) {
     const auto print_if_any = [](std::uint64_t count, const char* what) {
       if (count != 0) std::cout << ", " << format_count(count) << what;
     };
-    std::cout << "\nbroad     " << format_count(report.broad.of(Breadth::public_suffix)) << " public suffixes, "
-              << format_count(report.broad.of(Breadth::free_mail)) << " free-mail domains";
+    std::cout << "\nbroad     for anyone: " << format_count(report.broad.of(Breadth::public_suffix))
+              << " public suffixes, " << format_count(report.broad.of(Breadth::free_mail)) << " free-mail domains";
     print_if_any(report.broad.of(Breadth::list_without_signer), " mailing lists without their signer");
     print_if_any(report.broad.shared_signers(), " shared signers");
     print_if_any(report.broad.of(Breadth::dotless), " domains without a dot");
@@ -45,7 +50,9 @@ void print_build(const BuildResult& report) {
     std::cout << "\ndistinct  " << format_count(distinct_entries_of(header)) << " (estimated from the fill)";
   }
   std::cout << "\nsize      " << format_bytes(file_bytes(header));
-  if (header.addresses != 0) std::cout << ", " << format_ratio(bits_per_entry(report)) << " bits per entry";
+  if (header.addresses != 0)
+    std::cout << ", " << format_ratio(bits_per_entry(report)) << " bits per entry"
+              << (is_smallest(header) ? " (the smallest file)" : "");
   std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       " << format_rate(fpr)
             << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses") << ')'
             << scope_of_rate(header) << "\nmessages  " << message_rates_text(fpr_of_sender(header)) << '\n';

@@ -41,7 +41,7 @@ constexpr HelpText kImportHelp = {
         "you\n"
         "build.",
     .examples =
-        "  bloomgate import --output welcome.txt /etc/spamassassin/local.cf\n"
+        "  bloomgate import --from spamassassin --output welcome.txt /etc/spamassassin/local.cf\n"
         "  bloomgate import --from rspamd --output known.txt /etc/rspamd/local.d/maps.d/dmarc_whitelist.inc.local\n"
         "  bloomgate build --output /var/lib/bloomgate/whitelist.bloom welcome.txt known.txt\n"};
 
@@ -75,21 +75,32 @@ ForeignKind kind_of(const std::string& from, std::string_view text, const std::s
   throw UsageError(printable(path) + " does not show whose list it is; give --from " + names_of_kinds());
 }
 
+[[noreturn]] void refuse_output(const std::string& output, const std::string& why) {
+  throw BloomgateError(ErrorCode::cannot_write, output + " " + why + "; name another output, or remove that file first",
+                       {.path = output});
+}
+
 // The command must not replace the file of another program, a filter, or what an operator has edited.
 void require_own_list(const std::string& output) {
   std::error_code none;
   if (output.empty() || !std::filesystem::exists(output, none)) return;
-  const auto refuse = [&](std::string_view why) {
-    throw BloomgateError(ErrorCode::cannot_write,
-                         output + " " + std::string(why) + "; name another output, or remove that file first",
-                         {.path = output});
-  };
+  const auto refuse = [&](const char* why) { refuse_output(output, why); };
   if (!std::filesystem::is_regular_file(output, none)) refuse("is not a file");
   if (std::filesystem::file_size(output, none) == 0) return;
   std::string first(kFirstWords.size(), '\0');
   std::ifstream(output, std::ios::binary).read(first.data(), static_cast<std::streamsize>(first.size()));
   if (first != kFirstWords) refuse("is not a list from 'bloomgate import'");
   if (!is_as_written(read_text(output))) refuse("was edited since 'bloomgate import' wrote it");
+}
+
+// Nor its own list of another program's. `output` passed require_own_list().
+void require_list_of_same_program(const std::string& output, const std::vector<Source>& files) {
+  constexpr std::string_view kBeforeProgram = ", of ";
+  std::string first;
+  if (output.empty() || !std::getline(std::ifstream(output), first)) return;
+  const std::string program = first.substr(std::min(first.rfind(kBeforeProgram) + kBeforeProgram.size(), first.size()));
+  if (std::ranges::any_of(files, [&](const Source& file) { return name_of(file.kind) == program; })) return;
+  refuse_output(output, "is the list of " + program);
 }
 
 std::string shown(const std::string& item) {
@@ -113,8 +124,8 @@ constexpr std::array<WidthText, kWidths> kWidthTexts = {
               "of them list all below a domain, as rspamd's whitelist does"},
     WidthText{"narrower", "this does not list other names that end so", "narrower",
               "of them do not list names that just end alike"},
-    WidthText{"by_dmarc", "rspamd finds this name by its rule for DMARC only", "by DMARC",
-              "of them are found there by the rule for DMARC only"}};
+    WidthText{"by_dmarc", "rspamd counts this name only if DMARC passes", "by DMARC",
+              "of them count in rspamd only if DMARC passes"}};
 
 std::string place_of(const Imported& all, std::size_t file, std::uint64_t line, const std::string& item) {
   return (all.files.size() == 1 ? "line " : printable(all.files[file].path) + ", line ") + std::to_string(line) + ", " +
@@ -233,6 +244,7 @@ int run_import(const Arguments& arguments) {
     all.files.push_back({path == "-" ? "standard input" : path, kind_of(from, text, path)});
     read_foreign(all.files.back().kind, text, all.list);
   }
+  require_list_of_same_program(output, all.files);
   all.list.settle();
   const Sums sums(all.list);
   if (sums.taken == 0) {

@@ -61,9 +61,8 @@ std::string scope_of_rate(const FilterHeader& header) {
 }
 
 std::string message_rates_text(double of_sender) {
-  return format_rate(either_fpr(of_sender)) +
-         " where one of two different senders has to be listed (identity = either), " + format_rate(of_sender) +
-         " where both have to be, since an attacker uses one address (identity = both)";
+  return format_rate(either_fpr(of_sender)) + " for a message with identity = either, " + format_rate(of_sender) +
+         " with identity = both";
 }
 
 std::string rates_lines(const FilterHeader& header) {

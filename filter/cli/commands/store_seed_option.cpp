@@ -12,7 +12,7 @@ namespace po = boost::program_options;
 void StoreSeedOption::add_to(po::options_description& options, const char* purpose) {
   options.add_options()("store-seed", po::value(&seed_)->value_name("SEED"), purpose)(
       "store-seed-file", po::value(&file_)->value_name("FILE"),
-      "a file or a pipe with that seed, in place of --store-seed, which other users of this machine can see");
+      "a file or a pipe with that seed: other users can see a seed on the command line");
 }
 
 std::optional<std::uint64_t> StoreSeedOption::chosen(const po::variables_map& values) const {

@@ -69,7 +69,7 @@ TEST_CASE_METHOD(Kept, "a file that is no history is named, and stays as it is")
   CHECK(read_file(path) == "root:x:0:0\n");
   REQUIRE(warnings.size() == 1);
   CHECK_THAT(warnings[0], StartsWith("history-file: line 1 of '" + path +
-                                     "' is none of a history: remove the file and restart the daemon"));
+                                     "' is not a line of a history: remove the file and restart the daemon"));
 }
 
 TEST_CASE_METHOD(Kept, "a folder, and a file that is far too large for a history, are left as they are") {

@@ -57,7 +57,7 @@ TEST_CASE("without an address no daemon is asked, which is reported, and so is a
   examine_daemons_findings(options, findings);
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].level == Level::warning);
-  CHECK(findings[0].text.find("what only the running daemon knows is not examined") != std::string::npos);
+  CHECK(findings[0].text.find("the doctor cannot ask the daemon for what only it knows") != std::string::npos);
   options.metrics = parse_http_address("/nonexistent/metrics.sock");
   examine_daemons_findings(options, findings);
   REQUIRE(findings.size() == 2);

@@ -397,7 +397,7 @@ TEST_CASE("the log names a failed checker even if another answered, and says wha
         std::vector<std::string>{"deeper check: spamd:unix:/first: no answer in time; spamd:unix:/s has answered "
                                  "instead"});
   for (const auto& [on_failure, words] :
-       {std::pair{CheckFailureAction::tag, "no answer; the message goes on unchecked"},
+       {std::pair{CheckFailureAction::tag, "no answer; the message is delivered unchecked"},
         std::pair{CheckFailureAction::tempfail, "no answer; the message is refused for now"}}) {
     options.on_failure = on_failure;
     const DeepCheck silent(

@@ -138,7 +138,8 @@ TEST_CASE_METHOD(WatchTest, "a connection without a whole step in time is ended,
   CHECK_FALSE(has_ended(busy));
   CHECK_FALSE(has_ended(asking));
   CHECK(tally.cut_off() == 1);
-  CHECK(log.text().find("connection-timeout: 1 connections were ended, since no whole step came on them for 60 s") !=
+  CHECK(log.text().find(
+            "connection-timeout: 1 connections were ended, since they completed no step of the protocol for 60 s") !=
         std::string::npos);
   of_asking.heard();
   let_pass(61);

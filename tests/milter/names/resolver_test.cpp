@@ -107,7 +107,7 @@ TEST_CASE("a resolver that started without resolv.conf uses its servers as soon 
   const std::string path = folder.file("resolv.conf");
   const LocalNameServer server("one");
   Asking asking(following(path));
-  CHECK_THAT((*asking).description(), Catch::Contains("the Internet's own name servers, as there is none in"));
+  CHECK_THAT((*asking).description(), Catch::Contains("the Internet's own name servers, since no server is named in"));
   write_file(path, "# not yet\noptions edns0\n");
   static_cast<void>((*asking).start("a.example"));
   CHECK(asking.servers().empty());

@@ -41,35 +41,38 @@ struct Case {
 // One for each reason at least.
 const Case kCases[] = {
     {Reason::listed, "deliver", kProven,
-     "Delivered, because joe@example.org is on the whitelist customers, and the signature of example.org (DKIM) proves "
+     "Delivered, because joe@example.org is on the whitelist 'customers', and the signature of example.org (DKIM) "
+     "proves "
      "the message. To stop it: bloomgate-milter revoke joe@example.org.",
      "dkim=pass domain=example.org selector=s1"},
     {Reason::listed, "deliver", "identity=envelope authentication=none whitelist=customers header_from=joe@example.org",
-     "Delivered, because joe@example.org is on the whitelist customers, and nothing had to prove the message, as the "
+     "Delivered, because joe@example.org is on the whitelist 'customers', and nothing had to prove the message, as the "
      "option authentication says. To stop it: bloomgate-milter revoke joe@example.org."},
     {Reason::listed_domain, "deliver", kProven,
-     "Delivered, because joe@example.org is listed by the entry @example.org of the whitelist customers, and a good "
+     "Delivered, because joe@example.org is listed by the entry @example.org of the whitelist 'customers', and a good "
      "signature (DKIM) proves the message. To stop it: bloomgate-milter revoke joe@example.org.",
      "entry=@example.org"},
     {Reason::listed_domain_tree, "deliver",
      "identity=envelope authentication=spf whitelist=customers header_from=ann@example.net",
-     "Delivered, because joe@example.org is listed by the entry @.org of the whitelist customers, and SPF passed for "
+     "Delivered, because joe@example.org is listed by the entry @.org of the whitelist 'customers', and SPF passed for "
      "the envelope sender. To stop it: bloomgate-milter revoke joe@example.org.",
      "entry=@.org"},
     {Reason::listed_extra, "deliver", "identity=both authentication=dmarc whitelist=extra header_from=joe@example.org",
      "Delivered, because joe@example.org is on the list extra, and DMARC passed for the domain in From. To stop it: "
      "bloomgate-milter revoke joe@example.org."},
     {Reason::listed_for_recipients, "deliver", kProven,
-     "Delivered, because joe@example.org is listed for the recipients in the whitelist customers, and a good signature "
+     "Delivered, because joe@example.org is listed for the recipients in the whitelist 'customers', and a good "
+     "signature "
      "(DKIM) proves the message. To stop it: bloomgate-milter revoke joe@example.org.",
      "recipients=2 listed_for=2"},
     {Reason::listed_mailing_list, "deliver",
      "identity=list authentication=dkim whitelist=customers header_from=joe@example.org",
-     "Delivered, because the mailing list dev.lists.example is on the whitelist customers, and the signature of "
+     "Delivered, because the mailing list dev.lists.example is on the whitelist 'customers', and the signature of "
      "lists.example (DKIM) proves the message. To stop it: bloomgate-milter revoke list:dev.lists.example.",
      "entry=list:dev.lists.example signer=lists.example"},
     {Reason::listed_with_signer, "deliver", kProven,
-     "Delivered, because joe@example.org is on the whitelist customers together with its signer, and the signature of "
+     "Delivered, because joe@example.org is on the whitelist 'customers' together with its signer, and the signature "
+     "of "
      "esp.example (DKIM) proves the message. To stop it: bloomgate-milter revoke joe@example.org.",
      "signer=esp.example"},
     {Reason::learned, "deliver",
@@ -89,7 +92,7 @@ const Case kCases[] = {
      "Checked, because joe@example.org is on no list. If you "
      "know the sender: bloomgate-milter add '\"joe\"@EXAMPLE.org'; a signature has to prove the message, too."},
     {Reason::not_listed, "check", kListed,
-     "Checked, because the bits of the whitelist customers have joe@example.org, but its store says that they are "
+     "Checked, because the bits of the whitelist 'customers' have joe@example.org, but its store says that they are "
      "wrong. If you know the sender: bloomgate-milter add joe@example.org; a signature has to prove the message, too.",
      "confirmed=no"},
     {Reason::not_listed_for_all, "check", kListed,
@@ -129,62 +132,65 @@ const Case kCases[] = {
      "Checked, because its header has a control character, at which mail programs may end a line. A header without "
      "control characters would change that."},
     {Reason::not_authenticated, "check", kListed,
-     "Checked, because joe@example.org is on the whitelist customers, but nothing proves the message: it is signed by "
+     "Checked, because joe@example.org is on the whitelist 'customers', but nothing proves the message: it is signed "
+     "by "
      "mailer.test only. A signature of example.org, or a DMARC pass from a trusted milter, would change that.",
      "dkim=no-signature signed_by=mailer.test"},
     {Reason::not_authenticated, "check", kListed,
-     "Checked, because joe@example.org is on the whitelist customers, but nothing proves the message: it is signed by "
+     "Checked, because joe@example.org is on the whitelist 'customers', but nothing proves the message: it is signed "
+     "by "
      "a.example, b.example and c.example only. A signature of example.org, or a DMARC pass from a trusted milter, "
      "would "
      "change that.",
      "dkim=no-signature signed_by=a.example signed_by=b.example signed_by=c.example"},
     {Reason::not_authenticated, "check", kListed,
-     "Checked, because joe@example.org is on the whitelist customers, but nothing proves the message: it has no "
+     "Checked, because joe@example.org is on the whitelist 'customers', but nothing proves the message: it has no "
      "signature of example.org. A signature of example.org, or a DMARC pass from a trusted milter, would change that.",
      "dkim=no-signature"},
     {Reason::not_authenticated, "check", kListed,
-     "Checked, because joe@example.org is on the whitelist customers, but nothing proves the message: no trusted "
+     "Checked, because joe@example.org is on the whitelist 'customers', but nothing proves the message: no trusted "
      "result "
      "of DKIM, SPF or DMARC does. A signature of example.org, or a DMARC pass from a trusted milter, would change "
      "that."},
     {Reason::not_authenticated, "check", kListed,
-     "Checked, because joe@example.org is on the whitelist customers, but nothing proves the message: it is signed by "
+     "Checked, because joe@example.org is on the whitelist 'customers', but nothing proves the message: it is signed "
+     "by "
      "mg.example.org only, a name below example.org. A signature of example.org, or the entry '@example.org signed-by "
      "mg.example.org', would change that.",
      "dkim=no-signature child_signer=mg.example.org child_of=example.org"},
     {Reason::not_authenticated, "check", kListed,
-     "Checked, because joe@example.org is on the whitelist customers, but nothing proves the message: the DNS has no "
+     "Checked, because joe@example.org is on the whitelist 'customers', but nothing proves the message: the DNS has no "
      "key for the signature of example.org. The owner of example.org has to publish the key "
      "s1._domainkey.example.org.",
      "dkim=key-not-found domain=example.org selector=s1"},
     {Reason::not_authenticated, "check",
      "identity=envelope authentication=none whitelist=customers header_from=ann@example.net",
-     "Checked, because joe@example.org is on the whitelist customers, but nothing proves the message: From "
+     "Checked, because joe@example.org is on the whitelist 'customers', but nothing proves the message: From "
      "(ann@example.net) is another mailbox, so no signature proves the envelope sender. The same mailbox in From with "
      "a "
      "signature of its domain would change that, or a pass of SPF with spf-proves = address.",
      "dkim=pass domain=example.org"},
     {Reason::not_authenticated, "check",
      "identity=envelope authentication=none whitelist=customers header_from=ann@example.net",
-     "Checked, because joe@example.org is listed by the entry @.example.org of the whitelist customers, but nothing "
+     "Checked, because joe@example.org is listed by the entry @.example.org of the whitelist 'customers', but nothing "
      "proves the message: the entry does not have the mailbox in From (ann@example.net), so no signature proves the "
      "envelope sender. A mailbox of the entry in From with its domain's signature, or a pass of SPF, would change "
      "that.",
      "entry=@.example.org"},
     {Reason::not_authenticated, "check",
      "identity=envelope authentication=none whitelist=customers header_from=ann@sub.example.org",
-     "Checked, because joe@example.org is listed by the entry @.example.org of the whitelist customers, but nothing "
+     "Checked, because joe@example.org is listed by the entry @.example.org of the whitelist 'customers', but nothing "
      "proves the message: no trusted result of DKIM, SPF or DMARC does. A signature of example.org, or a DMARC pass "
      "from a trusted milter, would change that.",
      "entry=@.example.org"},
     {Reason::not_authenticated, "check",
      "identity=list authentication=none whitelist=customers header_from=ann@example.net",
-     "Checked, because the mailing list dev.lists.example is on the whitelist customers, but nothing proves the "
+     "Checked, because the mailing list dev.lists.example is on the whitelist 'customers', but nothing proves the "
      "message: no domain that may speak for it has signed the message. A signature of its host, or the entry "
      "'list:dev.lists.example signed-by DOMAIN', would change that.",
      "entry=list:dev.lists.example dkim=no-signature"},
     {Reason::authentication_failed, "check", kListed,
-     "Checked, because joe@example.org is on the whitelist customers, but a trusted result says that its "
+     "Checked, because joe@example.org is on the whitelist 'customers', but a trusted result says that its "
      "authentication "
      "failed. A signature of example.org, or a DMARC pass from a trusted milter, would change that."},
     {Reason::dmarc_fail, "check", kFrom,
@@ -248,7 +254,7 @@ const Case kCases[] = {
      "Checked, because a whitelist is not loaded. The daemon's log says why; bloomgate-milter --doctor tells how to "
      "repair it."},
     {Reason::whitelist_damaged, "check", kListed,
-     "Checked, because the whitelist customers is damaged, or a part of it cannot be read. Put a good file in its "
+     "Checked, because the whitelist 'customers' is damaged, or a part of it cannot be read. Put a good file in its "
      "place: bloomgate verify says what is wrong with this one."},
     {Reason::no_revoked_list, "check", kNobody,
      "Checked, because the list revoked is configured, but not loaded. The daemon's log says why; bloomgate-milter "
@@ -257,18 +263,19 @@ const Case kCases[] = {
      "Checked, because the list opt-out is configured, but not loaded. The daemon's log says why; bloomgate-milter "
      "--doctor tells how to repair it."},
     {Reason::confirm_timeout, "check", kListed,
-     "Checked, because the whitelist customers has joe@example.org, but its store did not answer in time. A faster "
+     "Checked, because the whitelist 'customers' has joe@example.org, but its store did not answer in time. A faster "
      "disk "
      "would change that, or a longer confirm-timeout.",
      "confirmed=timeout"},
     {Reason::confirm_busy, "check", kListed,
-     "Checked, because the whitelist customers has joe@example.org, but too many messages waited for its store. A "
+     "Checked, because the whitelist 'customers' has joe@example.org, but too many messages waited for its store. A "
      "faster disk would change that, or a store that fits into memory."},
     {Reason::confirm_damaged, "check", kListed,
-     "Checked, because the whitelist customers has joe@example.org, but its store is damaged. Build both files again; "
+     "Checked, because the whitelist 'customers' has joe@example.org, but its store is damaged. Build both files "
+     "again; "
      "bloomgate verify says what is wrong."},
     {Reason::confirm_unreadable, "check", kListed,
-     "Checked, because the whitelist customers has joe@example.org, but its store cannot be read. bloomgate-milter "
+     "Checked, because the whitelist 'customers' has joe@example.org, but its store cannot be read. bloomgate-milter "
      "--doctor tells whether the daemon may read it."},
     {Reason::internal_error, "check", kNobody,
      "Checked, because something failed in the daemon while it decided. The daemon's log says what failed."},
@@ -306,7 +313,7 @@ const SenderCase kSenderCases[] = {
     {Reason::not_authenticated, "check", "joe@example.org", "ann@a.EXAMPLE.org.", "entry=@.example.org", kNoResult},
     // The sender behind is the one that a signature has to be of.
     {Reason::not_authenticated, "check", "SRS0=Ab1c=XY=example.org=joe@fwd.example", "joe@example.org", "",
-     "joe@example.org (rewritten as SRS0=Ab1c=XY=example.org=joe@fwd.example) is on the whitelist customers, but "
+     "joe@example.org (rewritten as SRS0=Ab1c=XY=example.org=joe@fwd.example) is on the whitelist 'customers', but "
      "nothing proves the message: no trusted result of DKIM, SPF or DMARC does. A signature of example.org, or"},
     {Reason::not_authenticated, "check", "SRS1=Ab1c=first.example==Ab1c=XY=example.org=joe@fwd.example",
      "joe@example.org", "dkim=no-signature", kNoSignature},
@@ -430,11 +437,11 @@ TEST_CASE("a decision in memory gives the same sentence as its log line, and nam
   facts.header_from = {HeaderFromKind::one_mailbox, "Joe@Example.org"};
   facts.signatures =
       Signatures{.all = {{.outcome = SignatureOutcome::key_not_found, .domain = "example.org", .selector = "s1"}}};
-  CHECK(
-      why_sentence(known_of_decision(decision, facts)) ==
-      "Checked, because Joe@Example.org is on the whitelist customers, but nothing proves the message: the DNS has no "
-      "key for the signature of example.org. The owner of example.org has to publish the key "
-      "s1._domainkey.example.org.");
+  CHECK(why_sentence(known_of_decision(decision, facts)) ==
+        "Checked, because Joe@Example.org is on the whitelist 'customers', but nothing proves the message: the DNS has "
+        "no "
+        "key for the signature of example.org. The owner of example.org has to publish the key "
+        "s1._domainkey.example.org.");
   facts.envelope_sender = "<SRS0=Ab1c=XY=example.org=joe@fwd.example>";
   decision.identity = IdentityKind::envelope;
   decision.signature = SignatureOutcome::no_signature;

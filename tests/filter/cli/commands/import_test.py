@@ -80,6 +80,7 @@ class ImportTest(ProgramTest):
             lines.insert(place or len(lines), "@mine.example\n")
             self.write("edited", "".join(lines))
             self.assertIn("was edited", self.check(EX_CANTCREAT, "import", "-o", "edited", "local.cf")[1])
+        self.assertIn("list is the list of spamassassin", self.check(EX_CANTCREAT, "import", "--from", "rspamd", "-o", "list", "map")[1])
         self.assertIn("is not a file", self.check(EX_CANTCREAT, "import", "-o", "/dev/stdout", "local.cf")[1])
         out, _ = self.check(0, "import", "-o", "-", "local.cf", "--quiet")
         self.assertIn("joe@example.org\n", out)
