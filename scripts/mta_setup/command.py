@@ -5,6 +5,7 @@ import contextlib
 import difflib
 import functools
 import json
+import operator
 import os
 import re
 import shlex
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import machine
-from .changes import Refused, chosen_before, folder_of
+from .changes import STATE_FOLDER, Refused, chosen_before, folder_of
 from .edits import to_json
 from .milters import CHECKERS, program_of
 
@@ -75,9 +76,12 @@ def add_common_options(parser, server, config_dir, recipes, default_recipe, defa
     --apply makes."""
     parser.epilog = EXIT_STATUS
     action = parser.add_mutually_exclusive_group()
-    action.add_argument("--apply", action="store_true", help="make the changes, after a backup")
-    action.add_argument("--undo", action="store_true", help="remove what --apply added, and keep later edits")
-    action.add_argument("--list", action="store_true", help="list what --apply added, for a configuration management "
+    action.add_argument("--apply", action="store_true",
+                        help=f"make the changes, after a backup in {config_dir}/{STATE_FOLDER}")
+    action.add_argument("--undo", action="store_true",
+                        help="remove what --apply added, at once, and keep later edits. With --list: only show what would be "
+                             "removed")
+    parser.add_argument("--list", action="store_true", help="list what --apply added, for a configuration management "
                                                             "that is to do the same")
     parser.add_argument("--json", action="store_true",
                         help="print JSON. If files were changed, left_to_do has the steps that are left to do")
@@ -102,7 +106,7 @@ def add_common_options(parser, server, config_dir, recipes, default_recipe, defa
     parser.add_argument("--after-milter", metavar="TEXT",
                         help="put Bloomgate right after the milter whose entry contains TEXT ('': before all milters)")
     parser.add_argument("--parts-come-later", action="store_true",
-                        help="accept a check that does not listen yet, although mail waits until it does")
+                        help="continue although the check is not running; mail waits until it is")
     parser.add_argument("--files-only", action="store_true",
                         help=f"change files only. The other steps are printed as left to do: to add a user to a group{folder}, "
                              "and to reload or restart programs")
@@ -155,6 +159,8 @@ def refuse(parser, message):
 def chosen(parser, arguments, implied):
     """The options of this run, and where it names no recipe, those of the last --apply."""
     options = parser.parse_args(arguments)
+    if options.apply and options.list:
+        parser.error("argument --list: not allowed with argument --apply")
     before = chosen_before(folder_of(options))
     if options.recipe is None:
         wanted = implied(options)
@@ -174,24 +180,25 @@ def run(options, make_setup):
         if not configuration.is_applied:
             say(options, "nothing to undo: nothing was applied here" if options.undo else "nothing is applied here", [])
             return 0
-        if options.list:
-            say(options, f"Added to the configuration in {configuration.folder}:", configuration.applied)
+        if not options.undo:
+            say(options, f"Added to the configuration in {configuration.folder}:", configuration.applied, "there")
             return 0
     return undo(options, setup) if options.undo else plan(options, setup)
 
 
-def say(options, title, pieces, **more):
+def say(options, title, pieces, words="said", **more):
+    """words: which of the pieces' own words, of edits.Edit."""
     if options.json:
         put(json.dumps({"edits": [to_json(piece) for piece in pieces], **more}, indent=1))
         return
-    put("\n".join([title, *(f"  {line}" for line in listed(pieces))]))
+    put("\n".join([title, *(f"  {line}" for line in listed(pieces, operator.methodcaller(words)))]))
 
 
-def listed(pieces):
+def listed(pieces, words):
     for piece in pieces:
-        if piece.said():
+        if words(piece):
             head = {"command": "then: ", "group": "", "folder": ""}.get(piece.kind, f"{piece.file}: ")
-            yield head + piece.said()
+            yield head + words(piece)
 
 
 def plan(options, setup):
@@ -205,8 +212,9 @@ def plan(options, setup):
         say(options, f"nothing to change: the configuration is as the recipe {options.recipe} wants it", [])
         return 0
     setup.notes[:0] = checks_that_go(setup)
-    report = functools.partial(say, options, f"The recipe {options.recipe}, for the configuration in {configuration.folder}:",
-                               setup.pieces, notes=setup.notes)
+    title = (f"Only marks mail (recipe none), in {configuration.folder}:" if options.recipe == "none" else
+             f"The recipe {options.recipe}, for the configuration in {configuration.folder}:")
+    report = functools.partial(say, options, title, setup.pieces, notes=setup.notes)
     # JSON is one object, which also says what is left to do: if files are changed, it is printed after that.
     if in_the_way or not (options.json and options.apply):
         report(in_the_way=in_the_way)
@@ -276,10 +284,15 @@ def show(notes, in_the_way, difference):
 def undo(options, setup):
     configuration = setup.configuration
     report = functools.partial(say, options, f"To be removed from the configuration in {configuration.folder}:",
-                               configuration.applied)
-    if not options.json:
+                               configuration.applied, "removed")
+    if options.list or not options.json:
         report()
+    if not options.json:
         show([], [], configuration.diff(configuration.original))
+    if options.list:
+        if not options.json:
+            put("\nNothing was changed. To do this, leave --list out")
+        return 0
     with refusal_in_json(options, report):
         configuration.apply(configuration.original, [], setup.check)
     return finish(options, report, "Removed.", setup, configuration.applied, machine.TO_LEAVE, machine.TO_DROP)
@@ -306,7 +319,8 @@ def finish(options, report, done, setup, pieces, before, after):
             left.append(LeftToDo(shlex.join(command), str(reason)))
     do_each(pieces, after, left, only_list)
     left += map(LeftToDo, setup.left_to_do)
-    report_end(options, report, done, left, ", so no program was reloaded" if is_held else "")
+    backup = f"The backup is in {setup.configuration.state}." if options.apply else ""
+    report_end(options, report, done, backup, left, ", so no program was reloaded" if is_held else "")
     return 0
 
 
@@ -324,7 +338,7 @@ def do_each(pieces, doings, left, only_list):
             left.append(LeftToDo(step, str(reason)))
 
 
-def report_end(options, report, done, left, consequence):
+def report_end(options, report, done, backup, left, consequence):
     """Prints what is left to do. Raises Unfinished if a step has failed, or if that cannot be printed."""
     failures = "; ".join(step.failed for step in left if step.failed)
     try:
@@ -332,7 +346,8 @@ def report_end(options, report, done, left, consequence):
             report(in_the_way=[], left_to_do=[to_json(step) for step in left])
         else:
             title = "The files are changed, but a step after that has failed." if failures else done
-            put("\n".join(["", title + (" What is left to do:" if left else ""), *(f"  {step}" for step in left)]))
+            put("\n".join(["", title, *([backup] if backup else []), *(["What is left to do:"] if left else []),
+                           *(f"  {step}" for step in left)]))
     except NoOutput as reason:
         steps = "; ".join(map(str, left)) or "nothing"
         raise Unfinished(os.EX_IOERR, f"the files are changed, but {reason}. What is left to do: {steps}") from None

@@ -11,8 +11,18 @@ from . import postfix_text
 BEGIN, END = "Bloomgate: begin", "Bloomgate: end"
 
 
+class Edit:
+    """In words: said() is what --apply does, there() what it has added, removed() what --undo does."""
+
+    def there(self):
+        return self.said()
+
+    def removed(self):
+        return self.there()
+
+
 @dataclass(frozen=True)
-class Item:
+class Item(Edit):
     """An item of a list in main.cf. identity: what tells ours from others, whatever its options are. made: the
     parameter was not there before."""
 
@@ -26,6 +36,9 @@ class Item:
     def said(self):
         return f"{self.parameter}: adds {self.item}"
 
+    def there(self):
+        return f"{self.item} in {self.parameter}"
+
     def taken_out(self, text):
         text = postfix_text.without_items(text, self.parameter, self._is_ours)
         if self.made and postfix_text.value_of(text, self.parameter) == "":
@@ -37,7 +50,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(Edit):
     """A parameter of main.cf that was not there. marks: it is ours for as long as one of these is in its value."""
 
     file: str
@@ -58,7 +71,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Service:
+class Service(Edit):
     """An entry of master.cf, with all its lines."""
 
     file: str
@@ -69,12 +82,15 @@ class Service:
     def said(self):
         return f"new service {self.service}"
 
+    def there(self):
+        return f"the service {self.service}"
+
     def taken_out(self, text):
         return postfix_text.without_service(text, self.service)
 
 
 @dataclass(frozen=True)
-class Chroot:
+class Chroot(Edit):
     """A service of master.cf that leaves its chroot."""
 
     file: str
@@ -86,6 +102,9 @@ class Chroot:
     def said(self):
         return f"{self.service} leaves its chroot ({self.before} -> n): {self.why}"
 
+    def removed(self):
+        return f"{self.service} returns to its chroot (n -> {self.before})"
+
     def taken_out(self, text):
         entry = postfix_text.service(text, self.service)
         if entry and postfix_text.fields(text, entry)[4].text == "n":
@@ -94,7 +113,7 @@ class Chroot:
 
 
 @dataclass(frozen=True)
-class ServiceMilters:
+class ServiceMilters(Edit):
     """The milters that a service of master.cf has for itself, with ours among them. before, after: the argument
     of -o. identities: as of Item."""
 
@@ -107,6 +126,9 @@ class ServiceMilters:
 
     def said(self):
         return f"{self.service} has milters of its own: -o {self.before} becomes -o {self.after}"
+
+    def there(self):
+        return f"{', '.join(self.identities)} in the milters of {self.service}"
 
     def taken_out(self, text):
         entry = postfix_text.service(text, self.service)
@@ -122,7 +144,7 @@ class ServiceMilters:
 
 
 @dataclass(frozen=True)
-class Block:
+class Block(Edit):
     """Lines between two marked ones. comment: how the file writes a comment."""
 
     file: str
@@ -143,7 +165,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Marks:
+class Marks(Edit):
     """The marked lines round other pieces."""
 
     file: str
@@ -157,7 +179,7 @@ class Marks:
 
 
 @dataclass(frozen=True)
-class NewFile:
+class NewFile(Edit):
     """A file that was not there."""
 
     file: str
@@ -167,6 +189,9 @@ class NewFile:
 
     def said(self):
         return f"new file: {self.what}"
+
+    def there(self):
+        return f"the file: {self.what}"
 
     def taken_out(self, text):
         """Each of our lines, once; what others have added is kept."""
@@ -180,7 +205,7 @@ class NewFile:
 
 
 @dataclass(frozen=True)
-class Made:
+class Made(Edit):
     """A file that is made of another one, and is made anew when our pieces are out of that."""
 
     file: str
@@ -195,7 +220,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(Edit):
     """A user who joins a group of the machine."""
 
     user: str
@@ -207,9 +232,12 @@ class Group:
     def said(self):
         return f"the user {self.user} joins the group {self.group}: {self.why}"
 
+    def removed(self):
+        return f"the user {self.user} leaves the group {self.group}"
+
 
 @dataclass(frozen=True)
-class Folder:
+class Folder(Edit):
     """A folder for a user of the machine, who has the group of that name."""
 
     path: str
@@ -220,9 +248,12 @@ class Folder:
     def said(self):
         return f"{self.path}: a new folder, of the user {self.user}"
 
+    def there(self):
+        return f"the folder {self.path}, of the user {self.user}"
+
 
 @dataclass(frozen=True)
-class Command:
+class Command(Edit):
     """A program that puts the files into use, when they are there and when they are gone again."""
 
     command: tuple

@@ -14,11 +14,18 @@ VIRUS_CHECKERS = re.compile(r"(?i)clamav|clmilter")
 BLOOMGATE = re.compile(r"(?i)bloomgate")
 PROGRAMS = {"rspamd": re.compile(r"(?i)rspamd|\b11332\b"), "SpamAssassin": re.compile(r"(?i)spamass"),
             "ClamAV": VIRUS_CHECKERS}
+PARTS = {"SpamAssassin": "spamass-milter and spamd", "ClamAV": "clamav-milter and clamav-daemon"}  # as Debian names them
 
 
 def program_of(milter):
     """What a person calls it."""
     return next((name for name, form in PROGRAMS.items() if form.search(milter)), milter)
+
+
+def to_start(milter, recipe):
+    """What a person has to do if nothing listens where that milter is asked. recipe: the folder with its recipe."""
+    program = program_of(milter)
+    return f"Install and start {PARTS.get(program, program)}; the recipe is in {recipe}"
 
 
 def same_kind(milter, other):

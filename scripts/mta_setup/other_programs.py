@@ -97,7 +97,8 @@ class OtherPrograms:
                 lines += "deep-check-failure = tempfail\n"
             self.put_block(setup, Block(self.daemon_conf, lines, "; ".join(lines.splitlines())))
             if not machine.listens(CHECKERS[checker]):
-                setup.attempt(setup.missing_check, f"nothing listens on {CHECKERS[checker]}, where {checker} would be asked")
+                setup.attempt(setup.missing_check, f"nothing listens on {CHECKERS[checker]}, where {checker} would be asked",
+                              checker)
 
     @staticmethod
     def put_block(setup, block):

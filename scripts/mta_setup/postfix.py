@@ -13,10 +13,10 @@ from . import machine, postfix_text
 from .changes import Configuration, Refused, folder_of
 from .daemon_socket import DaemonSocket
 from .edits import Block, Chroot, Command, Item, Marks, NewFile, Service, ServiceMilters, Setting, marked
-from .milters import AUTHENTICATORS, SPAM_CHECKERS, Chain, program_of, same_kind
+from .milters import AUTHENTICATORS, SPAM_CHECKERS, Chain, program_of, same_kind, to_start
 from .other_programs import OtherPrograms, asks_itself, unchecked
 from .postfix_reading import INCOMING, Reading, address_of, asks_no_milters, run
-from .postfix_recipe import FOLDERS, SHARED_TABLES, TABLES, Recipe, fill_in, is_logging
+from .postfix_recipe import FOLDERS, RECIPES_FOLDER, SHARED_TABLES, TABLES, Recipe, fill_in, is_logging
 
 # By default these two are the same as header_checks; our tables are not meant for them.
 PARTS_OF_MESSAGES = ("mime_header_checks", "nested_header_checks")
@@ -43,7 +43,7 @@ class PostfixSetup:
         self.wanted = dict(self.configuration.original)
         self.pieces, self.obstacles, self.notes, self.checks = [], [], [], []
         self.unchecked = ""
-        self.left_to_do = [] if options.undo or options.list else ["bloomgate-milter --doctor"]
+        self.left_to_do = [] if options.undo or options.list else ["bloomgate-milter doctor"]
         if not options.undo and not options.list:
             self.socket = DaemonSocket(options, self.others.daemon_conf, self.wanted[self.others.daemon_conf])
             self._plan()
@@ -221,7 +221,7 @@ class PostfixSetup:
         if any(piece.kind == "chroot" for piece in self.pieces):
             self.notes.append(f"a service that you enable in {self.master_cf} later, submission for instance, may be in a "
                               "chroot, too: then its mail has no mark, and nothing is learned of it. Run this script "
-                              "again after each such change; bloomgate-milter --doctor finds such a service")
+                              "again after each such change; bloomgate-milter doctor finds such a service")
 
     def _plan_incoming(self, key):
         own = self.reading.overrides(key)
@@ -305,22 +305,22 @@ class PostfixSetup:
                 if piece.kind == "group" and piece.user == user and piece.why.endswith(f" {path}")]
 
     def _look_at_the_checks(self):
-        if not any(map(machine.listens, (self.socket.place, self.socket.before))):
-            self.notes.append(f"nothing listens on {self.socket.place}: until bloomgate-milter does, mail goes on "
+        is_made_by_apply = self.socket.pieces and not self.options.apply
+        if not is_made_by_apply and not any(map(machine.listens, (self.socket.place, self.socket.before))):
+            self.notes.append(f"nothing listens on {self.socket.place}: until bloomgate-milter does, mail is delivered "
                               "without a mark")
-        if self.options.recipe == "none":
-            self.notes.append("the recipe none only marks mail: what checks it now goes on checking all of it. Recipes "
-                              "that let listed mail pass the check by: "
-                              + ", ".join(name for name in FOLDERS if name != "none"))
         if self._nothing_checks():
             self.unchecked = unchecked("no content_filter, no milter after Bloomgate",
                                        "rspamd, spamassassin, deep-check or content-filter")
             self.notes.append(self.unchecked)
+        elif self.options.recipe == "none" and not asks_itself(self.options):
+            self.notes.append("your spam checker still checks all mail. Recipes with which listed mail skips it: "
+                              + ", ".join(name for name in FOLDERS if name != "none"))
         for milter in self.recipe.behind:
             address = self._place_of(milter)
             self.checks.append(address)
             if not machine.listens(address):
-                self.attempt(self.missing_check, f"nothing listens on {address}")
+                self.attempt(self.missing_check, f"nothing listens on {address}", milter)
         if self.options.recipe == "content-filter" and not self.options.keep_content_filter:
             if not machine.listens(self.options.deep_check) and not self.options.parts_come_later:
                 raise Refused(f"nothing listens on {self.options.deep_check}, where mail would go for the deep check, "
@@ -333,11 +333,12 @@ class PostfixSetup:
         chain = self.reading.items("smtpd_milters")
         return all(AUTHENTICATORS.search(milter) for milter in chain) and not self.recipe.behind
 
-    def missing_check(self, what):
+    def missing_check(self, what, milter):
+        remedy = to_start(milter, RECIPES_FOLDER / FOLDERS[self.options.recipe])
         if self.options.when_down == "tempfail" and not self.options.parts_come_later:
             raise Refused(f"{what}, so the senders of all mail would be asked to try again later (--when-down "
-                          "tempfail). Start it first, or say --parts-come-later")
-        self.notes.append(f"{what}: until something does, mail goes on without this check")
+                          f"tempfail). {remedy}. Or say --parts-come-later")
+        self.notes.append(f"{what}: until something does, mail is delivered without this check. {remedy}")
 
     # --- all of it
 

@@ -13,7 +13,7 @@ from . import machine
 from .changes import Configuration, Refused, folder_of
 from .daemon_socket import DaemonSocket
 from .edits import BEGIN, Block, Command, Made
-from .milters import AUTHENTICATORS, Chain, same_kind
+from .milters import AUTHENTICATORS, Chain, same_kind, to_start
 from .other_programs import OtherPrograms, asks_itself, unchecked
 from .postfix_recipe import RECIPES_FOLDER
 
@@ -24,6 +24,8 @@ RECIPES = {
     "spamassassin": ("sendmail/bloomgate.mc", CLAMAV, "sendmail-spamassassin/spamass-milter.mc"),
     "deep-check": ("deep-check/bloomgate.mc", "sendmail/bloomgate.mc"),
 }
+PAGES = {"opendkim": "authentication", "rspamd": "sendmail-rspamd", "spamassassin": "sendmail-spamassassin",
+         "deep-check": "deep-check"}  # the folder of config/mta that says how the recipe's programs are set up
 
 FILTER = re.compile(
     r"(?m)^[ \t]*INPUT_MAIL_FILTER\([ \t]*`([^'\n]*)'[ \t]*,[ \t]*`([^'\n]*)'[ \t]*\)[^\n]*\n")
@@ -94,10 +96,10 @@ class SendmailSetup:
         if self.options.with_opendkim:
             self.left_to_do.append("in bloomgate-milter.conf: verify-dkim = no, and trusted-fields = the number of milters "
                                    "before Bloomgate that write results (1 for OpenDKIM alone)")
-        self.left_to_do.append("bloomgate-milter --doctor")
+        self.left_to_do.append("bloomgate-milter doctor")
         self.pieces.append(Command(("systemctl", "try-reload-or-restart", "sendmail")))
         if not machine.listens(self.socket.place):
-            self.notes.append(f"nothing listens on {self.socket.place}: until bloomgate-milter does, mail goes on "
+            self.notes.append(f"nothing listens on {self.socket.place}: until bloomgate-milter does, mail is delivered "
                               "without a mark")
 
     def attempt(self, step, *arguments):
@@ -191,14 +193,16 @@ class SendmailSetup:
             self.checks.append(place_of(equates["S"]))
             if not machine.listens(self.checks[-1]):
                 what = f"nothing listens on {equates['S']}, the socket of the milter {found.group(1)}"
-                self.attempt(self.missing_check, what, "T" in equates.get("F", ""))
+                self.attempt(self.missing_check, what, found.group(1), "T" in equates.get("F", ""))
 
-    def missing_check(self, what, waits=None):
+    def missing_check(self, what, milter, waits=None):
+        page = PAGES["opendkim" if milter == "opendkim" else self.options.recipe]
+        remedy = to_start(milter, RECIPES_FOLDER / page)
         if (waits if waits is not None else self.options.when_down == "tempfail"):
             if not self.options.parts_come_later:
-                raise Refused(f"{what}, so the senders of all mail would be asked to try again later. Start it first, "
-                              "or say --parts-come-later")
-        self.notes.append(f"{what}: until something does, mail goes on without it")
+                raise Refused(f"{what}, so the senders of all mail would be asked to try again later. {remedy}. Or say "
+                              "--parts-come-later")
+        self.notes.append(f"{what}: until something does, mail is delivered without it. {remedy}")
 
     def earlier_groups(self, user, path):
         """What an earlier --apply did, which is not needed again, and is still to be undone."""

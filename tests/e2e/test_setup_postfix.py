@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from conftest import LISTED, UNLISTED, skip_without_root
+from mta_setup.edits import Folder, Group
 from private_mail.client import Client, Message
 from private_mail.daemon import Daemon, DaemonConfig
 from private_mail.filter import REPOSITORY, build_filter_of
@@ -179,8 +180,31 @@ def test_what_is_shown_and_listed_is_what_is_applied_and_there_is_nothing_else_t
     assert shown.stdout.partition("\nNothing was changed")[0] == applied.stdout.partition("\nDone")[0]
     listed = json.loads(postfix.run("--list", "--json").stdout)["edits"]
     assert listed == json.loads(shown_as_json.stdout)["edits"]
-    postfix.run("--undo")
+    after = files_of(postfix.etc)
+    shown = postfix.run("--undo", "--list")
+    assert (shown.returncode, files_of(postfix.etc)) == (0, after), shown.stderr
+    assert json.loads(postfix.run("--undo", "--list", "--json").stdout)["edits"] == listed
+    undone = postfix.run("--undo")
+    assert shown.stdout.partition("\nNothing was changed")[0] == undone.stdout.partition("\nRemoved")[0]
     assert "nothing to undo" in postfix.run("--undo").stdout
+
+
+def test_what_undo_removes_is_listed_in_words_of_removing(setup):
+    postfix = setup("header_checks = regexp:/etc/hostname\n",
+                    "192.0.2.7:25 inet n - n - - smtpd\n  -o smtpd_milters=unix:/clamav\n",
+                    change=lambda text: text.replace("smtp inet n - n - - smtpd", "smtp inet n - y - - smtpd"))
+    assert postfix.run("--apply").returncode == 0
+    shown, listed = postfix.run("--undo", "--list"), postfix.run("--list")
+    for line in (f"{postfix.etc}/main.cf: regexp:{postfix.etc}/automatic_mail_header_checks in header_checks\n",
+                 f"{postfix.etc}/master.cf: the service light-path/unix\n",
+                 f"{postfix.etc}/master.cf: {BLOOMGATE} in the milters of 192.0.2.7:25/inet\n",
+                 "forged_mark_header_checks: the file: the lines of config/mta/postfix/forged_mark_header_checks\n"):
+        assert line in shown.stdout and line in listed.stdout, line
+    assert "smtp/inet returns to its chroot (n -> y)\n" in shown.stdout and "smtp/inet leaves its chroot" in listed.stdout
+    assert "smtpd_milters: adds" not in shown.stdout + listed.stdout
+    assert shown.stdout.endswith("\nNothing was changed. To do this, leave --list out\n")
+    assert (Group("ann", "ours", "why").removed(), Folder("/x", "ann").removed()) == (
+        "the user ann leaves the group ours", "the folder /x, of the user ann")
 
 
 def test_automatic_mail_is_not_logged_where_that_is_not_wanted(setup):
@@ -304,6 +328,8 @@ def test_a_checker_stays_until_a_recipe_is_named(setup):
 def test_a_checker_that_the_site_has_is_named_where_mail_is_only_marked(setup):
     shown = setup("smtpd_milters = inet:localhost:11332\n").run_plain()
     assert shown.returncode == 0, shown.stderr
+    assert ("  - your spam checker still checks all mail. Recipes with which listed mail skips it: content-filter, rspamd, "
+            "spamassassin, deep-check\n") in shown.stdout
     assert re.search("rspamd stays in smtpd_milters of .*main.cf as it is, and checks all mail as before. Bloomgate is asked "
                      "before it. With --recipe rspamd it spares listed mail", shown.stdout)
     assert "takes rspamd out" not in shown.stdout
@@ -317,6 +343,7 @@ def test_a_service_that_is_enabled_later_is_found_by_the_next_run(setup):
     assert "a service that you enable in" in applied.stdout
     # What the doctor would find is not hidden by a Done.
     assert "\nDone. But nothing checks the mail that is not listed: " in applied.stdout
+    assert "your spam checker still checks all mail" not in applied.stdout
     later = "submission inet n - y - - smtpd\n"
     master_cf.write_text(master_cf.read_text() + later)
     assert "submission/inet leaves its chroot" in postfix.run_plain("--apply").stdout
@@ -332,7 +359,8 @@ def test_a_service_that_is_enabled_later_is_found_by_the_next_run(setup):
 def test_where_something_checks_mail_done_is_done(setup, main_cf, options, conf):
     postfix = setup(main_cf)
     (postfix.other / "bloomgate/bloomgate-milter.conf").write_text(conf)
-    assert "\nDone. What is left to do:" in postfix.run_plain("--apply", *options).stdout
+    done = f"\nDone.\nThe backup is in {postfix.etc}/bloomgate-setup.\nWhat is left to do:\n"
+    assert done in postfix.run_plain("--apply", *options).stdout
 
 
 COMMENTED = """\
@@ -440,8 +468,8 @@ def test_a_socket_inside_the_chroot_that_would_be_lost_is_in_the_way(setup):
 def test_without_a_recipe_mail_is_only_marked_unless_an_option_speaks_of_the_content_filter(setup, options, recipe):
     postfix = setup()
     shown = subprocess.run([SCRIPT, "-c", postfix.etc, "--files-only", *options], capture_output=True, text=True)
-    assert shown.stdout.startswith(f"The recipe {recipe},")
-    assert ("only marks mail" in shown.stdout) == (recipe == "none")
+    titles = {"none": f"Only marks mail (recipe none), in {postfix.etc}:\n", "content-filter": "The recipe content-filter,"}
+    assert shown.stdout.startswith(titles[recipe])
 
 
 def test_the_dry_run_shows_all_that_is_in_the_way_at_once(setup):
@@ -460,11 +488,12 @@ def test_the_dry_run_says_which_parts_do_not_run_yet_and_that_mail_goes_on(setup
     postfix = setup()
     shown = postfix.run("--recipe", "rspamd", "--socket", "unix:/nonexistent/milter.sock")
     assert shown.returncode == 0
-    assert "nothing listens on unix:/nonexistent/milter.sock: until bloomgate-milter does, mail goes on" in shown.stdout
-    assert "nothing listens on inet:127.0.0.1:11332: until something does, mail goes on" in shown.stdout
+    assert "nothing listens on unix:/nonexistent/milter.sock: until bloomgate-milter does, mail is delivered" in shown.stdout
+    assert ("nothing listens on inet:127.0.0.1:11332: until something does, mail is delivered without this check. Install and "
+            f"start rspamd; the recipe is in {REPOSITORY}/config/mta/postfix-rspamd\n") in shown.stdout
     waits = postfix.run("--recipe", "rspamd", "--when-down", "tempfail")
     assert waits.returncode == 78
-    assert "asked to try again later" in waits.stderr
+    assert "asked to try again later" in waits.stderr and "Install and start rspamd; " in waits.stderr
 
 
 def test_a_clamav_milter_that_refuses_all_mail_while_clamd_is_down_is_named(setup):

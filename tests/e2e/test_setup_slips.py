@@ -15,6 +15,7 @@ SLIPS = {
     "a recipe that is not there": ("postfix", ["--recipe", "amavis"], os.EX_USAGE, "content-filter"),
     "a value for --undo": ("postfix", ["--undo", "rspamd"], os.EX_USAGE, "unrecognized arguments: rspamd"),
     "two things at once": ("postfix", ["--undo", "--apply"], os.EX_USAGE, "--apply: not allowed with argument --undo"),
+    "a list of what is being applied": ("postfix", ["--apply", "--list"], os.EX_USAGE, "--list: not allowed with argument --apply"),
     "a socket as elsewhere": ("postfix", ["--socket", "/run/x"], os.EX_USAGE, "--socket: invalid SOCKET value: '/run/x'"),
     "two sockets in one": ("postfix", ["--socket", "unix:/x, inet:y:1"], os.EX_USAGE, "--socket: invalid SOCKET value: 'unix:/x, inet:y:1'"),
     "a space in a host": ("postfix", ["--light-path", "a b:1"], os.EX_USAGE, "--light-path: invalid HOST:PORT value: 'a b:1'"),

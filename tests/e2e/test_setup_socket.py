@@ -23,6 +23,8 @@ def usual(setup):  # noqa: F811
 
 def test_the_daemon_listens_where_services_see_it_in_their_chroot_also_those_enabled_later(usual):
     before, was = files_of(usual.etc), usual.conf.read_text()
+    # --apply itself makes this socket.
+    assert f"nothing listens on unix:{BELOW}" not in usual.run_plain().stdout
     applied = usual.run_plain("--apply")
     assert applied.returncode == 0, applied.stderr
     assert f"socket = unix:{BELOW}/milter.sock\n" in usual.conf.read_text()
@@ -53,6 +55,7 @@ def test_a_service_leaves_its_chroot_if_it_could_not_see_a_check_there_and_stays
     assert f"smtp inet n - {chroot} - - smtpd\n" in (usual.etc / "master.cf").read_text()
     assert asked in value_of(usual.etc, "smtpd_milters")
     assert "nothing listens on unix:/var/spool/postfix/spamass/spamass.sock" in applied.stdout
+    assert ". Install and start spamass-milter and spamd; the recipe is in " in applied.stdout
 
 
 @pytest.mark.parametrize("conf, asked", first_of([

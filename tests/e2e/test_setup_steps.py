@@ -63,7 +63,7 @@ def is_set_up(world):
 def test_when_all_steps_are_done_only_the_doctor_is_left(world):
     done = world.run("--apply")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.endswith(" What is left to do:\n  bloomgate-milter --doctor\n")
+    assert done.stdout.endswith("\nWhat is left to do:\n  bloomgate-milter doctor\n")
     assert world.calls() == "reload\n"
 
 
@@ -76,8 +76,9 @@ def test_if_a_user_cannot_join_a_group_the_files_stay_changed_and_no_program_is_
     assert done.stderr == (
         f"setup-postfix: the files are changed, but {world.join} failed: {reason}, so no program was reloaded. Do the steps that "
         "are left to do, in their order, or restore the files with --undo\n")
-    assert done.stdout.partition("\nThe files are changed, but a step after that has failed. ")[2] == (
-        f"What is left to do:\n  {world.join}  ({world.join} failed: {reason})\n  {world.reload}\n  bloomgate-milter --doctor\n")
+    assert done.stdout.partition("\nThe files are changed, but a step after that has failed.\n")[2] == (
+        f"The backup is in {world.etc}/bloomgate-setup.\nWhat is left to do:\n  {world.join}  ({world.join} failed: {reason})\n"
+        f"  {world.reload}\n  bloomgate-milter doctor\n")
     assert is_set_up(world) and world.calls() == ""
     assert world.run("--undo").returncode == 0
     assert files_of(world.etc) == before and world.calls() == "reload\n"
@@ -95,7 +96,7 @@ def test_if_a_reload_fails_the_json_has_it_among_what_is_left_to_do(world):
     assert done.stderr.startswith(f"setup-postfix: the files are changed, but {world.reload} failed: no. ")
     said = json.loads(done.stdout)
     assert said["left_to_do"] == [{"step": world.reload, "failed": f"{world.reload} failed: no"},
-                                  {"step": "bloomgate-milter --doctor"}]
+                                  {"step": "bloomgate-milter doctor"}]
     assert said["edits"] == json.loads(world.run("--list", "--json").stdout)["edits"] and said["in_the_way"] == []
 
     undone = world.run("--undo", "--json")
@@ -105,7 +106,7 @@ def test_if_a_reload_fails_the_json_has_it_among_what_is_left_to_do(world):
 
 
 def test_with_files_only_the_json_has_all_other_steps(world):
-    steps = [[world.join, world.reload, "bloomgate-milter --doctor"], [world.leave, world.reload]]
+    steps = [[world.join, world.reload, "bloomgate-milter doctor"], [world.leave, world.reload]]
     for action, wanted in zip(("--apply", "--undo"), steps):
         done = world.run(action, "--json", "--files-only")
         assert (done.returncode, done.stderr) == (0, "")
@@ -161,7 +162,7 @@ def test_if_the_output_takes_nothing_once_the_files_are_changed_what_is_left_to_
         done = world.run("--apply", "--json", stdout=stdout)
     assert (done.returncode, is_set_up(world)) == (os.EX_IOERR, True)
     assert done.stderr == ("setup-postfix: the files are changed, but the output cannot be written: No space left on device. What "
-                           "is left to do: bloomgate-milter --doctor\n")
+                           "is left to do: bloomgate-milter doctor\n")
 
 
 def test_a_line_that_is_not_utf_8_is_shown_as_it_is(setup):  # noqa: F811
