@@ -484,18 +484,6 @@ def test_the_dry_run_shows_all_that_is_in_the_way_at_once(setup):
     assert len(json.loads(postfix.run("--json", "--deep-check", "127.0.0.1:9").stdout)["in_the_way"]) == 4
 
 
-def test_the_dry_run_says_which_parts_do_not_run_yet_and_that_mail_goes_on(setup):
-    postfix = setup()
-    shown = postfix.run("--recipe", "rspamd", "--socket", "unix:/nonexistent/milter.sock")
-    assert shown.returncode == 0
-    assert "nothing listens on unix:/nonexistent/milter.sock: until bloomgate-milter does, mail is delivered" in shown.stdout
-    assert ("nothing listens on inet:127.0.0.1:11332: until something does, mail is delivered without this check. Install and "
-            f"start rspamd; the recipe is in {REPOSITORY}/config/mta/postfix-rspamd\n") in shown.stdout
-    waits = postfix.run("--recipe", "rspamd", "--when-down", "tempfail")
-    assert waits.returncode == 78
-    assert "asked to try again later" in waits.stderr and "Install and start rspamd; " in waits.stderr
-
-
 def test_a_clamav_milter_that_refuses_all_mail_while_clamd_is_down_is_named(setup):
     postfix = setup()
     conf = postfix.other / "clamav/clamav-milter.conf"

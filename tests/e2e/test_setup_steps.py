@@ -10,6 +10,7 @@ from conftest import first_of
 from mta_setup import command, machine
 from mta_setup.changes import Refused
 from mta_setup.edits import Command, Group
+from private_mail.filter import REPOSITORY
 from test_setup_postfix import SCRIPT, deep_check, files_of, setup  # noqa: F401
 
 POSTFIX = """\
@@ -172,3 +173,15 @@ def test_a_line_that_is_not_utf_8_is_shown_as_it_is(setup):  # noqa: F811
     done = subprocess.run([SCRIPT, "-c", postfix.etc, "--etc", postfix.other, "--recipe", "none"], capture_output=True,
                           env=os.environ | {"PYTHONIOENCODING": "utf-8:strict"})
     assert done.returncode == 0 and b"# caf\xe9" in done.stdout, done.stderr
+
+
+def test_the_dry_run_says_which_parts_do_not_run_yet_and_that_mail_is_delivered(setup):  # noqa: F811
+    postfix = setup()
+    shown = postfix.run("--recipe", "rspamd", "--socket", "unix:/nonexistent/milter.sock")
+    assert shown.returncode == 0
+    assert "nothing listens on unix:/nonexistent/milter.sock: until bloomgate-milter does, mail is delivered" in shown.stdout
+    assert ("nothing listens on inet:127.0.0.1:11332: until something does, mail is delivered without this check. Install and "
+            f"start rspamd; the recipe is in {REPOSITORY}/config/mta/postfix-rspamd\n") in shown.stdout
+    waits = postfix.run("--recipe", "rspamd", "--when-down", "tempfail")
+    assert waits.returncode == 78
+    assert "asked to try again later" in waits.stderr and "Install and start rspamd; " in waits.stderr
