@@ -116,7 +116,8 @@ constexpr std::array kOptions = {
     OptionSpec{"history-file", "FILE", "/var/lib/bloomgate/learned/history",
                "where the figures of the status page's charts are kept", true},
     OptionSpec{"lookup-socket", "HOST:PORT|PATH", "", "where other programs ask whether a sender is listed", true},
-    OptionSpec{"lookup-learned-over-tcp", "yes|no", "no", "answer for what was learned at a TCP address, too", true},
+    OptionSpec{"lookup-learned-over-tcp", "yes|no", "no",
+               "also tell what was learned, if lookup-socket is a TCP address", true},
     OptionSpec{"lookup-messages", "NUMBER", "0", "how many whole messages the daemon decides at lookup-socket at once",
                true},
     OptionSpec{"lookup-token", "FILE", "", "file of the token that a program must send with a message to lookup-socket",
@@ -132,11 +133,8 @@ constexpr std::array kOptions = {
     OptionSpec{"auth-login", "NAME", "", "with --explain: the client's login", false},
     OptionSpec{"daemon-name", "NAME", "", "with --explain: the mail server's macro {daemon_name}", false},
     OptionSpec{"mta-name", "NAME", "", "with --explain: the mail server's name, its macro j", false},
-    OptionSpec{
-        "reload", "PID|unit", "",
-        "let the daemon that is process PID, or that of the systemd unit, load its lists again, and say what became "
-        "of it",
-        false},
+    OptionSpec{"reload", "PID|unit", "",
+               "make the daemon (process PID, or the systemd unit's) load its lists again, and show the result", false},
     OptionSpec{"doctor", "", "", "look at the running system and the mail server, say what is wrong, then exit", false},
     OptionSpec{"postfix-config", "FOLDER", "/etc/postfix", "with --doctor: Postfix's configuration", false},
     OptionSpec{"sendmail-config", "FOLDER", "/etc/mail", "with --doctor: Sendmail's configuration", false},
@@ -180,11 +178,11 @@ std::string daemon_help_text() {
     out.append("  ").append(command.name).append(" ENTRY...\n      ").append(command.summary).append("\n");
   }
   out.append("\nThese options may be written as commands: check-config, doctor, explain, reload, help, version.\n");
-  out.append("\nAnother command reads the log:\n  ").append(kWhyCommand).append(" QUEUE-ID|ADDRESS\n      ");
+  out.append("\nCommand that reads the log:\n  ").append(kWhyCommand).append(" QUEUE-ID|ADDRESS\n      ");
   out.append(kWhySummary).append("\n");
-  out.append("\nAnother one is for senders whose mail is checked for a while:\n  ").append(kSuspendedCommand);
+  out.append("\nCommand for senders whose mail is checked for a while:\n  ").append(kSuspendedCommand);
   out.append(" list|add|clear [ENTRY...]\n      ").append(kSuspendedSummary).append("\n");
-  out.append("\nAnother one is for a mail store:\n  ").append(kMovedCommand);
+  out.append("\nCommand for a mail store:\n  ").append(kMovedCommand);
   out.append(" junk|inbox USER\n      ").append(kMovedSummary).append("\n");
   out += "\nOptions (the command line overrides the configuration file):\n";
   for (const OptionSpec& option : kOptions) {

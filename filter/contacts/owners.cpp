@@ -57,15 +57,15 @@ OwnerPattern::OwnerPattern(std::string_view text) : text_(text) {
       continue;
     }
     if (find_sign(part.substr(at + 2)) != std::string_view::npos) {
-      throw UsageError("of a path's parts between slashes, each may have one of %u, %n and %d, not '" +
-                       std::string(part) + "'");
+      throw UsageError("between two slashes a pattern may have only one of %u, %n and %d, not '" + std::string(part) +
+                       "'");
     }
     signs += part[at + 1];
     wildcards_.append(part.substr(0, at)).append("*").append(part.substr(at + 2));
   }
   std::ranges::sort(signs);
   if (signs != "u" && signs != "dn" && signs != "n") {
-    throw UsageError("whose mailbox a path is, one %u in it says, or one %n, which may have one %d beside it; not '" +
+    throw UsageError("a pattern needs one %u, or one %n and at most one %d, to say whose mailbox a path is; not '" +
                      text_ + "'");
   }
 }

@@ -213,8 +213,7 @@ std::unique_ptr<Format> make_format(const std::string& name, std::size_t input_c
     return std::make_unique<CsvFormat>(name.substr(kCsv.size()), input_count);
   }
   throw UsageError(
-      "--format takes text, postfix-map, csv: with a column's number or name, or csv: with those "
-      "of the sender and of the recipient and a comma between them, not '" +
+      "--format takes text, postfix-map, csv:COLUMN or csv:SENDER,RECIPIENT (numbers or names of columns), not '" +
       name + "'");
 }
 

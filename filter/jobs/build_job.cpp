@@ -44,7 +44,8 @@ void follow_stores(BuildPlan& plan) {
   const StoreFile& store = *plan.stores->stores().front();
   const StoreShape& shape = store.header().shape;
   const auto require = [&](bool is_same, const std::string& asked) {
-    if (!is_same) throw UsageError(asked + " is another than that of the store " + store.path() + "; leave it out");
+    if (!is_same)
+      throw UsageError(asked + " differs from that of the store " + store.path() + "; leave the option out");
   };
   BuildOptions& options = plan.options;
   require(plan.store_seed.value_or(shape.seed) == shape.seed, choice_names().store_seed);

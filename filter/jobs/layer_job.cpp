@@ -123,10 +123,9 @@ double LayerJob::next_rate(const OpenLayers& filters) const {
   const double rate = (bound - sum) * (1 - kTightening);
   if (rate >= kLeastRate) return rate;
   throw BloomgateError(ErrorCode::bad_argument,
-                       "the layers of " + request_.folder + " come to a rate of " + format_rate(sum) + ", and " +
-                           format_rate(bound) +
-                           " is the bound, so there is no room for another one; make one of them "
-                           "(bloomgate fold-layers), remove old ones, or give " +
+                       "the layers of " + request_.folder + " together have a false-positive rate of " +
+                           format_rate(sum) + ", and the bound is " + format_rate(bound) +
+                           "; fold them into one (bloomgate fold-layers), remove old ones, or give " +
                            choice_names().larger_bound);
 }
 
@@ -149,7 +148,7 @@ std::optional<BuildResult> LayerJob::append() {
   lock_folder();
   if (layers_.size() >= kMostLayers) {
     throw BloomgateError(ErrorCode::bad_argument, request_.folder + " has " + std::to_string(layers_.size()) +
-                                                      " layers, as many as a whitelist may have; make one of them "
+                                                      " layers, as many as a whitelist may have; fold them into one "
                                                       "(bloomgate fold-layers), or remove old ones");
   }
   const OpenLayers filters = open_layers(layers_);

@@ -7,6 +7,7 @@
 #include "filter/base/number_text.hpp"
 #include "filter/base/stop_check.hpp"
 #include "filter/base/usage_error.hpp"
+#include "filter/file/output_check.hpp"
 #include "filter/gather/gathered_entries.hpp"
 #include "filter/ingest/dated_lists.hpp"
 #include "filter/ingest/except_list.hpp"
@@ -16,6 +17,7 @@
 #include "filter/inputs/open_lists.hpp"
 #include "filter/store/store_writer.hpp"
 #include "filter/system/available_memory.hpp"
+#include "filter/system/file_paths.hpp"
 
 namespace bloomgate {
 namespace {
@@ -50,10 +52,9 @@ void refuse_to_overwrite(const PartRequest& request) {
 void require_input(const PartRequest& request, const OpenLists& lists) {
   for (std::size_t input = 0; input < request.inputs.size(); ++input) {
     if (request.inputs[input] != kStandardInput || lists.blocks.raw_bytes(input) != 0) continue;
-    throw BloomgateError(
-        ErrorCode::bad_input,
-        "standard input was empty: no part was made; send at least a comment, '#', where that is meant",
-        {.path = kStandardInput});
+    throw BloomgateError(ErrorCode::bad_input,
+                         "standard input was empty, so no part was made; if that is meant, send one comment line: #",
+                         {.path = kStandardInput});
   }
 }
 

@@ -237,7 +237,7 @@ bool ShareJob::is_ours(const SharedHeader& header) {
 void ShareJob::begin_anew_if_older() {
   if (files_.empty() || !is_ours(files_.back().header) || goes_on_from_folder()) return;
   observer_.warn("warning: " + printable(request_.file) +
-                 " is not what was shared of it, as if an older copy had been restored: forget again the people whom "
+                 " does not fit what was shared, as if an older copy had been restored: forget again the people whom "
                  "you have forgotten since that copy");
   file_->renew_source();
   shared_forgets_.reset();

@@ -67,7 +67,7 @@ ReportSection messages_section(const Figures& figures) {
   }
   if (figures.lost_lines != 0) {
     section.notes.push_back(
-        fmt::format("The log lacks {} lines, which came faster than it took them: the figures are too low by as many.",
+        fmt::format("The daemon wrote {} lines faster than the log could take them, so these figures lack them.",
                     format_count(figures.lost_lines)));
   }
   if (figures.starts != 0) section.notes.push_back("Starts of the daemon: " + format_count(figures.starts) + ".");
@@ -202,7 +202,7 @@ ReportSection needed_signers_section(const Figures& figures, std::size_t most) {
 
 ReportSection child_signers_section(const Figures& figures, std::size_t most) {
   return signers_section(
-      "Listed senders of whom only a child signs", {{"listed domain"}, {"signed by"}, {"messages", true}},
+      "Listed domains whose mail only a name below them signs", {{"listed domain"}, {"signed by"}, {"messages", true}},
       figures.child_signers, most, child_signer_of,
       "These messages were checked. Bloomgate has not verified the signatures. 'alignment = relaxed' lets such "
       "signatures count. Then every name of the organisation may sign for the listed domain, also a name that its "
@@ -267,8 +267,7 @@ ReportSection spared_section(const Figures& figures) {
                     format_duration(figures.check_times.mean_seconds())));
   } else {
     section.notes.emplace_back(
-        "How much time that is, this log does not say: it has no answer of a checker that the daemon asked "
-        "(deep-check).");
+        "This log does not show how much time that is: it has no answer of a checker (deep-check).");
   }
   return section;
 }

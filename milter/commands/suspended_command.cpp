@@ -139,7 +139,7 @@ int suspended(const DaemonCommand& command, std::ostream& out) {
     const Json shown = {{"command", kSuspendedCommand}, {"file", path}, {"entries", all}};
     out << shown.dump(2) << '\n';
   } else {
-    if (!command.options.suspend) out << "warning: suspend = no: the daemon holds none of them\n";
+    if (!command.options.suspend) out << "warning: suspend = no, so the daemon ignores all suspensions\n";
     for (std::size_t i = 0; i < names.size(); ++i) {
       out << printable(sentence(names[i], asked.action, have_changed[i], users[i])) << '\n';
     }

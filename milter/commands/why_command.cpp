@@ -57,11 +57,10 @@ void search_file(const std::string& path, MessageSearch& search) {
   };
   if (!log) fail();
   if (const std::string_view program = unpacked_by(log); !program.empty()) {
-    throw BloomgateError(
-        ErrorCode::bad_input,
-        path + " is compressed; unpack it into this command, which then reads --log -: " + std::string(program) + ' ' +
-            shell_word(path, "FILE") + " | bloomgate-milter why ... --log -",
-        {.path = path});
+    throw BloomgateError(ErrorCode::bad_input,
+                         path + " is compressed; run this instead: " + std::string(program) + ' ' +
+                             shell_word(path, "FILE") + " | bloomgate-milter why ... --log -",
+                         {.path = path});
   }
   search.read(log, path);
   if (log.bad()) fail();

@@ -65,8 +65,7 @@ void examine_bypassed(const std::vector<std::string>& logs, std::vector<DoctorFi
     findings.push_back(
         {Level::problem, "bypassed",
          fmt::format("in the last 24 hours the mail server could not ask the milter {} in {:.0f} sessions, from {} to "
-                     "{}: their "
-                     "mail went on without it",
+                     "{}: it accepted their mail without asking the milter",
                      label_value(each.labels, "milter"), each.value, time_of("bypassed_first_timestamp_seconds", each),
                      time_of("bypassed_last_timestamp_seconds", each)),
          "if it continues, see the other findings; the mail server's words: " + own_report});

@@ -149,10 +149,11 @@ void examine_layers(const WhitelistSource& source, const std::vector<std::string
       findings.push_back(
           {Level::warning, "whitelist",
            source.path + " has " + std::to_string(layers.size()) + " layers, of at most " + std::to_string(kMostLayers),
-           "make one of them: bloomgate fold-layers " + shell_word(source.path, "FOLDER") + " LIST..."});
+           "fold them into one: bloomgate fold-layers " + shell_word(source.path, "FOLDER") + " LIST..."});
     }
   } catch (const BloomgateError& error) {
-    findings.push_back({Level::problem, "whitelist", error.what(), "then reload: systemctl reload bloomgate-milter"});
+    findings.push_back(
+        {Level::problem, "whitelist", error.what(), "correct that, then: systemctl reload bloomgate-milter"});
   }
 }
 

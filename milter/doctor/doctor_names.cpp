@@ -22,7 +22,8 @@ std::string remedy(std::string_view what) {
 }
 
 std::string remedy_for(TxtStatus status) {
-  if (status == TxtStatus::bogus) return remedy("name servers that pass DNSSEC on, or leave dns-trust-anchor empty");
+  if (status == TxtStatus::bogus)
+    return remedy("set dns-servers to servers that pass DNSSEC signatures on, or leave dns-trust-anchor empty");
   return remedy("name working servers in dns-servers or /etc/resolv.conf");
 }
 

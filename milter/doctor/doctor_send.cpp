@@ -201,7 +201,7 @@ class Sending {
             fate.decision.empty() ? unreached_milter(logs_.about("connect to Milter service")) : "";
         !unreached.empty()) {
       add(Level::problem,
-          text + "the mail server could not reach a milter, so its mail went on without it: " + unreached,
+          text + "the mail server could not reach a milter, so it accepted the mail without asking it: " + unreached,
           "see the findings on the socket and on the mail server; bloomgate report --journal, or with the mail "
           "server's "
           "log, shows how much mail has bypassed the milter, and since when");
@@ -222,7 +222,7 @@ class Sending {
     } else if (is_good) {
       add(Level::problem, text, remedy_for(fate.reason, daemon_));
     } else {
-      add(Level::problem, text + ": it passes for a listed one",
+      add(Level::problem, text + ": this message is delivered as if its sender were listed",
           "see the findings on authentication and on forged fields; is it a false positive (bloomgate query)?");
     }
   }

@@ -186,9 +186,8 @@ constexpr std::array kListRules = {
          "build it again, with room for all of its entries; see what bloomgate info and bloomgate verify say of it",
          0min, true, has_too_many_hits},
     Rule{"exact-list-lines-left-out", Severity::ticket, "ignores invalid lines in revoked, opt-out or extra",
-         "correct these lines (the check of the configuration names the first); the daemon reads the list again within "
-         "a "
-         "second",
+         "correct these lines (bloomgate-milter check-config names the first); the daemon reads the list again within "
+         "a second",
          5min, false, lines_are_left_out},
     Rule{"store-faulty", Severity::ticket, "has a store that is damaged, or does not always answer in time",
          "look at its disk, and build the pair again; then: systemctl reload bloomgate-milter", 5min, true,

@@ -209,7 +209,8 @@ void suspensions_are_lost(const HealthFacts& facts, FoundOnes& found) {
 void suspending_has_stopped(const HealthFacts& facts, FoundOnes& found) {
   if (!facts.running->suspensions_are_stopped) return;
   found.push_back(
-      {"the checker calls so many samples spam, or so many senders were suspended, that none is for an hour"});
+      {"for an hour the daemon suspends no sender: the checker calls too many samples spam, or too many senders were "
+       "suspended"});
 }
 
 void senders_are_suspended(const HealthFacts& facts, FoundOnes& found) {
@@ -230,8 +231,9 @@ void nothing_is_heard(const HealthFacts& facts, FoundOnes& found) {
     if (!each.fault.empty()) {
       found.push_back({fmt::format("what another host has learned is not taken from {}: {}", each.folder, each.fault)});
     } else if (each.is_overdue) {
-      found.push_back(
-          {fmt::format("{} is not renewed: its host shares nothing, or it is not brought here", each.folder)});
+      found.push_back({fmt::format(
+          "{} has no news: its host does not share (bloomgate-share), or this one does not fetch (bloomgate-pull@)",
+          each.folder)});
     }
   }
 }

@@ -134,8 +134,7 @@ void defaults_are_not_chosen(const HealthFacts& facts, FoundOnes& found) {
       "them";
   if (reads_results) {
     found.push_back(
-        {"spf-proves is not set, so SPF proves senders that are listed by their domain, and none that is "
-         "listed as an address",
+        {"spf-proves is not set, so SPF proves a sender only if its domain is listed, not if only its address is",
          keeping(facts, "spf-proves = domain", kAddresses)});
   } else if (options.identity == IdentityRule::envelope || options.identity == IdentityRule::both) {
     found.push_back(

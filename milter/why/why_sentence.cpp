@@ -221,7 +221,7 @@ Why not_listed(const KnownDecision& known) {
   const std::string address = address_of(known);
   Why why;
   if (known.confirmation == Confirmation::no) {
-    why.because = "the bits of " + of_list(known) + " have " + who(known) + ", but its store says that they are wrong";
+    why.because = of_list(known) + " finds " + who(known) + " only by chance: its store does not have this sender";
   } else {
     // As received: a line does not say whether the original sender was looked up.
     why.because = (known.behind.empty() ? who(known) : known.sender) + " is on no list";
@@ -247,7 +247,7 @@ Why not_listed_for_all(const KnownDecision& known) {
 
 Why recipients_unknown(const KnownDecision& known) {
   const std::string because =
-      "the list opt-out, or entries for single recipients, have to be asked for each recipient, and ";
+      "each recipient has to be looked up (for the list opt-out, or for entries for single recipients), and ";
   if (!known.how_to_name_recipients.empty()) {
     return {.because = because + "no recipient is named", .change = known.how_to_name_recipients};
   }
@@ -317,7 +317,8 @@ Why suspended(const KnownDecision& known) {
   Why why = {.because = who(known) + " is suspended: proven mail of it was spam, or a recipient has moved it into Junk",
              .change = command("suspended clear", entry)};
   if (!known.entry.empty() && known.entry != entry) why.change += ", or " + command("suspended clear", known.entry);
-  why.change += " would change that, or the same with the recipient, where suspended list shows that pair.";
+  why.change +=
+      " would change that. If 'bloomgate-milter suspended list' shows the sender with a recipient, name both.";
   return why;
 }
 
@@ -352,7 +353,7 @@ Why why_of(const KnownDecision& known) {
       return recipients_unknown(known);
     case Reason::too_many_recipients:
       return {
-          "the list opt-out, or entries for single recipients, have to be asked for each recipient, and the "
+          "each recipient has to be looked up (for the list opt-out, or for entries for single recipients), and the "
           "message has more than are looked up",
           "The same message to fewer recipients would change that."};
     case Reason::null_sender:
@@ -387,10 +388,10 @@ Why why_of(const KnownDecision& known) {
     case Reason::authentication_failed:
       return authentication_failed(known);
     case Reason::dmarc_fail:
-      return {
-          "DMARC failed for " + (known.header_from.empty() ? "the From mailbox" : known.header_from) +
-              " by a trusted result",
-          "A DMARC pass would change that, as a signature of the domain in From gives it, or dmarc-fail-veto = no."};
+      return {"DMARC failed for " + (known.header_from.empty() ? "the From mailbox" : known.header_from) +
+                  " by a trusted result",
+              "A signature of the domain in From would change that, since DMARC then passes; so would dmarc-fail-veto "
+              "= no."};
     case Reason::distrusted_results:
       return {"an outsider may have written its Authentication-Results fields, or it has too many of them",
               "Let the mail server remove such fields from incoming mail, and see trusted-authserv-id and "
@@ -403,8 +404,8 @@ Why why_of(const KnownDecision& known) {
       return suspended(known);
     case Reason::burst:
       return {who(known) + " sends much more than usual: its account may have been taken over",
-              "It is delivered again once it has been calm for an hour, or for a day if the whole day was too much; a "
-              "higher burst-limit would change that."};
+              "Its mail is delivered again after a calm hour, or after a calm day if the whole day was too much. To "
+              "allow more, raise burst-limit."};
     case Reason::replay:
       return {"the same message of " + who(known) + " has come too often within an hour: an outsider may send it again",
               "A message with a Message-ID of its own would be delivered."};

@@ -89,8 +89,8 @@ void ListBuildOptions::add_to(po::options_description& options) {
        "make sure that the addresses of LIST, a text list, are never found, unless they are entries; may be "
        "repeated")  //
       ("no-sender-domains", po::bool_switch(&no_sender_domains),
-       "do not store the domains of the addresses (4 to 6 bytes each). With them, an address at any other domain is "
-       "never found by chance")                                                                               //
+       "do not store the domains of the addresses (4 to 6 bytes each). Without them, an unlisted address at any domain "
+       "may be found by chance")                                                                              //
       ("reject-file", po::value(&asked.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
       ("sign-key", po::value(&sign_key)->value_name("FILE"),
        "sign the filter with the secret key in FILE, as 'bloomgate sign' does, and write the manifest")  //

@@ -70,10 +70,10 @@ constexpr HelpText kRemoveHelp = {
     .synopsis = "bloomgate counting-remove FILE LIST... [OPTION...]",
     .purpose =
         "Removes the entries of lists from FILE, which was built with --layout counting. LIST may be any input of "
-        "build. An entry that FILE does not have is reported, and the others are removed. But at the false-positive "
-        "rate an address that was never added looks as if FILE had it; to remove such an address removes other entries "
-        "without notice. So remove only what was added. If you cannot be sure, keep a store (build --store), which "
-        "'bloomgate update-store' changes exactly.",
+        "build. An entry that FILE does not have is reported, and the others are removed. But some addresses that were "
+        "never added look as if FILE had them (their share is the false-positive rate). If you remove one, other "
+        "entries vanish without notice. So remove only what was added. If you cannot be sure, keep a store (build "
+        "--store), which 'bloomgate update-store' changes exactly.",
     .examples =
         "  bloomgate counting-remove whitelist.counting gone.txt --keep 3\n"
         "  bloomgate counting-export whitelist.counting --output /var/lib/bloomgate/whitelist.bloom\n"};

@@ -63,7 +63,7 @@ void print_harvest(const HarvestReport& report) {
   const auto print_skipped = [](std::uint64_t files, const char* what) {
     if (files != 0) std::cout << "skipped   " << format_count(files) << " files that " << what << '\n';
   };
-  print_skipped(report.skipped.no_sources, "are no sources of a kind that is read there");
+  print_skipped(report.skipped.no_sources, "are not of a kind that this command reads there");
   print_skipped(report.skipped.vanished, "were moved or deleted meanwhile");
   print_skipped(report.skipped.unreadable, "cannot be read to their end");
   if (report.spilled_bytes != 0) {

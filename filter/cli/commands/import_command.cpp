@@ -72,7 +72,7 @@ ForeignKind kind_of(const std::string& from, std::string_view text, const std::s
     throw UsageError("--from takes " + names_of_kinds() + ", not '" + from + "'");
   }
   if (const auto kind = recognise(text)) return *kind;
-  throw UsageError(printable(path) + " does not show whose list it is; give --from " + names_of_kinds());
+  throw UsageError(printable(path) + " does not show which program it is from; give --from " + names_of_kinds());
 }
 
 [[noreturn]] void refuse_output(const std::string& output, const std::string& why) {
@@ -228,7 +228,7 @@ int run_import(const Arguments& arguments) {
   po::options_description visible("options");
   visible.add_options()  //
       ("from", po::value(&from)->value_name("spamassassin|rspamd|postfix|exim|ldif|microsoft|amavis"),
-       "whose lists they are (default: as they look)")  //
+       "the program that the lists are from (default: recognised by their content)")  //
       ("output,o", po::value(&output)->value_name("FILE"), "where to put the list (default: standard output)");
   add_quiet(quiet, visible);
   add_json(json, visible);
@@ -249,7 +249,7 @@ int run_import(const Arguments& arguments) {
   const Sums sums(all.list);
   if (sums.taken == 0) {
     std::string why = sums.reasons.empty() ? "" : ": " + std::string(sums.reasons.begin()->first);
-    throw BloomgateError(ErrorCode::no_entries, "the lists name no sender that could be taken over" + why);
+    throw BloomgateError(ErrorCode::no_entries, "no line of the lists could be converted to an entry" + why);
   }
   if (output.empty()) {
     std::cout << text_of(all);

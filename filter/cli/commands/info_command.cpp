@@ -42,7 +42,7 @@ void print_residency(const File& file, std::uint64_t size) {
     std::cout << format_bytes(*resident) << ", "
               << format_rate(static_cast<double>(*resident) / static_cast<double>(size));
   } else {
-    std::cout << "not told: only to who owns the file, or may write to it";
+    std::cout << "unknown: only a user who owns the file, or may write to it, can see this";
   }
   std::cout << '\n';
 }

@@ -58,9 +58,8 @@ LayerRequest request_of(const ListBuildOptions& options, const po::variables_map
   LayerRequest request = {.folder = operands.front(), .build = options.request(values)};
   request.build.inputs.assign(operands.begin() + 1, operands.end());
   if (!layout_rules(request.build.options.layout).why_not_asked().empty()) {
-    throw UsageError(
-        "--layout " + options.shape.layout +
-        " makes a filter that is kept to be changed, and by which no mail is decided: no layer can be one");
+    throw UsageError("--layout " + options.shape.layout +
+                     " does not go with layers: the daemon does not load a counting filter; choose another layout");
   }
   return request;
 }
@@ -71,7 +70,7 @@ void refuse_options_of_build(const po::variables_map& values, const po::options_
     const std::string& name = option->long_name();
     constexpr std::array<std::string_view, 6> kOfUnions = {"keep", "sign-key", "list-name", "holds", "quiet", "json"};
     if (std::ranges::find(kOfUnions, name) != kOfUnions.end() || !is_given(values, name.c_str())) continue;
-    throw UsageError("options of a build go with lists or stores; name these");
+    throw UsageError("--" + name + " is for a build from lists; name lists or stores, or leave it out");
   }
 }
 

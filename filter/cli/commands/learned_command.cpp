@@ -253,10 +253,9 @@ void print_forgotten(const LearnedCommand& command, const Forgotten& done, const
                 << " comments and invalid lines of lists name these people, and were not changed\n";
     }
     if (erased.lines != 0) {
-      std::cout
-          << "A whitelist that is one file has these pairs, as hashes, until it is made anew: systemctl start "
-             "bloomgate-update\nOne of layers has them until a fold from lists (FOLD_FROM in update.conf); to stop "
-             "a person at once: bloomgate-milter revoke ADDRESS\n";
+      std::cout << "A whitelist file still has these pairs, as hashes. To build it again: systemctl start "
+                   "bloomgate-update\nA folder of layers has them until a fold from lists (FOLD_FROM in "
+                   "update.conf).\nTo stop a person at once: bloomgate-milter revoke ADDRESS\n";
     }
     std::cout << "Not changed: your logs, mailboxes and backups.\n";
   }

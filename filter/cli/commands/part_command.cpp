@@ -177,7 +177,8 @@ int run_part(const Arguments& arguments) {
   if (request.output.empty()) throw UsageError("--output needs the name of a file");
   std::optional<StoreForPipe> pipe;
   if (request.output == "-") {
-    if (command.json) throw UsageError("with --output - standard output has the store, and --json has no place");
+    if (command.json)
+      throw UsageError("--output - writes the store to standard output; give --output a file, or leave --json out");
     if (is_same_file(request.reject_file, "/dev/stdout")) {
       throw UsageError("with --output - standard output has the store, and --reject-file needs another file");
     }

@@ -99,8 +99,8 @@ void print_rollback(const std::string& path, const std::string& replaced,
   std::cout << "in place  " << generation_text(describe(path)) << '\n';
   if (access(replaced.c_str(), F_OK) == 0) std::cout << "replaced  " << generation_text(describe(replaced)) << '\n';
   print_written("manifest  ", written);
-  std::cout << "A running daemon takes it in by itself; 'systemctl reload bloomgate-milter' waits until it has.\n"
-               "The same command takes this back.\n";
+  std::cout << "A running daemon loads it by itself; 'systemctl reload bloomgate-milter' waits until that is done.\nTo "
+               "undo this, run the same command again.\n";
 }
 
 void print_rollback_json(const std::string& path, const std::string& replaced,

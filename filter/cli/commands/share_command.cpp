@@ -95,7 +95,7 @@ int run_share(const Arguments& arguments) {
     return EX_OK;
   }
   if (operands.size() != 2) throw UsageError("name the file of what the daemon has learned, and a folder");
-  if (command.learn_key.empty()) throw UsageError("give --learn-key: others are shown hashes by it");
+  if (command.learn_key.empty()) throw UsageError("give --learn-key: the shared hashes are made with it");
   if (command.sign_key.empty()) throw UsageError("give --sign-key: without it anybody could list senders elsewhere");
   const bool stays = values->count("watch") != 0;
   const std::chrono::seconds interval = stays ? watch_interval(command.watch_seconds) : std::chrono::seconds();

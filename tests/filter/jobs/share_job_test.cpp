@@ -303,7 +303,7 @@ TEST_CASE("a copy of the database that was put back counts as another one, so th
   for (const char* const end : {"-wal", "-shm"}) fs::remove(fixture.path() + end);
   fixture.begin();
   fixture.share();
-  CHECK_THAT(fixture.watcher().text, Contains("as if an older copy had been put back"));
+  CHECK_THAT(fixture.watcher().text, Contains("as if an older copy had been restored"));
   LearnedFile restored(fixture.path(), LearnedFile::Access::write);
   CHECK(restored.source() != source);
   restored.forget(canonicalize_line("zoe@example.org"), fixture.today());
@@ -365,7 +365,7 @@ TEST_CASE("a restored database with the same numbers is recognised by its conten
   restored.forget(canonicalize_line("zoe@example.org"), fixture.today());
   fixture.begin();
   CHECK(fixture.share().is_whole);
-  CHECK_THAT(fixture.watcher().text, Contains("as if an older copy had been put back"));
+  CHECK_THAT(fixture.watcher().text, Contains("as if an older copy had been restored"));
   const Reader reader(fixture.out());
   CHECK(reader.pairs.contains(test::learn_key().hash_of_pair("ann@ours.example", "new@example.org")));
   CHECK_FALSE(reader.pairs.contains(test::learn_key().hash_of_pair("ann@ours.example", "lost@example.org")));

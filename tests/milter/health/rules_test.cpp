@@ -180,7 +180,7 @@ const std::vector<Case>& cases() {
       {"suspensions-not-kept", [](HealthFacts& f) { f.running->suspensions_fault = "/s: full"; },
        "suspensions are not kept: /s: full"},
       {"suspending-stopped", [](HealthFacts& f) { f.running->suspensions_are_stopped = true; },
-       "that none is for an hour"},
+       "for an hour the daemon suspends no sender"},
       {"senders-suspended", [](HealthFacts& f) { f.running->suspended = 3; }, "3 senders are suspended"},
       {"nothing-learned", [](HealthFacts& f) { f.running->learned_in_week = 0; }, "nothing was learned for a week"},
       {"learned-elsewhere", [](HealthFacts& f) { f.running->heard = {{"/s1", "", false}, {"/s2", "older", false}}; },

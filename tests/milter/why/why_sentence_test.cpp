@@ -92,20 +92,21 @@ const Case kCases[] = {
      "Checked, because joe@example.org is on no list. If you "
      "know the sender: bloomgate-milter add '\"joe\"@EXAMPLE.org'; a signature has to prove the message, too."},
     {Reason::not_listed, "check", kListed,
-     "Checked, because the bits of the whitelist 'customers' have joe@example.org, but its store says that they are "
-     "wrong. If you know the sender: bloomgate-milter add joe@example.org; a signature has to prove the message, too.",
+     "Checked, because the whitelist 'customers' finds joe@example.org only by chance: its store does not have this "
+     "sender. If you know the sender: bloomgate-milter add joe@example.org; a signature has to prove the message, too.",
      "confirmed=no"},
     {Reason::not_listed_for_all, "check", kListed,
      "Checked, because joe@example.org is listed for 2 of the 3 recipients only. An entry for the other recipients, or "
      "for all of them (bloomgate-milter add joe@example.org), would change that.",
      "recipients=3 listed_for=2"},
     {Reason::recipients_unknown, "check", kFrom,
-     "Checked, because the list opt-out, or entries for single recipients, have to be asked for each recipient, and a "
-     "recipient is not known, has no domain, or may stand for another one. A message to full addresses alone (a domain "
-     "by name, no % or ! in them) would change that."},
+     "Checked, because each recipient has to be looked up (for the list opt-out, or for entries for single "
+     "recipients), and a recipient is not known, has no domain, or may stand for another one. A message to full "
+     "addresses alone (a domain by name, no % or ! in them) would change that."},
     {Reason::too_many_recipients, "check", kFrom,
-     "Checked, because the list opt-out, or entries for single recipients, have to be asked for each recipient, and "
-     "the message has more than are looked up. The same message to fewer recipients would change that."},
+     "Checked, because each recipient has to be looked up (for the list opt-out, or for entries for single "
+     "recipients), and the message has more than are looked up. The same message to fewer recipients would change "
+     "that."},
     {Reason::null_sender, "check", kNobody,
      "Checked, because its envelope sender is empty (<>), as in a bounce, and no list can have that. Nothing would "
      "change that: such mail is always checked."},
@@ -194,8 +195,8 @@ const Case kCases[] = {
      "authentication "
      "failed. A signature of example.org, or a DMARC pass from a trusted milter, would change that."},
     {Reason::dmarc_fail, "check", kFrom,
-     "Checked, because DMARC failed for joe@example.org by a trusted result. A DMARC pass would change that, as a "
-     "signature of the domain in From gives it, or dmarc-fail-veto = no."},
+     "Checked, because DMARC failed for joe@example.org by a trusted result. A signature of the domain in From would "
+     "change that, since DMARC then passes; so would dmarc-fail-veto = no."},
     {Reason::distrusted_results, "check", kFrom,
      "Checked, because an outsider may have written its Authentication-Results fields, or it has too many of them. Let "
      "the mail server remove such fields from incoming mail, and see trusted-authserv-id and trusted-fields in "
@@ -220,19 +221,17 @@ const Case kCases[] = {
      "joe@example.org. If it is for a recipient: bloomgate-milter unrevoke 'SENDER > RECIPIENT'."},
     {Reason::suspended, "check", kListed,
      "Checked, because joe@example.org is suspended: proven mail of it was spam, or a recipient has moved it into "
-     "Junk. bloomgate-milter suspended clear "
-     "joe@example.org would change that, or the same with the recipient, where suspended list shows that pair."},
+     "Junk. bloomgate-milter suspended clear joe@example.org would change that. If 'bloomgate-milter suspended list' "
+     "shows the sender with a recipient, name both."},
     {Reason::suspended, "check", kFrom,
      "Checked, because joe@example.org is suspended: proven mail of it was spam, or a recipient has moved it into "
-     "Junk. bloomgate-milter suspended clear "
-     "joe@example.org, or bloomgate-milter suspended clear @example.org would change that, or the same with the "
-     "recipient, "
-     "where suspended list shows that pair.",
+     "Junk. bloomgate-milter suspended clear joe@example.org, or bloomgate-milter suspended clear @example.org would "
+     "change that. If 'bloomgate-milter suspended list' shows the sender with a recipient, name both.",
      "entry=@example.org"},
     {Reason::burst, "check", kListed,
-     "Checked, because joe@example.org sends much more than usual: its account may have been taken over. It is "
-     "delivered again once it has been calm for an hour, or for a day if the whole day was too much; a higher "
-     "burst-limit would change that."},
+     "Checked, because joe@example.org sends much more than usual: its account may have been taken over. Its mail is "
+     "delivered again after a calm hour, or after a calm day if the whole day was too much. To allow more, raise "
+     "burst-limit."},
     {Reason::replay, "check", kListed,
      "Checked, because the same message of joe@example.org has come too often within an hour: an outsider may send it "
      "again. A message with a Message-ID of its own would be delivered."},

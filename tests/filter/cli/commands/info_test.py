@@ -51,7 +51,7 @@ class InfoTest(ProgramTest):
         info = self.info()
         self.assertAlmostEqual(info["fpr_either"], 1 - (1 - info["fpr"]) ** 2)
         self.assertAlmostEqual(info["fpr_both"], info["fpr"])
-        rates = r"(?m)^messages +(\d\.\d\d) % where one of two .*either\), (0\.\d+) % where both .*both\)$"
+        rates = r"(?m)^messages +(\d\.\d\d) % for a message with identity = either, (0\.\d+) % with identity = both$"
         for out in (text, report[0]):
             either, both = (float(rate) for rate in re.search(rates, out).groups())
             self.assertAlmostEqual(either / 100, info["fpr_either"], delta=0.0001)

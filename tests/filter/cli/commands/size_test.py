@@ -16,7 +16,7 @@ class SizeTest(ProgramTest):
 
     def test_size_and_rate_follow_from_a_given_rate_or_memory(self):
         out, _ = self.check(0, "size", "--entries", "50000000", "--fpr", "0.1%")
-        self.assertRegex(out, r"(?m)^bits per entry +14\.\d\d$")
+        self.assertRegex(out, r"(?m)^bits per entry +14\.\d+$")
         self.assertRegex(out, r"(?m)^FPR +0\.100 %")
         out, _ = self.check(0, "size", "--entries", "1e9", "--memory", "2G")
         size = int(re.search(r"(?m)^size .*\(([\d,]+) bytes\)", out).group(1).replace(",", ""))

@@ -63,7 +63,7 @@ COMMANDS = {
     "build in parallel": ["build", "--seed", "1", "--threads", "3", "--layout", "classic", "a.txt", "b.txt"],
     "merge": ["merge", "a", "b"],
     "intersect": ["intersect", "a", "b"],
-    "export": ["export", "--threads", "1", "counting"],
+    "counting-export": ["counting-export", "--threads", "1", "counting"],
 }
 SPILLED = ["build", "--seed", "1", "--threads", "1", "--memory", "1M", "--scratch", "scratch", "--layout",
            "partitioned", "--hashes", "3", "--bits-per-entry", "32", "large.txt"]

@@ -13,7 +13,7 @@ class SigningTest(DurabilityTest):
 
     SIGN = ["sign", "--key", "key", "a"]
     SIGNING = {"sign": SIGN, "merge": ["merge", "--sign-key", "key", "a", "b"],
-               "export": ["export", "--threads", "1", "--sign-key", "key", "counting"]}
+               "counting-export": ["counting-export", "--threads", "1", "--sign-key", "key", "counting"]}
 
     def is_signed(self):
         public = run_program(lists().name, "sign", "--public-key", "key", check=True, text=True).stdout.strip()
