@@ -316,7 +316,7 @@ class HarvestTest(ProgramTest):
         out, err = self.check(0, *run, "home/%u/none", log)
         self.assertIn("there is no home/%u/none\n", err)
         self.assertIn("entries   1\n", out)
-        self.assertIn("one %u in it says", self.check(EX_USAGE, *run, "home/%d/.Sent")[1])
+        self.assertIn("a pattern needs one %u", self.check(EX_USAGE, *run, "home/%d/.Sent")[1])
         logins = self.write("logins", "ann@ours.example\n")
         self.assertIn("logins:1: not an address and its logins",
                       self.check(EX_DATAERR, *run, "--owner-addresses", logins, self.PLACE)[1])
