@@ -185,7 +185,7 @@ const std::vector<Case>& cases() {
       {"nothing-learned", [](HealthFacts& f) { f.running->learned_in_week = 0; }, "nothing was learned for a week"},
       {"learned-elsewhere", [](HealthFacts& f) { f.running->heard = {{"/s1", "", false}, {"/s2", "older", false}}; },
        "not taken from /s2: older"},
-      {"learned-elsewhere", [](HealthFacts& f) { f.running->heard = {{"/s1", "", true}}; }, "/s1 is not renewed"},
+      {"learned-elsewhere", [](HealthFacts& f) { f.running->heard = {{"/s1", "", true}}; }, "/s1 has no news"},
       {"learn-rate-met", [](HealthFacts& f) { f.running->hour.over_rate = 1; }, "a login has written"},
       {"learn-exempt-rate-met", [](HealthFacts& f) { f.running->hour.over_exempt_rate = 1; }, "a client of exempt-"},
       {"waits-for-restart", [](HealthFacts& f) { f.running->waits_for_restart = "socket"; }, "take in: socket"},
