@@ -41,7 +41,7 @@ std::string explained_sentence(const DaemonCommand& command, const std::string& 
   asked.explain.header_from = {address};
   MessageDecision decided;
   decide_message(decided, asked, nullptr);
-  return sentence(decided, "With a recipient: bloomgate-milter --explain --from " + shell_word(address, "ADDRESS") +
+  return sentence(decided, "With a recipient: bloomgate-milter explain --from " + shell_word(address, "ADDRESS") +
                                " --to RECIPIENT.");
 }
 

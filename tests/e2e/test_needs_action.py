@@ -250,7 +250,7 @@ CASES = [
     Case({"exact-list-lost": "the list revoked cannot be read, so the daemon delivers no message"}, before=(write_revoked(""),),
          after=lose_revoked),
     Case({"whitelist-gone": "is in use, and its file is gone"}, after=lambda world: world.whitelist.unlink(), of_daemon=True),
-    Case({"false-positives-high": "of the messages of strangers at listed domains"}, of_daemon=True,
+    Case({"false-positives-high": "of the messages of unlisted senders at listed domains are found"}, of_daemon=True,
          before=(lambda world: listing(world, 50_000, "--bits-per-entry", "2"),)),
     Case({"reload-refused": "the last reload was refused"}, after=refuse_a_reload, of_daemon=True),
     Case({"waits-for-restart": "options have changed that a reload cannot take in: socket-mode",

@@ -103,7 +103,7 @@ def test_where_nothing_is_found_the_lists_are_asked_and_the_search_is_shown(aske
     done = asked.of_log("never@example.org")
     assert done.returncode == NOTHING_FOUND
     assert f"No message of never@example.org is in {asked.daemon.log_file}" in done.stdout
-    assert "--explain --from): Checked, because never@example.org is on no list." in done.stdout
+    assert "An unsigned message from this sender would now be: Checked, because never@example.org is on no list." in done.stdout
     assert "bloomgate-milter why never@example.org --log FILE" in done.stdout
     opt_out = tmp_path / "opt-out"
     opt_out.write_text("ann@ours.example\n")

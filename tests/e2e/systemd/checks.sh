@@ -197,13 +197,16 @@ check_a_damaged_whitelist_is_refused_and_the_old_one_stays() {
   fails systemctl reload bloomgate-milter
   status_has 'reload refused'
   await journal_has 'reload refused'
+  fails bloomgate-milter reload 2>refused
+  grep 'reload refused' refused
   bloomgate-milter --doctor >doctor || true
   grep '^problem  service: the daemon says: reload refused' doctor
   is MainPID "$pid"
   is ActiveState active
   [[ $(way_of new@example.org) == light-path ]]
   whitelist listed@example.org
-  systemctl reload bloomgate-milter
+  bloomgate-milter reload >accepted
+  grep '^serving ' accepted
   fails status_has refused
   bloomgate-milter --doctor >doctor || true
   fails grep 'reload refused' doctor
