@@ -84,8 +84,8 @@ SourceContent MailJournal::read_lines(Harvest& harvest) {
     harvest.resume({}, today());
     journal_.emplace(part_behind(cursor_, kept_));
     const SourceContent all = read_lines(harvest);
-    std::cerr << "bloomgate harvest: journalctl does not take the place that " << printable(cursor_)
-              << " names: the journal was read from its start, and the file gets a new place\n";
+    std::cerr << "bloomgate harvest: journalctl does not accept the position in " << printable(cursor_)
+              << ": the journal was read from its start, and the file gets a new position\n";
     return all;
   }
   return content;

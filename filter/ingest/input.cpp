@@ -331,7 +331,7 @@ std::size_t Input::find_last_line(std::string_view text) const noexcept {
 BloomgateError Input::open_quote(std::string_view text) const {
   constexpr std::size_t kShown = 60;
   return {ErrorCode::bad_input,
-          name_ + " has a quote without its end, in the row that has '" + printable(text.substr(0, kShown)) +
+          name_ + " has a quote that does not end, in the row with '" + printable(text.substr(0, kShown)) +
               "...': the lines behind it would be lost; correct the row (a quote " + "within quotes is doubled)",
           {.path = name_}};
 }

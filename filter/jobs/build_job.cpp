@@ -34,8 +34,8 @@ void warn_of_days_to_come(const std::vector<std::string>& lists, const std::func
   const Day now = today();
   for (const std::string& list : lists) {
     if (day_of_list(list).value_or(now) <= now + std::chrono::days(1)) continue;
-    show("warning: " + printable(list) + " is of a day to come, as today is " + format_day(now) +
-         " by this machine's clock; rename it if its day is wrong");
+    show("warning: " + printable(list) + " has a future date: today is " + format_day(now) +
+         " by this machine's clock; correct the clock, or rename the list");
   }
 }
 

@@ -135,8 +135,8 @@ void whitelist_is_overdue(const HealthFacts& facts, FoundOnes& found) {
   for (const WhitelistFacts& each : facts.whitelists) {
     if (!each.holds_until || now <= *each.holds_until) continue;
     found.push_back({fmt::format(
-        "nothing was published of whitelist {} since {}: it held until {}, and is used until {}", each.name,
-        date_text(*each.published), date_text(*each.holds_until), date_text(*each.used_until))});
+        "the newest manifest of whitelist {} is of {}: it expired on {}, and the daemon uses the whitelist until {}",
+        each.name, date_text(*each.published), date_text(*each.holds_until), date_text(*each.used_until))});
   }
 }
 

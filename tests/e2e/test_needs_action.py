@@ -242,7 +242,7 @@ CASES = [
               "2026-11-20T03:00:00Z\t2026-11-20T03:00:00Z\tbuild\t65\tno room\n"))),
     Case({"whitelist-unusable": "whitelist whitelist: ", "defaults-not-chosen": "spf-proves is not set"},
          {"allow-missing-whitelist": "yes", "identity": "both"}, (lambda world: world.whitelist.write_text("no filter"),)),
-    Case({"whitelist-overdue": "nothing was published of whitelist whitelist since "}, before=(published_long_ago,)),
+    Case({"whitelist-overdue": "the newest manifest of whitelist whitelist is of "}, before=(published_long_ago,)),
     Case({"manifests-not-kept": "the manifest of whitelist whitelist cannot be kept"},
          {"taken-manifests": "/nonexistent/manifests"}, (published,)),
     Case({"reload-refused": "revoked is not the file that the manifest names"}, before=(published_layers,), after=change_revoked,

@@ -46,8 +46,8 @@ void print_harvest(const HarvestReport& report) {
               << " users: " << first_of(report.users_over_limit) << '\n';
   }
   if (report.counts.log_messages != 0 && report.counts.automatic_marks == 0) {
-    std::cout << "not seen  which messages of the logs are automatic: no line marks one, as the header check of "
-                 "setup-postfix does\n";
+    std::cout << "not seen  automatic messages of the logs: no line marks them; the header check that setup-postfix "
+                 "adds does\n";
   }
   if (const std::size_t owners = report.sources.owners(); owners != 0) {
     const std::vector<std::string>& unknown = report.sources.without_address();

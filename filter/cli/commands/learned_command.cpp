@@ -246,7 +246,7 @@ void print_forgotten(const LearnedCommand& command, const Forgotten& done, const
     std::cout << "lists     " << format_count(erased.lines) << " lines removed from " << format_count(erased.rewritten)
               << " of " << format_count(erased.lists) << " lists\n";
     for (const std::string& list : erased.kept_by_hand) {
-      std::cout << "by hand   " << printable(list) << " names these people, and was not changed\n";
+      std::cout << "by hand   " << printable(list) << " names these people, and was not changed: edit it yourself\n";
     }
     if (erased.lines_of_no_entry != 0) {
       std::cout << "by hand   " << format_count(erased.lines_of_no_entry)

@@ -98,7 +98,7 @@ void print_manifest(const std::string& whitelist) {
   std::cout << "manifest         " << manifest_path(whitelist) << "\nlist             " << manifest.list
             << "\nnumber           " << manifest.number << "\nmade             " << text_of(manifest.made)
             << "\nholds until      " << text_of(manifest.holds_until)
-            << (is_over ? ", which is over: write another with 'bloomgate sign --key FILE'" : "")
+            << (is_over ? ", and has expired: write another with 'bloomgate sign --key FILE'" : "")
             << "\nsigner           " << shown.read->signer.text() << '\n';
   if (manifest.next_key) std::cout << "next key         " << manifest.next_key->text() << '\n';
   for (const ShownFile& file : shown.files) {

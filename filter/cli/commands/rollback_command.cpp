@@ -48,9 +48,8 @@ void require_key(const std::string& whitelist, unsigned number, const Publishing
   for (const std::string& each : {whitelist, generation_path(whitelist, number)}) {
     const std::string manifest = manifest_path(each);
     if (publishing.key || access(manifest.c_str(), F_OK) != 0) continue;
-    throw UsageError(manifest +
-                     " is signed, and readers would refuse an older whitelist as one that was turned back; " +
-                     "give --sign-key FILE, so that what is put back gets a manifest of its own");
+    throw UsageError(manifest + " is signed, so readers refuse an older whitelist without a new manifest; " +
+                     "give --sign-key FILE to write one");
   }
 }
 

@@ -90,7 +90,7 @@ int run_share(const Arguments& arguments) {
   const auto values = parse_command_line(arguments, visible, &operands, kShareHelp);
   if (!values) return EX_OK;
   if (!command.new_key.empty()) {
-    if (!operands.empty()) throw UsageError("--new-learn-key stands alone");
+    if (!operands.empty()) throw UsageError("--new-learn-key takes no FILE and no FOLDER");
     LearnKey::make().write_to(command.new_key);
     return EX_OK;
   }

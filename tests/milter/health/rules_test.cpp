@@ -117,7 +117,7 @@ const std::vector<Case>& cases() {
          f.now = *f.whitelists[0].holds_until + std::chrono::seconds(1);
          f.whitelists[0].written = f.now;
        },
-       "since 2026-11-01: it held until 2026-11-15, and is used until 2027-01-14"},
+       "is of 2026-11-01: it expired on 2026-11-15, and the daemon uses the whitelist until 2027-01-14"},
       {"manifests-not-kept", [](HealthFacts& f) { f.whitelists[0].not_remembered = "no such folder"; },
        "the manifest of whitelist w cannot be kept, so after a restart the daemon may take an older state of it: no "
        "such "

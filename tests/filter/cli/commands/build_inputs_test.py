@@ -207,7 +207,7 @@ class FormatTest(ProgramTest):
         for start in ("", '"' * 2 + "x" * 300_000 + "\n"):
             text = "mail,note\n" + start + stray + rows * 20
             _, err = self.check(EX_DATAERR, "build", "-o", "other", "--format", "csv:1", self.write("list", text))
-            self.assertIn("list has a quote without its end, in the row", err)
+            self.assertIn("list has a quote that does not end, in the row", err)
         self.assertNotIn("other", self.names())
 
     def test_an_overlong_row_without_line_ends_is_rejected_alone(self):

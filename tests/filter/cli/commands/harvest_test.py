@@ -90,7 +90,7 @@ class HarvestTest(ProgramTest):
         for source, says in ((self.write("log", log), 1), (self.write("marked", mark + log), 0), (self.PLACE, 0),
                              (self.write("idle", self.log(("ann", "bob@ours.example"))), 0)):
             out, _ = self.check(0, *self.RUN, "--for-all", source)
-            self.assertEqual(out.count("not seen  which messages of the logs are automatic: no line marks one"), says, source)
+            self.assertEqual(out.count("not seen  automatic messages of the logs: no line marks them"), says, source)
         report = self.harvest("marked")[1]
         self.assertEqual((report["log_messages"], report["automatic_marks"]), (1, 1))
 
@@ -346,7 +346,7 @@ tail -n "+$((at + 1))" journal
             done = self.run_program(*self.RUN, "--for-all", "--json",
                                     "--journal", *options, env=environment)
             self.assertEqual(done.returncode == 0, status == 0, done.stderr)
-            self.assertEqual(b"journalctl does not take the place that place names" in done.stderr, damaged, done.stderr)
+            self.assertEqual(b"journalctl does not accept the position in place" in done.stderr, damaged, done.stderr)
             return json.loads(done.stdout)["entries"] if status == 0 else done.stderr
 
         self.write("journal", "")

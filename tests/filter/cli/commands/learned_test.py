@@ -124,7 +124,7 @@ class LearnedTest(ProgramTest):
         out, _ = self.check(0, "learned", "forget", file, "ann@ours.example", "--lists", "lists")
         self.assertTrue(out.startswith("forgotten 2\nleft      1\ndaemon    no daemon has the file in use\n"
                                        "lists     8 lines removed from 2 of 4 lists\n"
-                                       "by hand   lists/by-hand.txt names these people, and was not changed\n"), out)
+                                       "by hand   lists/by-hand.txt names these people, and was not changed: edit it yourself\n"), out)
         self.assertIn("by hand   4 comments and invalid lines of lists name these people", out)  # a comment in each list
         self.assertIn("systemctl start bloomgate-update", out)
         for path, (content, inode) in before.items():

@@ -107,7 +107,7 @@ class FolderManifestTest(Published):
         self.assertEqual(seconds(manifest["holds-until"]) - seconds(manifest["made"]), 30 * DAY)
         self.resign(r"(made|holds-until) \S+", r"\1 2020-01-02T03:04:05Z")
         self.assertRegex(self.run_it("info", self.layers).stdout,
-                         r"(?m)^holds until +2020-01-02 03:04:05 UTC, which is over: write another with 'bloomgate sign")
+                         r"(?m)^holds until +2020-01-02 03:04:05 UTC, and has expired: write another with 'bloomgate sign")
         for words in (["--holds", "soon"], ["--holds", "0d"], ["--holds", "14"]):
             self.signed(1, *words, status=EX_USAGE)
         for words in (["--holds", "14d"], ["--list-name", "layers"]):
@@ -250,7 +250,7 @@ class RollbackManifestTest(Published):
         self.signed(1, "--keep", "2")
         before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
         said = self.rollback(status=EX_USAGE).stderr
-        self.assertRegex(said, r"layers/manifest is signed, and readers would refuse .*give --sign-key FILE")
+        self.assertRegex(said, r"layers/manifest is signed, so readers refuse .*give --sign-key FILE")
         self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}, before)
         for number, names in (2, ["0001.bloom"]), (3, ["0001.bloom", "0002.bloom"]):
             said = self.rollback("--sign-key", self.key).stdout

@@ -254,7 +254,7 @@ class PullTest(Pulled):
     def test_a_date_of_a_far_year_has_not_passed(self):
         self.resign(r"(?m)^holds-until .*", "holds-until 9999-12-31T23:59:59Z")
         self.assertFalse(self.pulled()["overdue"])
-        self.assertNotIn("which is over", self.run_it("info", self.layers).stdout)
+        self.assertNotIn("has expired", self.run_it("info", self.layers).stdout)
 
     def test_a_layer_of_a_key_that_is_not_trusted_is_kept_and_told_with_its_signer(self):
         key, public = self.new_key("second.key")

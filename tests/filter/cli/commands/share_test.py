@@ -132,7 +132,7 @@ class ShareTest(ProgramTest):
     def test_a_wrong_command_says_what_is_missing(self):
         for words, told in ((("learned.db",), "a folder"), (("learned.db", "out"), "--learn-key"),
                             (("learned.db", "out", "--learn-key", "learn.key"), "--sign-key"),
-                            (("learned.db", "--new-learn-key", "k"), "stands alone")):
+                            (("learned.db", "--new-learn-key", "k"), "takes no FILE and no FOLDER")):
             self.assertIn(told, self.check(EX_USAGE, "share", *words)[1])
         self.assertIn("--new-learn-key", self.check(EX_DATAERR, "share", "learned.db", "out", "--learn-key", "sign.key",
                                                     "--sign-key", "sign.key")[1])

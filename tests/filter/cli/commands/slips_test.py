@@ -113,7 +113,7 @@ class ClockTest(ProgramTest):
     def test_a_list_of_a_day_to_come_is_named(self):
         os.rename(self.write("list", users(range(9))), self.folder / "2999-01-01.txt")
         said = self.check(0, "build", "-o", "new", "--newest", "180d", "2999-01-01.txt")[1]
-        self.assertIn("warning: 2999-01-01.txt is of a day to come, as today is ", said)
+        self.assertIn("warning: 2999-01-01.txt has a future date: today is ", said)
 
 
 class FullDiskTest(ProgramTest):
