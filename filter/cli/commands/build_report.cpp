@@ -23,11 +23,6 @@ double bits_per_entry(const BuildResult& report) {
   return static_cast<double>(body_bytes(report.header.shape)) * 8 / static_cast<double>(report.header.addresses);
 }
 
-// Whether the bits take no more than one block, so that fewer entries give no smaller file.
-bool is_smallest(const FilterHeader& header) {
-  return layout_rules(header.shape.layout).parts(header.shape).count == 1;
-}
-
 void print_build(const BuildResult& report) {
   const FilterHeader& header = report.header;
   std::cout << "built     " << report.output << '\n' << entries_text(header);
@@ -52,7 +47,7 @@ void print_build(const BuildResult& report) {
   std::cout << "\nsize      " << format_bytes(file_bytes(header));
   if (header.addresses != 0)
     std::cout << ", " << format_ratio(bits_per_entry(report)) << " bits per entry"
-              << (is_smallest(header) ? " (the smallest file)" : "");
+              << (header.shape.block_count == 1 ? " (the smallest file)" : "");
   std::cout << "\nseed      " << format_seed(header.shape.seed) << "\nFPR       " << format_rate(fpr)
             << " for a look-up (expected from the " << (fill_tells ? "fill" : "number of addresses") << ')'
             << scope_of_rate(header) << "\nmessages  " << message_rates_text(fpr_of_sender(header)) << '\n';

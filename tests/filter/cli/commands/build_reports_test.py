@@ -7,7 +7,7 @@ import re
 import subprocess
 import time
 
-from program import EX_NOINPUT, MEANT, ProgramTest, REPOSITORY, main, read_rest
+from program import EX_NOINPUT, MEANT, ProgramTest, REPOSITORY, main, read_rest, users
 
 
 class ProgressTest(ProgramTest):
@@ -96,6 +96,10 @@ class ProgressTest(ProgramTest):
         for pattern in (r"^entries +2$", r"^rejected +1$", r"^distinct +1 ", r"^seed +0x0{15}5$", r"16,384 bits per entry \(the smallest file\)$",
                         r"^senders +at 1 domain, 16 bytes; at any other domain no address is found by chance$"):
             self.assertRegex(text, "(?m)" + pattern)
+
+    def test_only_a_file_that_cannot_be_smaller_is_called_the_smallest(self):
+        for layout in ("page", "line", "classic", "partitioned", "ribbon"):
+            self.assertNotIn("the smallest file", self.build(users(range(20_000)), "--layout", layout)[0], layout)
 
     def test_an_empty_list_has_no_bits_per_entry(self):
         self.assertIsNone(json.loads(self.build("", "--json")[0])["bits_per_entry"])
