@@ -207,8 +207,7 @@ std::string daemon_option_list() {
     out.append("word\t").append(command.name).append("\t").append(command.summary).append("\n");
   }
   for (const std::string_view name : kActionWords) {
-    const auto* const option = std::ranges::find(kOptions, name, &OptionSpec::name);
-    out.append("word\t").append(name).append("\t").append(option->summary).append("\n");
+    out.append("word\t").append(name).append("\t").append(option_spec(name).summary).append("\n");
   }
   out.append("word\t").append(kMovedCommand).append("\t").append(kMovedSummary).append("\n");
   out.append("word\t").append(kSuspendedCommand).append("\t").append(kSuspendedSummary).append("\n");

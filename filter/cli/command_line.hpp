@@ -51,6 +51,10 @@ bool is_given(const boost::program_options::variables_map& values, const char* o
 void add_json(bool& json, boost::program_options::options_description& options);
 // The option --quiet of a command that makes something: it prints nothing when all goes well. Stored in `quiet`.
 void add_quiet(bool& quiet, boost::program_options::options_description& options);
+// Whether a command that has succeeded prints its result: with --quiet only as JSON.
+constexpr bool shows_result(bool json, bool quiet) noexcept {
+  return json || !quiet;
+}
 // Whether --json is among `arguments`, even where they cannot be parsed.
 bool asks_for_json(const Arguments& arguments);
 

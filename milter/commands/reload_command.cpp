@@ -16,7 +16,6 @@ namespace bloomgate {
 
 namespace {
 
-constexpr const char* kUnit = "bloomgate-milter.service";
 constexpr const char* kFolderOfUnit = "/run/bloomgate";
 
 // The main process of the unit.

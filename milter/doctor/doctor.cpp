@@ -15,8 +15,6 @@ namespace {
 
 using Level = DoctorFinding::Level;
 
-constexpr const char* kUnit = "bloomgate-milter.service";
-
 std::string_view level_name(Level level) {
   return level == Level::ok ? "ok" : level == Level::warning ? "warning" : "problem";
 }

@@ -15,6 +15,8 @@ struct ProgramResult {
 };
 
 inline constexpr std::chrono::seconds kProgramPatience{10};
+// The daemon's systemd unit, about which systemctl is asked.
+inline constexpr const char* kUnit = "bloomgate-milter.service";
 
 // `words` are the program, looked up in PATH, and its arguments; no shell reads them. Waits for its end; if it does not
 // end in time, kills it with all processes that it has started. Its standard input is empty and its standard error is

@@ -37,8 +37,7 @@ struct FilterOptions {
   bool quiet = false;
   bool json = false;
 
-  // Whether the result is printed: with --quiet only as JSON.
-  bool reports() const { return json || !quiet; }
+  bool reports() const { return shows_result(json, quiet); }
 };
 
 // What goes into every filter that is built of lists.
@@ -65,7 +64,7 @@ struct FilterCommand {
   bool quiet = false;
   bool json = false;
 
-  bool reports() const { return json || !quiet; }
+  bool reports() const { return shows_result(json, quiet); }
 };
 
 // `extra` are options of a program that takes others besides. Nothing given: --help was. Throw as read_into() does.

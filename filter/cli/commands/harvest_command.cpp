@@ -333,7 +333,7 @@ int run_harvest(const Arguments& arguments) {
   HarvestCounts counts = harvest.counts();
   counts.leave_out(LeftOut::over_limit, limit.left_out());
   counts.leave_out(LeftOut::forgotten, remembered.left_out());
-  if (command->json || !command->quiet)
+  if (shows_result(command->json, command->quiet))
     (command->json ? print_harvest_json : print_harvest)(
         {path, written, wants_lists, sources, addresses, skipped, counts, limit.users(), harvest.done_bytes(),
          sorter.spilled_bytes() + posts.spilled_bytes(), elapsed.count()});

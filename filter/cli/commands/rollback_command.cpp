@@ -150,7 +150,8 @@ int run_rollback(const Arguments& arguments) {
   if (!sign_key.empty()) publishing.key = std::make_shared<const SecretKey>(SecretKey::read_from(sign_key));
   const std::optional<WrittenManifest> written =
       has_layers ? put_layers_back(path, number, publishing) : put_filter_back(path, number, store, publishing);
-  if (json || !quiet) (json ? print_rollback_json : print_rollback)(path, generation_path(path, number), written);
+  if (shows_result(json, quiet))
+    (json ? print_rollback_json : print_rollback)(path, generation_path(path, number), written);
   return EX_OK;
 }
 

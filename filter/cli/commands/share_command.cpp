@@ -110,12 +110,12 @@ int run_share(const Arguments& arguments) {
   const auto share = [&] { return job.share(ShareJob::Clock::now()); };
   if (!stays) {
     const ShareResult result = share();
-    if (command.json || !command.quiet) print(result, operands[1], command.json);
+    if (shows_result(command.json, command.quiet)) print(result, operands[1], command.json);
     return EX_OK;
   }
   watch(interval, progress, "what is learned is shared again", [&] {
     const ShareResult result = share();
-    if (result.is_new && (command.json || !command.quiet)) print(result, operands[1], command.json);
+    if (result.is_new && shows_result(command.json, command.quiet)) print(result, operands[1], command.json);
   });
   return EX_OK;
 }

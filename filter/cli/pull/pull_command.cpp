@@ -128,13 +128,13 @@ int run_pull(const Arguments& arguments) {
   PullJob job(std::move(request), progress, stop_flag());
   if (stays) {
     stay(job, interval, progress, [&](const PullResult& result) {
-      if (json || !quiet) print(result, operands[1], json);
+      if (shows_result(json, quiet)) print(result, operands[1], json);
     });
     return EX_OK;
   }
   const PullResult result = job.pull();
   warn_of_old(result, progress);
-  if (json || !quiet) print(result, operands[1], json);
+  if (shows_result(json, quiet)) print(result, operands[1], json);
   return EX_OK;
 }
 
