@@ -10,6 +10,7 @@
 #include "address_wording.hpp"
 #include "filter/address/address.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace bloomgate {
 namespace {
@@ -325,24 +326,29 @@ TEST_CASE("A joiner, a mark or another character without the letters that it bel
   }
 }
 
+// Most of them, all of which are seen.
+bool is_ideograph_or_hangul(std::uint32_t code_point) {
+  return (code_point >= 0x3400 && code_point < 0x9fff) || (code_point >= 0xac01 && code_point < 0xd7a4) ||
+         (code_point >= 0x20000 && code_point < 0xdf000);
+}
+
 // So two texts that look alike for want of such a character never have two keys. The joiners have their contexts.
 TEST_CASE("For every character in an address, no key has an invisible character", "[no threads]") {
   const std::vector<std::string> places = {
       "^joe@example.org",          "j^oe@example.org",   "joe^@example.org",          "\"^j oe\"@example.org",
       "joe@^example.org",          "joe@exam^ple.org",   "\u0639^\u0639@example.org", "\u0915\u094d^\u0937@example.org",
       "\u1112^\u1161@example.org", "\u2764^@example.org"};
-  for (std::uint32_t code_point = 0x80; code_point < 0xe2000; ++code_point) {
-    if (code_point == 0xd800) code_point = 0xe000;
-    if (code_point == 0x3400 || code_point == 0x4e01 || code_point == 0xac01 || code_point == 0x20000) {
-      code_point += code_point == 0x20000 ? 0xbf000 : 0x1900;  // ideographs and Hangul, which are all seen
-    }
-    if (code_point == 0x200c || code_point == 0x200d) continue;
+  constexpr std::uint32_t kStep = test::kIsSanitized ? 7 : 1;
+  for (std::uint32_t code_point = 0x80; code_point < 0xe2000; code_point += kStep) {
+    if (code_point == 0x200c || code_point == 0x200d || is_ideograph_or_hangul(code_point)) continue;
+    if (code_point >= 0xd800 && code_point < 0xe000) continue;
     for (const std::string& place : places) {
       const Entry entry = canonicalize_path(filled(place, code_point));
-      INFO(place << ' ' << code_point);
       if (!entry.is_key()) continue;
-      REQUIRE(wording(canonicalize_path(entry.key())) == entry.key());
-      REQUIRE(identifier::find_unseen(entry.key(), identifier::Joiners::pass).character == 0);
+      if (wording(canonicalize_path(entry.key())) != entry.key() ||
+          identifier::find_unseen(entry.key(), identifier::Joiners::pass).character != 0) {
+        FAIL(place << ' ' << code_point);
+      }
     }
   }
 }

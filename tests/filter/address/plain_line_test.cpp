@@ -10,6 +10,7 @@
 #include "filter/base/line_ends.hpp"
 #include "read_plain_lines.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace bloomgate {
 namespace {
@@ -107,6 +108,7 @@ TEST_CASE("every byte at every place is read as the canonicaliser reads it", "[n
                                     std::string(30, 'Q') + "." + std::string(20, 'z') + "@" + "example.Org\n",
                                     "a@" + std::string(61, 'b') + "\n", std::string(61, 'a') + "@b\r\n");
   const std::size_t places = GENERATE(0U, 1U, 31U, 62U, 63U);
+  if (test::kIsSanitized && places != 31 && places != 63) return;
   const std::string before = places < 4 ? std::string(places, 'x') : std::string(places - 4, 'x') + "@y\n";
   const std::string text = before + line + "x@y\n" + line + line;
   for (std::size_t place = 0; place < std::min<std::size_t>(text.size(), 135); ++place) {
@@ -183,7 +185,7 @@ TEST_CASE("every accepted line has the canonicaliser's key", "[no threads]") {
   std::mt19937 random(1);
   constexpr std::string_view kBytes = "aZ09.-_+=@@..  \r\n#<>\"!*%";
   std::size_t accepted = 0;
-  for (int i = 0; i < 200'000; ++i) {
+  for (int i = 0; i < (test::kIsSanitized ? 20'000 : 200'000); ++i) {
     std::string text = "x@";
     const std::size_t size = random() % 70;
     while (text.size() < size) {

@@ -30,7 +30,7 @@ struct Way {
 constexpr std::uint64_t kMuch = std::uint64_t{1} << 30;
 
 TEST_CASE("no excluded sender passes, no entry is missing, and threads and memory do not change the bytes") {
-  const std::uint64_t entries = kIsSanitized ? 20'000 : 100'000;
+  const std::uint64_t entries = kIsSanitized ? 5'000 : 40'000;
   const Layout layout = GENERATE(filter([](Layout each) { return layout_rules(each).why_no_strangers().empty(); },
                                         from_range(std::begin(kLayouts), std::end(kLayouts))));
   const auto most_hashes = layout_rules(layout).most_hashes();
@@ -89,7 +89,7 @@ TEST_CASE("excluded senders are compared with all entries, also with entries on 
   const bool size_is_known = GENERATE(true, false);
   const Layout layout = GENERATE(Layout::page, Layout::partitioned, Layout::ribbon);
   // Ribbon makes its blocks at the end, whether or not it knows their number before.
-  if (kIsSanitized && (layout == Layout::partitioned || size_is_known != (layout == Layout::page))) return;
+  if (kIsSanitized && (layout != Layout::ribbon || size_is_known)) return;
   CAPTURE(layout_rules(layout).name(), size_is_known);
   BuildOptions options = {
       .layout = layout, .bits_per_entry = 9, .hashes = layout == Layout::ribbon ? 1U : 2U, .seed = 4};

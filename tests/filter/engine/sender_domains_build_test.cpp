@@ -91,8 +91,8 @@ void check_all(const Found& found, std::uint64_t want) {
 TEST_CASE("no address at an attacker's own domains is listed by chance; members always are") {
   const Layout layout = GENERATE(from_range(std::begin(kLayouts), std::end(kLayouts)));
   CAPTURE(layout_rules(layout).name());
-  const std::uint64_t members = kIsSanitized ? 10'000 : 50'000;
-  const std::uint64_t tried = kIsSanitized ? 20'000 : 200'000;
+  const std::uint64_t members = kIsSanitized ? 4'000 : 50'000;
+  const std::uint64_t tried = kIsSanitized ? 8'000 : 200'000;
   const TemporaryFolder folder;
   build_filter(folder.file("f"), addresses_at(20, 0, members), options_of(layout));
   const MappedFilter filter(folder.file("f"));

@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint64_t kMemory = std::uint64_t{2} << 20;
 constexpr std::uint64_t kAtOnce = 20'000;
 constexpr unsigned kLanes = 2;
+constexpr int kOften = kIsSanitized ? 8 : 20;
 
 struct Gathered {
   const TemporaryFolder folder = {};
@@ -63,7 +64,7 @@ TEST_CASE("repeated hashes stay in memory") {
   CAPTURE(different);
   Gathered gathered;
   const std::vector<KeyHash> some = drawn(different, random);
-  for (int i = 0; i < 20; ++i) gathered.add(some, kAtOnce, random);
+  for (int i = 0; i < kOften; ++i) gathered.add(some, kAtOnce, random);
   CHECK_FALSE(gathered.hashes.has_spilled());
   gathered.check();
 }
@@ -73,7 +74,7 @@ TEST_CASE("repeated hashes stay in memory if all fall into one partition") {
   std::vector<KeyHash> some = drawn(20'000, random);
   for (KeyHash& hash : some) hash >>= GatheredHashes::kPartitionBits;
   Gathered gathered;
-  for (int i = 0; i < 20; ++i) gathered.add(some, kAtOnce, random);
+  for (int i = 0; i < kOften; ++i) gathered.add(some, kAtOnce, random);
   CHECK_FALSE(gathered.hashes.has_spilled());
   gathered.check();
 }
@@ -81,7 +82,7 @@ TEST_CASE("repeated hashes stay in memory if all fall into one partition") {
 TEST_CASE("different hashes go to the disk, and come back in order") {
   std::mt19937_64 random(3);
   Gathered gathered;
-  for (int i = 0; i < (kIsSanitized ? 10 : 20); ++i) gathered.add(drawn(2 * kAtOnce, random), kAtOnce, random);
+  for (int i = 0; i < kOften; ++i) gathered.add(drawn(2 * kAtOnce, random), kAtOnce, random);
   CHECK(gathered.hashes.has_spilled());
   CHECK(gathered.hashes.spilled_bytes() > kMemory / 2);
   gathered.check();
@@ -91,9 +92,9 @@ TEST_CASE("no hash is lost if the first ones are repeated and later ones differ"
   std::mt19937_64 random(4);
   Gathered gathered;
   const std::vector<KeyHash> some = drawn(5000, random);
-  for (int i = 0; i < 20; ++i) gathered.add(some, kAtOnce, random);
+  for (int i = 0; i < kOften; ++i) gathered.add(some, kAtOnce, random);
   CHECK_FALSE(gathered.hashes.has_spilled());
-  for (int i = 0; i < 20; ++i) gathered.add(drawn(2 * kAtOnce, random), kAtOnce, random);
+  for (int i = 0; i < kOften; ++i) gathered.add(drawn(2 * kAtOnce, random), kAtOnce, random);
   for (int i = 0; i < 5; ++i) gathered.add(some, kAtOnce, random);
   CHECK(gathered.hashes.has_spilled());
   gathered.check();

@@ -9,6 +9,7 @@
 #include "filter/base/parallel.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace bloomgate {
 namespace {
@@ -37,18 +38,19 @@ std::vector<KeyHash> sorted_content(const HashPartitions& partitions, unsigned b
 TEST_CASE("every hash is in its own partition, exactly once, with any threads") {
   const auto bits = GENERATE(0U, 1U, 6U, 12U);
   const auto lanes = GENERATE(1U, 2U, 5U);
+  constexpr std::size_t kOfLane = test::kIsSanitized ? 10'000 : 50'000;
   HashPartitions partitions(bits, lanes, std::uint64_t{16} << 20);
   std::vector<KeyHash> want;
   for (unsigned lane = 0; lane < lanes; ++lane) {
-    const auto hashes = random_hashes(50'000, lane);
+    const auto hashes = random_hashes(kOfLane, lane);
     want.insert(want.end(), hashes.begin(), hashes.end());
   }
   std::ranges::sort(want);
   for (const bool again : {false, true}) {
     CAPTURE(bits, lanes, again);
-    REQUIRE(partitions.has_room_for(50'000));
+    REQUIRE(partitions.has_room_for(kOfLane));
     run_parallel(lanes, [&](unsigned lane) {
-      for (const KeyHash hash : random_hashes(50'000, lane)) partitions.lane(lane).add(hash);
+      for (const KeyHash hash : random_hashes(kOfLane, lane)) partitions.lane(lane).add(hash);
       partitions.lane(lane).settle();
     });
     CHECK(sorted_content(partitions, bits) == want);

@@ -6,6 +6,7 @@
 
 #include "filter/layout/ribbon_rate.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace bloomgate {
 namespace {
@@ -125,7 +126,7 @@ TEST_CASE("non-members pass a ribbon block at the rate of its groups, over its w
   const Row row =
       GENERATE(values<Row>({{31000, 4}, {16000, 4}, {8192, 8}, {4096, 40}, {4000, 40}, {3300, 40}, {2731, 60}}));
   CAPTURE(row.keys);
-  constexpr std::size_t kStrangers = 100'000;
+  constexpr std::size_t kStrangers = test::kIsSanitized ? 10'000 : 100'000;
   std::mt19937_64 random(6);
   double found = 0;
   double want = 0;
@@ -218,7 +219,7 @@ TEST_CASE("rows that crowd where the narrow columns of a ribbon block begin fit 
 }
 
 TEST_CASE("one ribbon block in twenty-five has a group more than the number of its keys needs", "[no threads]") {
-  constexpr int kBlocks = 500;
+  constexpr int kBlocks = test::kIsSanitized ? 100 : 500;
   constexpr std::size_t kKeys = 4096;
   int more = 0;
   for (int i = 0; i < kBlocks; ++i) {

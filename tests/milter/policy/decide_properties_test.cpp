@@ -10,7 +10,7 @@ namespace {
 
 using test::World;
 
-constexpr int kMessages = test::kIsSanitized ? 1000 : 5000;
+constexpr int kMessages = test::kIsSanitized ? 300 : 5000;
 
 constexpr std::array<std::string_view, 14> kEnvelopes = {"joe@example.org",
                                                          "ann@bank.example",
