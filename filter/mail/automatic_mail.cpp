@@ -145,9 +145,7 @@ bool has_word(std::string_view text, std::string_view word, bool (*is_edge)(char
 
 bool says_automatic(std::string_view name, std::string_view value) noexcept {
   name = ascii::trimmed_back(name, " \t");
-  const auto is = [name](std::string_view wanted) {
-    return name.size() == wanted.size() && ascii::equal_ignoring_case(name, wanted);
-  };
+  const auto is = [name](std::string_view wanted) { return ascii::equal_ignoring_case(name, wanted); };
   if (is("List-Id") || is("List-Unsubscribe") || is("X-Auto-Response-Suppress") || is("X-Autoreply-From") ||
       is("X-Failed-Recipients")) {
     return true;

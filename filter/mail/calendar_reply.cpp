@@ -22,11 +22,11 @@ constexpr unsigned kMaxPieces = 32;
 class Text {
  public:
   void append(char byte) noexcept {
-    is_too_long_ = is_too_long_ || size_ == bytes_.size();
+    is_too_long_ = size_ == bytes_.size();
     if (!is_too_long_) bytes_[size_++] = byte;
   }
   bool is_empty() const noexcept { return size_ == 0 || is_too_long_; }
-  std::string_view view() const noexcept { return {bytes_.data(), is_too_long_ ? 0 : size_}; }
+  std::string_view view() const noexcept { return {bytes_.data(), size_}; }
 
  private:
   std::array<char, 200> bytes_;
@@ -69,7 +69,7 @@ class TypeReader {
       skip_comments();
       const bool has_value = rest_.starts_with('=');
       // A semicolon, or a byte that belongs to nothing.
-      if (!rest_.empty() && (has_value || name.empty())) rest_.remove_prefix(1);
+      if (has_value || name.empty()) rest_.remove_prefix(1);
       if (has_value && !name.empty()) return parameter(name);
     }
   }
@@ -114,8 +114,8 @@ class TypeReader {
 
 // RFC 2231 section 4: the first piece begins with a character set and a language.
 void append_encoded(Text& text, std::string_view value, bool is_first) noexcept {
-  if (const std::size_t quote = value.find('\''); is_first && quote != std::string_view::npos) {
-    const std::size_t second = value.find('\'', quote + 1);
+  if (is_first) {
+    const std::size_t second = value.find('\'', value.find('\'') + 1);  // npos + 1 is the beginning
     if (second != std::string_view::npos) value.remove_prefix(second + 1);
   }
   for (std::size_t at = 0; at < value.size(); ++at) {

@@ -40,9 +40,9 @@ class MethodFinder {
     const std::string_view line(line_.data(), size_ <= line_.size() ? size_ : 0);
     size_ = 0;
     const std::string_view name = line.substr(0, line.find_first_of(":;"));
-    const std::size_t colon = line.rfind(':');
-    if (colon == std::string_view::npos || !ascii::equal_ignoring_case(ascii::trimmed(name, kBlanks), kName)) return;
-    found_ = found_ || is_answering_method(ascii::trimmed(line.substr(colon + 1), kBlanks));
+    if (!ascii::equal_ignoring_case(ascii::trimmed(name, kBlanks), kName)) return;
+    const std::string_view value = line.substr(line.rfind(':') + 1);  // npos + 1 is the beginning
+    found_ = found_ || is_answering_method(ascii::trimmed(value, kBlanks));
   }
 
   std::array<char, 200> line_ = {};  // a line of that kind is never longer

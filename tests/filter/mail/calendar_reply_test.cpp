@@ -12,12 +12,32 @@ struct Case {
   bool want;
 };
 
+// A Content-Type whose method is in so many pieces, the last of which have one letter each.
+std::string in_pieces(int count) {
+  constexpr std::string_view kMethod = "REPLY";
+  const int first = count - static_cast<int>(kMethod.size());
+  std::string type = "text/calendar";
+  for (int piece = 0; piece < count; ++piece) {
+    type += "; method*" + std::to_string(piece) + "=";
+    if (piece >= first) type += kMethod[static_cast<std::size_t>(piece - first)];
+  }
+  return type;
+}
+
 TEST_CASE("a Content-Type of an answer to an invitation is recognised however it is written") {
   const Case cases[] = {
       {"text/calendar; method=REPLY", true},
       {" TEXT/Calendar;\r\n\tcharset=\"utf-8\";\r\n\tMETHOD=reply", true},
       {"text/calendar; method=\"REPLY\"; name=x.ics", true},
-      {"text/calendar;method = \"RE\\PLY\"", true},
+      {"text/calendar;method = \"\\RE\\PLY\"", true},
+      {"text/calendar;method=\"RE\\\\PLY\"", false},
+      {"text/calendar;method=RE\\PLY", false},
+      {in_pieces(32), true},
+      {in_pieces(33), false},
+      {"text/calendar; x method=REPLY", true},
+      {"text/calendar; =\"; method=REPLY", true},
+      {"text/calendar; x=\"\\\"; method=REQUEST; \\(\"; method=REPLY", true},
+      {"text/calendar; method*0*=''REPL; method*1*='x'Y", false},
       {"text / calendar (an answer) ; (x; method=\"y) method (z) = REPLY(!)", true},
       {"text/calendar; component=VEVENT method=REPLY", true},
       {"text/calendar; method*=us-ascii'en'REPLY", true},
@@ -59,6 +79,8 @@ TEST_CASE("a body is read of a multipart with a boundary, and of a calendar") {
   CHECK_FALSE(needs_body("multipart/mixed"));
   CHECK_FALSE(needs_body("multipart/mixed; boundary=\"\""));
   CHECK_FALSE(needs_body("text/plain; boundary=x"));
+  CHECK(needs_body("multipart/mixed; boundary=" + std::string(200, 'x')));
+  CHECK_FALSE(needs_body("multipart/mixed; boundary=" + std::string(201, 'x')));
 }
 
 const std::string kMixed = "multipart/mixed; boundary=\"=_out\"";
@@ -102,6 +124,7 @@ TEST_CASE("an answer to an invitation is found in a part, also in a nested one")
       {part("=_out", "Content-Type: text/calendar; method=REPLY"), true},
       {part("=_out", "Content-Type: text/calendar; method=REPLY\n--=_out--"), true},
       {part("=_out", "Content-Type: text/plain\nContent-Type: text/calendar; method=REPLY\n\n"), true},
+      {part("=_out", "Content-Type: text/calendar\nContent-Type: text/plain\n\nMETHOD:REPLY\n"), true},
       {part("=_out", "a line without a colon\n" + kReply), true},
       {plain + part("=_out", "Content-Type: text/calendar; method=REQUEST\n\n"), false},
       {plain + kReply, false},
@@ -126,6 +149,9 @@ TEST_CASE("an answer to an invitation is found in a part, also in a nested one")
     CHECK_FALSE(has_automatic_part("text/plain", each.value));
   }
   CHECK(has_automatic_part("text/calendar; method=reply", ""));
+  for (const std::string& boundary : {std::string("boundary=\"a\r\n b\""), std::string("boundary*=\"''a\r\n b\"")}) {
+    CHECK(has_automatic_part("multipart/mixed; " + boundary, part("a b", kReply)));
+  }
 }
 
 TEST_CASE("the text of a calendar says that it answers, however it is encoded") {
@@ -135,6 +161,9 @@ TEST_CASE("the text of a calendar says that it answers, however it is encoded") 
       {"MET\n HOD:RE\n\tPLY\n", true},
       {"METHOD;X-Y=\"a:b\" : REPLY \n", true},
       {"METHOD:COUNTER\n", true},
+      {"METHOD:REPLY\nMETHOD:REQUEST\n", true},
+      {"METHOD:" + std::string(188, ' ') + "REPLY\n", true},
+      {"METHOD:" + std::string(189, ' ') + "REPLY\n", false},  // too long for any calendar
       {"ATTENDEE;CN=\nMETHOD:REPLY\n", true},
       {"SUMMARY:x=20=\n y\nMETH=\nOD=3AREP=4CY\n", true},
       {"METHOD:RE= \t\nPLY\n", true},
