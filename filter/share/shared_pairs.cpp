@@ -86,8 +86,8 @@ std::string shared_file_name(std::uint64_t number) {
 std::uint64_t number_of_shared_file(std::string_view name) noexcept {
   if (name.size() != kNumberDigits + kSuffix.size() || !name.ends_with(kSuffix)) return 0;
   std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + kNumberDigits, number);
-  return error == std::errc() && end == name.data() + kNumberDigits ? number : 0;
+  const char* const end = name.data() + kNumberDigits;
+  return std::from_chars(name.data(), end, number).ptr == end ? number : 0;  // so few digits are never too many
 }
 
 std::string shared_text(const SharedHeader& header, std::span<const SharedRecord> records) {

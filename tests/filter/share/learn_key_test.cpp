@@ -28,6 +28,10 @@ TEST_CASE("the hash is SipHash-2-4, as its paper has it") {
   std::string text(15, '\0');
   std::iota(text.begin(), text.end(), '\0');
   CHECK(key.hash_of_domain(text) == 0xa129ca6149be45e5);
+  // Of `joe@example.org LF ann@ours.example`; of a NUL and the number in 8 bytes; of two NULs.
+  CHECK(key.hash_of_pair("ann@ours.example", "joe@example.org") == 0xeb0b1b3b48994eba);
+  CHECK(key.hash_of_person(1) == 0x754ab14b7e4d475f);
+  CHECK(key.check() == 0x512233290cc28bde);
 }
 
 TEST_CASE("another pair, another order and another key have another hash") {

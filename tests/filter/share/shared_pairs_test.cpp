@@ -49,6 +49,11 @@ TEST_CASE("what is written is read") {
   CHECK(read.header() == header());
   CHECK(all_of(read) == records());
   CHECK(SharedPairs(shared_text({}, {}), "file").size() == 0);
+  constexpr std::int64_t kLast = std::int64_t{1} << 62;
+  const std::vector<SharedRecord> last = {{.kind = SharedKind::person, .second = kLast},
+                                          {.kind = SharedKind::applied, .second = kLast}};
+  CHECK(all_of(SharedPairs(shared_text({.last_change = kLast, .last_forget = kLast}, last), "file")) == last);
+  CHECK(refusal(shared_text({.last_change = kLast + 1}, {})).code() == ErrorCode::bad_input);
 }
 
 TEST_CASE("the golden file of learned pairs is written again byte for byte") {
