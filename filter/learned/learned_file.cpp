@@ -172,7 +172,6 @@ LearnedFile::LearnedFile(const std::string& path, Access access) {
   database_ = std::make_unique<Database>(path, access != Access::read, kPatience);
   if (access == Access::create) prepare();
   check_schema();
-  if (access == Access::read) return;
   // A commit is on the disk when it returns. The log is cut back after it was long.
   database_->run("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 16777216;");
 }
@@ -444,7 +443,7 @@ LearnedFile::News LearnedFile::news_since(const Changes& known, const Use& use) 
   while (forgotten.next()) {
     const std::optional<std::int64_t> day = forgotten.integer(2);
     const std::int64_t number = forgotten.integer(0).value_or(-1);
-    if (number < 1 || number > state.forgets || !is_day(day)) refuse(*database_, "its table 'forgotten' is damaged");
+    if (number > state.forgets || !is_day(day)) refuse(*database_, "its table 'forgotten' is damaged");
     news.forgets.push_back({number, bits_of(forgotten.integer(1)), LearnedDay(std::chrono::days(*day))});
   }
   Query query(*database_, std::string(kColumns) + "WHERE change > ?1 ORDER BY change");

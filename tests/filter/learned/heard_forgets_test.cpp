@@ -102,6 +102,10 @@ TEST_CASE_METHOD(Fixture, "the hash of a person stays until it is shared, but no
   CHECK(file.forgets().count() == 3);
 }
 
+TEST_CASE("the hash of a person is the same in every version, since files have it") {
+  CHECK(Forgets::hash_of(canonicalize_line("Joe@example.org")) == 0xa230c76d8d4277fb);
+}
+
 TEST_CASE_METHOD(Fixture, "the number of a file is its own, and another one when it is renewed") {
   const std::uint64_t source = file.source();
   CHECK(source != 0);

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <random>
@@ -97,6 +99,7 @@ TEST_CASE_METHOD(Fixture, "recorded pairs are in the file, with the days of thei
     CHECK(file.last_use_of_domain("example.org") == kMonday + days(3));
     CHECK_FALSE(file.last_use_of_domain("ours.example"));
     CHECK_FALSE(file.last_use_of_domain("org"));
+    CHECK(std::filesystem::exists(path() + "-wal"));
   }
   CHECK(pairs_of_path() == Pairs{{{"ann@ours.example", "joe@example.org"}, {kMonday, kMonday + days(3)}},
                                  {{"bob@ours.example", "joe@example.org"}, {kMonday, kMonday}}});
@@ -118,6 +121,25 @@ TEST_CASE_METHOD(Fixture,
   CHECK(record("bob@ours.example", "jim@example.org", kMonday).added == 1);
   CHECK(record("ann@ours.example", "jim@example.org", kMonday + days(1)).added == 1);
   CHECK(file.count() == 3);
+}
+
+TEST_CASE_METHOD(Fixture, "a file has room for a number of pairs, and pairs are renewed when it is full") {
+  LearnedFile file(path(), LearnedFile::Access::create);
+  run_sql(path(), "UPDATE state SET pairs = " + std::to_string(kMostLearned - 1));
+  const std::vector<Contact> two = {{"ann@ours.example", "joe@example.org"}, {"ann@ours.example", "zoe@example.org"}};
+  const LearnedFile::Recorded recorded = file.record(two, kMonday);
+  CHECK(recorded.added == 1);
+  CHECK(recorded.no_room == 1);
+  CHECK(file.record(std::span(two).first(1), kMonday).renewed == 1);
+  CHECK(file.count() == kMostLearned);
+  // A count that is too low does not fall below 0.
+  run_sql(path(), "UPDATE state SET pairs = 0");
+  CHECK(file.forget(canonicalize_line("joe@example.org"), kMonday) == 1);
+  CHECK(file.record(two, kMonday).added == 2);
+  run_sql(path(), "UPDATE state SET pairs = 0");
+  CHECK(file.expire(kMonday + days(1), 1) == 1);
+  CHECK(file.expire(kMonday + days(1), 9) == 1);
+  CHECK(file.count() == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "a renewal adds nothing, and a clock that was put back takes no day away") {
@@ -205,9 +227,12 @@ TEST_CASE_METHOD(Fixture, "a removal that the daemon has not read yet counts if 
     return file.record(std::span(&contact, 1), kMonday).added;
   };
   CHECK(added_at(std::chrono::seconds(9)) == 0);
-  CHECK(added_at(std::chrono::seconds(11)) == 1);
+  CHECK(added_at(std::chrono::seconds(10)) == 1);
   // Without a time given, it is now.
+  timespec now = {};
+  REQUIRE(clock_gettime(CLOCK_BOOTTIME, &now) == 0);
   const std::chrono::nanoseconds before = boot_time();
+  CHECK(before >= std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec));
   file.forget(canonicalize_line("a@example.org"), kMonday);
   CHECK(added_at(std::chrono::ceil<std::chrono::seconds>(boot_time())) == 1);
   file.forget(canonicalize_line("a@example.org"), kMonday);
@@ -303,6 +328,7 @@ TEST_CASE_METHOD(Fixture, "a reader gets the pairs that are new since its last r
 TEST_CASE_METHOD(Fixture, "a file that is not our database is refused by name") {
   SECTION("it is not there") {
     CHECK(code_of_reading() == ErrorCode::cannot_open);
+    CHECK(error_code_of([&] { LearnedFile(path() + "/db", LearnedFile::Access::create); }) == ErrorCode::cannot_write);
   }
   SECTION("it is empty") {
     std::ofstream(path()).flush();
@@ -321,7 +347,13 @@ TEST_CASE_METHOD(Fixture, "a file that is not our database is refused by name") 
   }
   SECTION("it is another program's") {
     run_sql(path(), "CREATE TABLE t (a); INSERT INTO t VALUES (1)");
+    const std::string before = read_file(path());
     CHECK(code_of_reading() == ErrorCode::bad_magic);
+    CHECK(error_code_of([&] { create(); }) == ErrorCode::bad_magic);
+    CHECK(read_file(path()) == before);
+  }
+  SECTION("it is another program's, and has no table yet") {
+    run_sql(path(), "PRAGMA application_id = 7");
     CHECK(error_code_of([&] { create(); }) == ErrorCode::bad_magic);
   }
   SECTION("a newer version has written it") {
@@ -344,7 +376,9 @@ TEST_CASE_METHOD(Fixture, "a row that our code cannot have written is damage") {
       {"a day before all days", "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org', -1, 1)"},
       {"a day after all days", "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org', 1, 65536)"},
       {"a first day after the last", "INSERT INTO pairs VALUES (1, 'ann@ours.example', 'joe@example.org', 2, 1)"},
-      {"a count that has run over", "UPDATE state SET last_change = 9223372036854775807"},
+      {"a count that has run over", "UPDATE state SET last_change = 4611686018427387905"},
+      {"another table of the state", "ALTER TABLE state ADD COLUMN more INTEGER"},
+      {"no table of the hosts", "DROP TABLE heard"},
       {"a table with other columns",
        "DROP TABLE pairs; CREATE TABLE pairs (change, user, correspondent, first_use, last_use)"},
       {"a view in the place of the table",
@@ -352,6 +386,13 @@ TEST_CASE_METHOD(Fixture, "a row that our code cannot have written is damage") {
       {"no table of what was forgotten", "DROP TABLE forgotten"},
   }));
   CAPTURE(name);
+  // The first and the last of all days and numbers are no damage.
+  run_sql(path(),
+          "INSERT INTO pairs VALUES (9, 'bob@ours.example', 'joe@example.org', 0, 65535);"
+          "INSERT INTO heard VALUES (1, 1, 0), (2, 1, 4611686018427387904);"
+          "UPDATE state SET last_change = 4611686018427387904");
+  CHECK(pairs_of_path().size() == 1);
+  CHECK(LearnedFile(path(), LearnedFile::Access::read).heard_forgets().size() == 2);
   run_sql(path(), sql);
   CHECK(code_of_reading() == ErrorCode::bad_input);
 }
@@ -383,8 +424,22 @@ TEST_CASE_METHOD(Fixture, "an error about a row that our code cannot have writte
     CHECK(error_code_of([&] { file.record(std::span(&contact, 1), kMonday); }) == ErrorCode::bad_input);
     CHECK(file.count() == 0);
   }
+  SECTION("numbers that no forget and no file has") {
+    const auto [sql, says] = GENERATE(table<const char*, const char*>({
+        {"INSERT INTO forgotten VALUES (2, 5, 1, 20780, 0)", "'forgotten' is damaged"},
+        {"INSERT INTO forgotten VALUES (1, 5, 1, 65536, 0)", "'forgotten' is damaged"},
+        {"INSERT INTO heard VALUES (1, 1, -1)", "'heard' has a number out of range"},
+        {"INSERT INTO heard VALUES (1, 1, 4611686018427387905)", "'heard' has a number out of range"},
+        {"UPDATE state SET source = 0", "no number of its own"},
+    }));
+    run_sql(path(), std::string("UPDATE state SET forgets = 1; ") + sql);
+    LearnedFile file(path(), LearnedFile::Access::read);
+    CHECK_THROWS_WITH(file.news_since({}, [](const LearnedPair&) {}), Contains(path()) && Contains(says));
+  }
   SECTION("no state") {
+    LearnedFile file(path(), LearnedFile::Access::read);
     run_sql(path(), "DELETE FROM state");
+    CHECK_THROWS_WITH(file.source(), Contains(path()) && Contains("does not answer"));
     CHECK(code_of_reading() == ErrorCode::bad_input);
     CHECK_THROWS_WITH(pairs_of_path(), Contains("has no row"));
   }
