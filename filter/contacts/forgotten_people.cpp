@@ -20,8 +20,9 @@ std::optional<std::uint64_t> number_of(std::string_view text) noexcept {
   constexpr std::size_t kDigits = 16;
   constexpr int kBase = 16;
   std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, kBase);
-  if (text.size() != kDigits || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  const char* const end = text.data() + text.size();
+  // So few digits are never too many.
+  if (text.size() != kDigits || std::from_chars(text.data(), end, number, kBase).ptr != end) return std::nullopt;
   return number;
 }
 

@@ -48,7 +48,7 @@ OwnerPattern::OwnerPattern(std::string_view text) : text_(text) {
   std::string signs;
   std::string_view rest = text_;
   while (!rest.empty()) {
-    const bool is_first = wildcards_.empty() && signs.empty() && rest.size() == text_.size();
+    const bool is_first = rest.size() == text_.size();
     const std::string_view part = take_part(rest);
     if (!is_first) wildcards_ += '/';
     const std::size_t at = find_sign(part);

@@ -61,13 +61,22 @@ struct Count : ContactSink {
 };
 
 TEST_CASE("past a bound a user's recipients are not kept, and others' are") {
+  // Of one contact, of more than a 50th of the bound, and of a user or a caller without a limit.
+  const auto [most, kept] = GENERATE(table<std::uint64_t, std::uint64_t>(
+      {{1, ContactLimit::kMostRecipients}, {20'001, 50 * 20'001}, {0, ContactLimit::kMostRecipients + 60}}));
+  CAPTURE(most);
   Count sink;
-  ContactLimit limit(1, sink);
-  for (std::uint64_t at = 0; at < ContactLimit::kMostRecipients + 2; ++at) limit.add("joe", "ann", {});
+  ContactLimit limit(most, sink);
+  limit.lift_limit("book");
+  const std::uint64_t tried = std::max(kept, ContactLimit::kMostRecipients) + (most == 0 ? 0 : 2);
+  for (std::uint64_t at = 0; at < tried; ++at) limit.add("joe", "ann", {});
   limit.add("joe", "bob", {});
-  CHECK(sink.count == ContactLimit::kMostRecipients + 1);
-  CHECK(limit.left_out() == 2);
-  CHECK(limit.users() == std::vector<std::string>{"ann"});
+  CHECK(sink.count == kept + 1);
+  CHECK(limit.left_out() == tried - kept);
+  CHECK(limit.users() == (most == 0 ? std::vector<std::string>() : std::vector<std::string>{"ann"}));
+  if (most != 1) return;
+  for (std::uint64_t at = 0; at < tried; ++at) limit.add("joe", "book", {});
+  CHECK(sink.count == kept + 1 + tried);
 }
 
 }  // namespace

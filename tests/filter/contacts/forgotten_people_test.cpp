@@ -22,6 +22,7 @@ ForgottenPeople read_back(const ForgottenPeople& people) {
 }
 
 TEST_CASE("a person is forgotten up to a day, with all tags, and so is all of a domain") {
+  const Day last = last_day_at(std::chrono::system_clock::now());
   ForgottenPeople made;
   CHECK(made.empty());
   CHECK_FALSE(made.have("ann@ours.example", kMonday));
@@ -32,8 +33,11 @@ TEST_CASE("a person is forgotten up to a day, with all tags, and so is all of a 
   CHECK(made.text().find("ann") == std::string::npos);
   const ForgottenPeople people = read_back(made);
   CHECK(people.text() == made.text());
-  for (const char* const address :
-       {"ann@ours.example", "ann+tag@ours.example", "x@gone.example", "x@a.b.tree.example"}) {
+  std::string deep = std::string(64, 'x') + "@";
+  for (int label = 0; label < 110; ++label) deep += "a.";
+  for (const std::string& address :
+       {std::string("ann@ours.example"), std::string("ann+tag@ours.example"), std::string("x@gone.example"),
+        std::string("x@a.b.tree.example"), deep + "tree.example"}) {
     CAPTURE(address);
     CHECK(people.have(address, kMonday));
     CHECK(people.have(address, kMonday - days(3'000)));
@@ -48,6 +52,9 @@ TEST_CASE("a person is forgotten up to a day, with all tags, and so is all of a 
     CHECK_FALSE(people.have(address, kMonday));
     CHECK_FALSE(people.have(address, std::nullopt));
   }
+  // Anybody can write a day of the future into a message.
+  CHECK_FALSE(people.have("ann@ours.example", last));
+  CHECK(people.have("ann@ours.example", last + days(2)));
   made.add(canonicalize_line("ann@ours.example"), kMonday + days(9));
   CHECK(made.have("ann@ours.example", kMonday + days(9)));
 }
@@ -73,7 +80,9 @@ TEST_CASE("a file that is not as it was written is refused, and its line is name
         first + "2026-11-27 0ff\n", first + line + line, first + line.substr(0, line.size() - 1), first + "\n"}) {
     CAPTURE(text);
     std::ofstream(path, std::ios::trunc) << text;
-    CHECK(test::error_code_of([&] { ForgottenPeople::read(path); }) == ErrorCode::bad_input);
+    const BloomgateError error = test::error_of([&] { ForgottenPeople::read(path); });
+    CHECK(error.code() == ErrorCode::bad_input);
+    CHECK(std::string(error.what()).find(text == first + "x\n" ? ": line 2 is not" : ": line ") != std::string::npos);
   }
   std::ofstream(path, std::ios::trunc) << first << line;
   CHECK_FALSE(ForgottenPeople::read(path).empty());

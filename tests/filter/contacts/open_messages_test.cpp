@@ -45,7 +45,10 @@ struct Log {
 TEST_CASE_METHOD(Log, "the recipients of a user's message are found by its queue ID, in canonical form") {
   login("AAAAA1");
   from("AAAAA1", "<Ann@OURS.example>", 2);
+  postfix("cleanup", "AAAAA1: message-id=<1@ours.example>");
   sent("AAAAA1", "<Joe@Example.ORG>");
+  const MessageMark named = mark_of("1@ours.example", "", true);
+  CHECK((sink.last.hash == named.hash && sink.last.is_named && sink.last.is_logged));
   sent("AAAAA1", "<bob@example.org>");
   postfix("qmgr", "AAAAA1: removed");
   CHECK(sink.found == Found{"joe@example.org > ann@ours.example", "bob@example.org > ann@ours.example"});
@@ -159,23 +162,27 @@ TEST_CASE_METHOD(Log, "a recipient has the day on which the message was taken, w
   from("AAAAA1", "<ann@ours.example>", 3);
   latest = kDay;
   sent("AAAAA1");
-  CHECK_FALSE(sink.last_day);  // not known
+  CHECK_FALSE(sink.last.day);  // not known
   latest = *parse_day("2026-11-25");
   login("AAAAA2");
   from("AAAAA2", "<ann@ours.example>", 3);
   latest = *parse_day("2027-11-25");
+  postfix("cleanup", "AAAAA2: message-id=<2@ours.example>");
   sent("AAAAA2");
-  CHECK(sink.last_day == parse_day("2026-11-20"));
+  CHECK(sink.last.day == parse_day("2026-11-20"));
   postfix("smtpd", "AAAAA3: client=localhost[127.0.0.1], orig_queue_id=AAAAA2, orig_client=pc[1.2.3.4]");
   from("AAAAA3");
   NextRun next(*this);
   next.latest = latest;
   next.sent("AAAAA3");
-  CHECK(next.sink.last_day == parse_day("2026-11-20"));
+  next.sent("AAAAA2", "<eve@example.org>");  // it was handed on
+  CHECK(next.sink.found.size() == 1);
+  CHECK(next.sink.last.day == parse_day("2026-11-20"));
   next.sendmail("AUTH=server, relay=pc [1.2.3.4], authid=ann, mech=PLAIN", "7");
-  next.sendmail("aaaaaaa1: from=<ann@ours.example>, nrcpts=2, relay=pc [1.2.3.4]", "7");
+  next.sendmail("aaaaaaa1: from=<ann@ours.example>, nrcpts=2, msgid=<3@ours.example>, relay=pc [1.2.3.4]", "7");
   next.sendmail("aaaaaaa1: to=<joe@example.org>, stat=Sent (ok)", "8");
-  CHECK(next.sink.last_day == parse_day("2027-11-20"));
+  CHECK(next.sink.last.hash == mark_of("3@ours.example", "", true).hash);
+  CHECK(next.sink.last.day == parse_day("2027-11-20"));
 }
 
 TEST_CASE_METHOD(Log, "lines that are not of messages under way are passed over") {
@@ -333,6 +340,34 @@ TEST_CASE("past the bound the oldest message is dropped and counted") {
   log.sent("AAAAA2", "<two@example.org>");
   log.sent("AAAAA3", "<three@example.org>");
   CHECK(log.sink.found == Found{"two@example.org > ann@ours.example", "three@example.org > ann@ours.example"});
+}
+
+TEST_CASE("a login and a message that does not count are dropped without being counted") {
+  Log log(false, 1);
+  log.sendmail("AUTH=server, relay=pc [1.2.3.4], authid=ann, mech=PLAIN", "7");
+  log.login("AAAAA1");
+  log.from("AAAAA1", "<>");
+  log.login("AAAAA2");
+  CHECK(log.left_out(LeftOut::open) == 0);
+  log.login("AAAAA3");
+  CHECK(log.left_out(LeftOut::open) == 1);
+}
+
+TEST_CASE_METHOD(
+    Log, "of Sendmail's recipients, those count to whom the user has written, and not what an alias stands for") {
+  sendmail("AUTH=server, relay=pc [1.2.3.4], authid=ann, mech=PLAIN", "7");
+  rules.most_recipients = 9;
+  sendmail("aaaaaaa1: from=<Ann@ours.example>, nrcpts=9, relay=pc [1.2.3.4]", "7");
+  sendmail("aaaaaaa1: to=<one@example.org>, ctladdr=<ann@mx.ours.example> (1000/1000), stat=Sent (ok)", "8");
+  sendmail("aaaaaaa1: to=<two@example.org>, ctladdr=ANN (1000/1000), stat=Sent (ok)", "8");
+  sendmail("aaaaaaa1: to=<evil@example.org>, ctladdr=<friends@example.org> (1/0), stat=Sent (ok)", "8");
+  sendmail("aaaaaaa1: to=<evil@example.org>, ctladdr=<team@example.org> (1/0), stat=User unknown", "8");
+  sendmail("aaaaaaa1: to=evil@example.org, stat=Sent (ok)", "8");
+  CHECK(sink.found == Found{"one@example.org > ann@ours.example", "two@example.org > ann@ours.example",
+                            "friends@example.org > ann@ours.example"});
+  NextRun next(*this);
+  next.sendmail("aaaaaaa1: to=<three@example.org>, ctladdr=<ann@mx.ours.example> (1000/1000), stat=Sent (ok)", "8");
+  CHECK(next.sink.found == Found{"three@example.org > ann@ours.example"});
 }
 
 TEST_CASE_METHOD(Log, "clients of Sendmail count if they have logged in on the same connection") {

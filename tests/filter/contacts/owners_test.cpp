@@ -64,6 +64,9 @@ TEST_CASE("the places of a pattern are those that are there, in their order") {
   }
   CHECK(found == std::vector<std::string>{"a%b", "ann", "x*", "zoe"});
   CHECK(OwnerPattern(root + "/home/%u/none").places().empty());
+  const std::vector<OwnerPattern::Place> within = OwnerPattern(root + "/home/b%ub/I*x").places();
+  REQUIRE(within.size() == 1);
+  CHECK(within.front().owner == "o");
 }
 
 class Logins {
@@ -146,6 +149,11 @@ TEST_CASE("a file without a line that can be used is refused") {
     CHECK(error.code() == ErrorCode::bad_input);
     CHECK(std::string(error.what()).find(each.says) != std::string::npos);
   }
+  const test::TemporaryFolder folder;
+  const OwnDomains domains({"ours.example"});
+  CHECK(test::error_code_of([&] { OwnerAddresses(domains).read(folder.file("none")); }) == ErrorCode::cannot_open);
+  CHECK(test::error_code_of([&] { OwnerAddresses(domains).read(folder.path()); }) == ErrorCode::cannot_read);
+  CHECK_FALSE(domains.contains(std::string(5'000, 'a')));
 }
 
 TEST_CASE("a name without a domain is that at the only own domain") {
@@ -175,6 +183,7 @@ TEST_CASE("the rule which login may write as which sender is that of Postfix") {
                                                       {"asmith", "+x@ours.example", false},
                                                       {"vera", "x@vanity.example", true},
                                                       {"asmith", "x+y@vanity.example", true},
+                                                      {"vera", "+x@vanity.example", true},
                                                       {"bob", "x@vanity.example", false},
                                                       {"vera", "info@vanity.example", false},
                                                       {"vera", "info+x@vanity.example", false},

@@ -16,12 +16,12 @@ inline const std::vector<std::string> kAnn = {"ann@ours.example"};
 
 struct Sink : ContactSink {
   void add(std::string_view contact, std::string_view user, const MessageMark& message) override {
-    last_day = message.day;
+    last = message;
     found.push_back(std::string(contact) + " > " + std::string(user));
   }
 
   Found found;
-  std::optional<std::chrono::sys_days> last_day;
+  MessageMark last;  // of the last contact
 };
 
 }  // namespace bloomgate

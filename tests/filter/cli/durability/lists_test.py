@@ -72,6 +72,15 @@ class ListsTest(DurabilityTest):
                             allowed = [old.get(each), want.get(each), *([None] if each == "rejected" else [])]
                             self.assertIn(found.get(each), allowed, each)
 
+    def test_a_file_system_without_files_that_have_no_name_gets_the_same_list(self):
+        job = JOBS["harvest"]
+        sound, _, want = self.run_job(job)
+        first = 1 + [call.path for call in sound.of("open")].index(str(self.folder / "lists"))
+        for error in (errno.EOPNOTSUPP, errno.EISDIR):
+            run, _, found = self.run_job(job, f"open {first} {error}")
+            self.assertEqual((run.status, found), (0, want), run.errors)
+            self.assertEqual((self.folder / "lists/2026-11-20.txt.zst").stat().st_mode & 0o777, 0o640)
+
 
 if __name__ == "__main__":
     main()
