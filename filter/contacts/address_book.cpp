@@ -214,10 +214,10 @@ void CsvContactsReader::follow_quotes(std::string_view text) noexcept {
   bool may_open = row_.size() == text.size();
   for (const char byte : text) {
     const bool is_quote = byte == '"';
-    const bool closes = in_quotes_ && is_quote;
+    const bool may_close = in_quotes_;
     in_quotes_ = in_quotes_ ? !is_quote : is_quote && may_open;
     // Two quotes stand for one quote.
-    may_open = closes || byte == columns_->separator;
+    may_open = may_close || byte == columns_->separator;
   }
 }
 

@@ -224,20 +224,18 @@ void OpenMessages::use(const LogEvent& event) {
 
 // The state that OpenMessages keeps between two runs: a line for each message, `DAY BEGAN FLAGS RECIPIENTS ID USER
 // LOGIN` with tabs between them; BEGAN is the day of its first line, or `-`. The position in the journal and these
-// lines are written together, so no message is missed or counted twice.
+// lines are written together, so no message is missed or counted twice. A line of a login with a tab in it is not read.
 std::string OpenMessages::under_way(Day today) const {
   std::string lines;
   for (const Message& each : messages_) {
     // A connection never lasts from one run to the run after the next.
     if (each.is_login && each.since) continue;
-    const std::string texts = each.id + '\t' + each.user + '\t' + each.login;
-    if (std::ranges::count(texts, '\t') != 2) continue;
     lines += format_day(each.since.value_or(today)) + '\t' + (each.mark.day ? format_day(*each.mark.day) : "-") + '\t';
     if (each.counts) lines += 'c';
     if (each.is_login) lines += 'l';
     if (each.is_handed_on) lines += 'h';
     if (each.counted) lines += 'd';
-    lines += '\t' + std::to_string(each.recipients) + '\t' + texts + '\n';
+    lines += '\t' + std::to_string(each.recipients) + '\t' + each.id + '\t' + each.user + '\t' + each.login + '\n';
   }
   return lines;
 }

@@ -4,9 +4,12 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "filter/contacts/list_posts.hpp"
 #include "filter/contacts/source_files.hpp"
 #include "sink.hpp"
 #include "tests/support/catch.hpp"
@@ -48,6 +51,53 @@ TEST_CASE_METHOD(Harvested, "the lines of a log without a year are of the year b
   CHECK(harvest.done_bytes() == fs::file_size(log) + fs::file_size(letter));
 }
 
+struct Limits : Sink {
+  void lift_limit(std::string_view user) override { lifted.emplace_back(user); }
+  std::vector<std::string> lifted;
+};
+
+TEST_CASE_METHOD(test::InFolder,
+                 "what a file holds, and where it is, say whether it is read, and whether it has a limit") {
+  const std::string mbox = "From x Fri Nov 20 10:00:00 2026\n" + std::string(kLetter);
+  const std::string card = "BEGIN:VCARD\nEMAIL:joe@example.org\nEND:VCARD\n";
+  const std::string table = "Name,E-mail\nJoe,joe@example.org\n";
+  const std::string log = "Nov 20 10:00:00 mx postfix/qmgr[1]: AAAAA1: removed\n";
+  constexpr SourceContent kUsed = SourceContent::used;
+  constexpr SourceContent kUnknown = SourceContent::unknown;
+  struct Case {
+    std::string text;
+    SourceContent named, in_folder, in_folder_without_books, received;
+    bool is_unlimited = false;  // if it is named
+  };
+  for (const Case& each : std::initializer_list<Case>{
+           {std::string(kLetter), kUsed, kUsed, kUsed, kUsed},
+           {mbox, kUsed, kUsed, kUsed, kUsed},
+           {card, kUsed, kUsed, kUnknown, kUnknown, true},
+           {table, kUsed, kUsed, kUnknown, kUnknown, true},
+           {"BEGIN:VCARD\n", SourceContent::no_address, SourceContent::no_address, kUnknown, kUnknown, true},
+           {log, kUsed, kUnknown, kUnknown, kUnknown},
+           {"some words\n", kUnknown, kUnknown, kUnknown, kUnknown},
+           {std::string(100, '\0'), kUnknown, kUnknown, kUnknown, kUnknown},
+           {"", SourceContent::nothing, SourceContent::nothing, SourceContent::nothing, SourceContent::nothing}}) {
+    CAPTURE(each.text);
+    test::write_file(folder.file("source"), each.text);
+    const auto read = [&](const SourcePlace& place, bool books, SourceContent want, bool is_unlimited) {
+      const HarvestRules rules = {.own_domains = OwnDomains({"ours.example"}), .address_books = books};
+      Limits sink;
+      const std::atomic<bool> stop = false;
+      ListPosts posts(1 << 20, folder.path());
+      Harvest harvest(rules, sink, 1, stop, &posts);
+      CHECK(harvest.read(folder.file("source"), place) == want);
+      CHECK(sink.found.empty() == (want != kUsed || each.text == log));
+      CHECK(sink.lifted == (is_unlimited ? kAnn : std::vector<std::string>()));
+      CHECK(harvest.read_received(folder.file("source")) == each.received);
+    };
+    read(kNamed, false, each.named, each.is_unlimited);
+    read(kInFolder, true, each.in_folder, false);
+    read(kInFolder, false, each.in_folder_without_books, false);
+  }
+}
+
 TEST_CASE_METHOD(Harvested, "in a folder, a large file with few bytes on the disk is not read") {
   struct Case {
     std::uint64_t bytes, on_disk;
@@ -69,7 +119,7 @@ TEST_CASE_METHOD(Harvested, "an address book in UTF-16 is read up to a size") {
   std::string text = "\xff\xfe";
   for (const char byte : std::string_view("E-mail\njoe@example.org\n")) text.append({byte, '\0'});
   std::string row;
-  for (int column = 0; column < 5'000; ++column) row.append({column == 0 ? '\n' : 'x', '\0'});
+  for (int column = 0; column < 100; ++column) row.append({column == 0 ? '\n' : 'x', '\0'});
   while (text.size() < kMostBytes) text.append(row, 0, kMostBytes - text.size());
   CHECK(harvest.read(write("book", text), kInFolder) == SourceContent::used);
   CHECK(sink.found == Found{"joe@example.org > ann@ours.example"});

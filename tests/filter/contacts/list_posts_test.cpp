@@ -62,6 +62,8 @@ TEST_CASE("a list is found if it sends the user's post or an answer to it, in wh
   CHECK(lists_of(text({kPost}), text({kList, "Message-ID: <1@ours.example>\n"})) == kFound);
   CHECK(lists_of(text({kPost}), text({kList, "References: <0@x> <1@ours.example>\n\t<2@y>\n"})) == kFound);
   CHECK(lists_of(text({kPost}), text({kList, "in-reply-to:\n <1@ours.example> (of today)\n"})) == kFound);
+  const std::string_view odd = "From: ann@ours.example\nTo: dev@lists.example.org\nMessage-ID: <x<1@ours.example>\n";
+  CHECK(lists_of(text({odd}), text({kList, kAnswer})) == kFound);
 }
 
 TEST_CASE("an identifier that is long joins a post and its copy, and one that is longer than a line joins nothing") {
@@ -105,7 +107,8 @@ TEST_CASE("received mail names a list in every form that programs write") {
 TEST_CASE("a message by a sender who has not seen the post gives no list") {
   for (const std::string_view answer :
        {"", "Message-ID: <9@ours.example>\n", "In-Reply-To: 1@ours.example\n", "In-Reply-To: <1@ours.example\n",
-        "In-Reply-To: <1@ours. example>\n", "X-References: <1@ours.example>\n", "\nIn-Reply-To: <1@ours.example>\n"}) {
+        "In-Reply-To: <1@ours. example>\n", "X-References: <1@ours.example>\n", "\nIn-Reply-To: <1@ours.example>\n",
+        "In-Reply-To: <9@x>\nSubject: <1@ours.example>\n"}) {
     CAPTURE(answer);
     CHECK(lists_of(text({kPost}), text({kList, answer})).empty());
   }
@@ -121,6 +124,7 @@ TEST_CASE("a message by a reader of the post gives no list but the one with the 
       {"List-Id: <lists.example.org>\n", post},
       {"List-Id: <dev.lists.example.org> <evil.lists.example.org>\n", post},
       {"List-Id: <dev.lists.example.org>\nList-Id: <evil.lists.example.org>\n", post},
+      {"List-Id: <dev.lists.example.org>\nList-Id:\n", post},
       {"List-Id: dev.lists.example.org\n", post},
       {"", post},
       {id, ""},
@@ -136,7 +140,9 @@ TEST_CASE("a message by a reader of the post gives no list but the one with the 
       {id, "List-Post: <mailto:dev@lists.example.org>,\n"},
       {id, "List-Post: <mailto:dev@lists.example.org> (open\n"},
       {id, "List-Post: <mailto:dev@lists.example.org>\nList-Post: <mailto:dev@lists.example.org>\n"},
+      {id, "List-Post: <mailto:dev@lists.example.org>\nList-Post:\n"},
       {id, "List-Post: <mailto:?to=dev@lists.example.org>\n"},
+      {id, "List-Post: <mailto:>, <mailto:dev@lists.example.org>\n"},
   };
   for (const auto& [list_id, list_post] : cases) {
     CAPTURE(list_id, list_post);

@@ -93,12 +93,12 @@ TEST_CASE("a login's addresses are read as Postfix reads smtpd_sender_login_maps
   logins.read(
       "# who may write as whom\n"
       "\n"
-      "ann.smith@ours.example asmith\n"
       "Info@Ours.example\tASmith, bob\r\n"
       "   zoe,,  zoe@a.tree.example\n"
       "  # a comment goes on with nothing\n"
       "@ours.example postmaster\n"
       "ann@elsewhere.example asmith\n"
+      "ann.smith@ours.example asmith\n"
       "sales@a.tree.example bob bob");
   CHECK(logins.of("asmith") == Addresses{"ann.smith@ours.example", "info@ours.example"});
   CHECK(logins.of("ASMITH") == Addresses{"ann.smith@ours.example", "info@ours.example"});

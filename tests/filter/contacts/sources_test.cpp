@@ -181,6 +181,7 @@ TEST_CASE("the addresses of a field are those outside of names and comments, if 
   const Found joe = {"joe@example.org"};
   const std::pair<std::string_view, Found> cases[] = {
       {"joe@example.org (evil@evil.example)", joe},
+      {"joe@example.org(evil@evil.example)", joe},
       {"(a (b) c) joe@example.org", joe},
       {"(\\)) joe@example.org", joe},
       {"(\" < > , ; :) joe@example.org", joe},
@@ -259,6 +260,7 @@ TEST_CASE("an mbox is read message by message, and a line of text that begins wi
   const std::string mbox =
       "From ann@ours.example Fri Nov 20 10:00:00 2026\nFrom: ann@ours.example\nTo: joe@example.org\n\nHello\n"
       "From Monday 10:00 on\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
+      "Hello\nFrom eve@ours.example Fri Nov 20 10:30:00 2026\nFrom: eve@ours.example\nTo: evil@example.org\n\n"
       "From here: to there\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
       "From Monday at 10:30 on we meet\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
       "From here to there\nFrom: ann@ours.example\nTo: evil@example.org\n\n"
@@ -285,6 +287,8 @@ TEST_CASE("a message of an mbox begins with a line that has a date, or with From
                                                                 {"From x Fri Nov 20 10:0", false},
                                                                 {"From x Fri Nov 20 10-00", false},
                                                                 {"From x Fri Nov 2x 10:00", false},
+                                                                {"From x Fri Nov x0 10:00", false},
+                                                                {"From x Fri Nov 20 x0:00", false},
                                                                 {"From x Fri Nov 2  10:00", false},
                                                                 {"From x Fri Nov 20 10:0x", false},
                                                                 {"From x Fxi Nov 20 10:00", false},
@@ -374,7 +378,7 @@ TEST_CASE_METHOD(Source, "a soft line break of vCard 2.1 joins lines, so that a 
            std::string(5000, 'a') +
            ":=\r\nEMAIL:evil@example.org\r\n"
            "EMAIL;INTERNET;QUOTED-PRINTABLE:joe=40exam=\r\nple.org\r\n"
-           "PHOTO;ENCODING=BASE64:AA==\r\nEMAIL:bob@example.org\r\n"
+           "PHOTO;ENCODING=BASE64:AA==\r\nEMAIL:bob@example.org\r\nEMAIL:eve@example.org=\r\n"
            "NOTE;QUOTED-PRINTABLE:" +
            std::string(5000, 'a') +
            "=\r\nEMAIL:eve@example.org\r\n"
@@ -388,7 +392,7 @@ TEST_CASE_METHOD(Source, "the addresses of a table of contacts are in all column
   CsvContactsReader reader(rules, counts, sink, kAnn, true);
   read(reader,
        "Name,E-mail 1 - Type,E-mail 1 - Value,Primary Email\r\n"
-       "\"Doe, Joe\r\nof there\",* Work,joe@example.org ::: Joe2@example.org,\r\n"
+       "\"Doe, \"\"Joe\r\nof there\",* Work,joe@example.org ::: Joe2@example.org,\r\n"
        "x@example.org,,,\"Zoe <zoe@example.org>\"\r\n"
        "broken\"row,,joe3@example.org\r\n"
        "6\" pipes,,max@example.org\r\n"
@@ -413,6 +417,7 @@ TEST_CASE("the names of a table's columns are those of the line that has the mos
   CHECK(read_table("sep=,\nName,E-mail,Company\n\nE-mail,Name\nJoe,joe@example.org,x\n") == joe);
   CHECK(read_table("Name,E-mail\nE-mail,Name,Company\nJoe,joe@example.org\n") == joe);  // a row of the table
   CHECK(read_table("Name,E-mail\nJoe,none\n").empty());
+  CHECK(read_table("Notes\n \t\nName,E-mail\nJoe,joe@example.org\n") == joe);
   const std::string lines(49, '\n');
   CHECK(read_table(lines + "Name,E-mail\nJoe,joe@example.org\n") == joe);
   CHECK(read_table(lines + "\nName,E-mail\nJoe,joe@example.org\n").empty());
