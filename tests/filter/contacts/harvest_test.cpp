@@ -1,6 +1,8 @@
 // Files of sources: which are read, as what, and how far.
 #include "filter/contacts/harvest.hpp"
 
+#include <sys/stat.h>
+
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -125,6 +127,51 @@ TEST_CASE_METHOD(Harvested, "an address book in UTF-16 is read up to a size") {
   CHECK(sink.found == Found{"joe@example.org > ann@ours.example"});
   text.append({'\n', '\0'});
   CHECK(harvest.read(write("book", text), kInFolder) == SourceContent::unknown);
+}
+
+TEST_CASE_METHOD(test::InFolder,
+                 "the files of sources are named with their owners, each once, and what is no file is told") {
+  const std::string root = folder.path();
+  for (const char* const name : {"home/ann/.Sent/cur", "home/bob/.Sent/cur", "home/eve", "home/x y/.Sent"}) {
+    fs::create_directories(folder.path() / name);
+  }
+  const std::string letter = root + "/home/ann/.Sent/cur/1.mx:2,S";
+  test::write_file(letter, kLetter);
+  test::write_file(root + "/home/ann/.Sent/cur/2.mx:2,DS", kLetter);
+  test::write_file(root + "/home/x y/.Sent/1", kLetter);
+  test::write_file(root + "/log", "x\n");
+  fs::create_hard_link(letter, root + "/home/ann/.Sent/cur/3.mx:2,S");
+  fs::create_symlink("1.mx:2,S", root + "/home/ann/.Sent/cur/4.mx:2,S");
+  REQUIRE(mkfifo((root + "/home/eve/.Sent").c_str(), 0600) == 0);
+  const std::string pattern = root + "/home/%u/.Sent";
+  const OwnDomains domains({"ours.example"});
+  const OwnerAddresses addresses(domains);
+  HarvestRules rules = {.own_domains = domains, .needs_user = true};
+  const auto users_of = [](const SourceFiles& sources, std::string_view name) {
+    for (const auto& [file, place] : sources.files()) {
+      if (file.path.find(name) == std::string::npos) continue;
+      return std::string(place.is_found ? "found" : "named") + (place.users.empty() ? "" : " " + place.users.front());
+    }
+    return std::string("none");
+  };
+  const SourceFiles pairs({pattern, root + "/none/%u", root + "/log"}, "", addresses, rules);
+  CHECK(pairs.files().size() == 2);
+  CHECK(pairs.total_bytes() == kLetter.size() + 2);
+  CHECK(users_of(pairs, "home/ann/") == "found ann@ours.example");
+  CHECK(users_of(pairs, "/log") == "named");
+  CHECK(pairs.owners() == 4);
+  CHECK(pairs.without_address() == std::vector<std::string>{"x y"});
+  CHECK(pairs.absent() == std::vector<std::string>{root + "/none/%u"});
+  CHECK(pairs.empty_folders() == 1);
+  CHECK(pairs.unreadable() == std::vector<std::string>{root + "/home/eve/.Sent is not a file"});
+  rules.needs_user = false;
+  const SourceFiles all({pattern, root + "/log"}, "", addresses, rules);
+  CHECK(users_of(all, "home/ann/") == "found ann@ours.example");
+  CHECK(users_of(all, "home/x y/") == "found x y");
+  CHECK(users_of(all, "/log") == "named " + root + "/log");
+  const std::string bob = "bob@ours.example";
+  CHECK(users_of(SourceFiles({root + "/home/ann/.Sent"}, bob, addresses, rules), "/home/ann/") == "found " + bob);
+  CHECK(users_of(SourceFiles({letter}, bob, addresses, rules), "/1.mx") == "named " + bob);
 }
 
 TEST_CASE_METHOD(test::InFolder, "a draft, and a message that is still being delivered, are known by their paths") {

@@ -161,6 +161,7 @@ TEST_CASE("the name of a list is that of its address, if it can be one") {
   const auto name = [](std::string_view address) { return list_named_after(canonicalize_path(address)).value_or("-"); };
   CHECK(name("Dev_Team@Lists.Example.org") == "list:dev_team.lists.example.org");
   CHECK(name("quic@ietf.org") == "list:quic.ietf.org");
+  CHECK(name("dev@a.b.c.d.e.f.g.h.i.j.k.l.m.n.o") == "list:dev.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o");
   for (const std::string_view address :
        {"", "<>", "a.b@example.org", "\"a b\"@example.org", "~ann/dev@example.org", "dev@[192.0.2.1]", "*@example.org",
         "m\xc3\xbcller@example.org", "dev@a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p"}) {
@@ -191,6 +192,21 @@ TEST_CASE("a received message cannot try many identifiers") {
   CHECK(lists_of(text({kPost}), text({kList, kAnswer, many})) == kFound);
   const std::string long_field = "X: y\nReferences: " + std::string(ReceivedHeader::kMostBytes, 'x') + "\n";
   CHECK(lists_of(text({kPost}), text({kList, kAnswer, long_field})).empty());
+}
+
+TEST_CASE_METHOD(test::InFolder, "a post of before its user was forgotten gives no list") {
+  const Day day = std::chrono::sys_days(std::chrono::days(20'777));
+  ForgottenPeople forgotten;
+  forgotten.add(canonicalize_path(kAnn.front()), day);
+  ListPosts posts(1 << 20, folder.path(), &forgotten);
+  const Entry list = canonicalize_path("dev@lists.example.org");
+  posts.add_post("1@x", list, kAnn.front(), day);
+  posts.add_post("1@x", list, kBob.front(), day);
+  posts.add_copy("1@x", "list:dev.lists.example.org");
+  Sink sink;
+  posts.give_to(sink);
+  CHECK(sink.found == Found{"list:dev.lists.example.org > bob@ours.example"});
+  CHECK((sink.last.is_named && !sink.last.is_logged));
 }
 
 TEST_CASE("every message of a received mbox is read, and no body") {
