@@ -34,7 +34,7 @@ std::string format_count(std::uint64_t count) {
 }
 
 std::string format_count(double count) {
-  if (!std::isfinite(count) || count > std::ldexp(1, 63)) return "unknown";
+  if (!std::isfinite(count) || count >= std::ldexp(1, 63)) return "unknown";
   return format_count(static_cast<std::uint64_t>(std::llround(count)));
 }
 

@@ -50,6 +50,27 @@ TEST_CASE("a text that was read is written unchanged") {
   }
 }
 
+TEST_CASE("a value is made of pairs as an object and of others as an array, and grows by its keys and elements") {
+  Json json = {{"a", 1}, {"b", Json::array()}, {"c", Json::object()}};
+  json["a"] = 18446744073709551615U;
+  json["new"]["in"] = true;
+  json["b"].push_back("x");
+  json["b"].push_back({1, "y"});
+  json["made"].push_back(nullptr);
+  json["c"].update({{"d", 2.5}, {"e", {"f", "g"}}});
+  json["c"].update({{"d", -1}});
+  CHECK(json.dump(-1) == R"({"a":18446744073709551615,"b":["x",[1,"y"]],"c":{"d":-1,"e":["f","g"]},)"
+                         R"("new":{"in":true},"made":[null]})");
+  CHECK(Json{{"a", 1}, {2, 3}}.dump(-1) == R"([["a",1],[2,3]])");
+  CHECK(Json{{"a", 1, 2}}.dump(-1) == R"([["a",1,2]])");
+  CHECK(Json{{"a", {{"b", false}}}}.dump(2) == "{\n  \"a\": {\n    \"b\": false\n  }\n}");
+  CHECK(Json("\xff"
+             "a")
+            .dump(-1) ==
+        "\"\ufffd"
+        "a\"");
+}
+
 TEST_CASE("an invalid text, or one with too many levels, is refused with the reason") {
   for (const std::string text :
        {"", " ", "{", "[1", "[1]]", "{1:2}", "nul", "1e999", "\"\xff\"", "'a'", "[1,]", "{} {}", "{}}"}) {

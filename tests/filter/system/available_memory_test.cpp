@@ -1,7 +1,12 @@
 #include "filter/system/available_memory.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 
 #include "tests/support/catch.hpp"
@@ -55,6 +60,27 @@ TEST_CASE_METHOD(System, "a group that holds more than its limit leaves nothing"
   write("sys/fs/cgroup/memory.max", "1000\n");
   write("sys/fs/cgroup/memory.stat", "anon 2000\n");
   CHECK(available() == 0);
+}
+
+TEST_CASE_METHOD(System, "a limit of the address space leaves what is not in use of it") {
+  rlimit before = {};
+  REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+  // No process reaches it, with a sanitizer neither.
+  const rlimit ours = {.rlim_cur = std::min(rlim_t{1} << 50, before.rlim_max), .rlim_max = before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_AS, &ours) == 0);
+  const std::uint64_t pages = (ours.rlim_cur - 100 * kMiB) / static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  write("proc/self/statm", std::to_string(pages) + " 1 2\n");
+  const std::uint64_t left = available();
+  setrlimit(RLIMIT_AS, &before);
+  CHECK(left == 100 * kMiB);
+}
+
+TEST_CASE_METHOD(System, "what is not known is no limit") {
+  write("proc/meminfo", "MemTotal:       2048000 kB\n");
+  write("proc/self/cgroup", "5:devices:/\n0:x:memory\n");
+  rlimit ours = {};
+  REQUIRE(getrlimit(RLIMIT_AS, &ours) == 0);
+  CHECK(available() == (ours.rlim_cur == RLIM_INFINITY ? std::numeric_limits<std::uint64_t>::max() : ours.rlim_cur));
 }
 
 }  // namespace

@@ -91,6 +91,7 @@ int status_of_fault_elsewhere(void (*action)(int)) {
     // threads.
     signal(SIGBUS, action);
     install_bus_fault_handler();
+    install_bus_fault_handler();  // by the program, and by a library in it
     const int file = open(path.c_str(), O_RDWR);
     auto* const data = static_cast<volatile char*>(mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0));
     if (ftruncate(file, 0) != 0) _exit(2);

@@ -2,6 +2,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <fstream>
 
 #include "filter/base/error.hpp"
@@ -44,6 +46,29 @@ TEST_CASE_METHOD(InFolder, "a file that is not regular is refused without waitin
     CHECK(error.code() == c.want);
     CHECK_THAT(error.what(), Contains(c.path) && Contains(c.words));
   }
+}
+
+TEST_CASE_METHOD(InFolder, "a file is read whole, and what cannot be read, written or synced is said") {
+  const std::string text(200'001, 'x');
+  write_file(folder.file("file"), text);
+  CHECK(read_text(folder.file("file")) == text);
+  CHECK(sync_folder(folder.path().string()) == 0);
+  CHECK(sync_folder(folder.file("missing")) == ENOENT);
+  CHECK(sync_folder(folder.file("file")) == ENOTDIR);
+  const auto words_of = [](ErrorCode code, const auto& action) {
+    const BloomgateError error = error_of(action);
+    CHECK(error.code() == code);
+    return std::string(error.what());
+  };
+  CHECK_THAT(words_of(ErrorCode::cannot_open, [&] { read_text(folder.file("missing")); }), StartsWith("open "));
+  CHECK_THAT(words_of(ErrorCode::cannot_read, [&] { read_text(folder.path().string()); }), StartsWith("read "));
+  CHECK_NOTHROW(sync_folder_or_throw(folder.path().string()));
+  CHECK_THAT(words_of(ErrorCode::cannot_write, [&] { sync_folder_or_throw(folder.file("missing")); }),
+             StartsWith("sync " + folder.file("missing")));
+  std::array<std::byte, 2> bytes = {};
+  CHECK(read_at(-1, bytes, 0) == EBADF);
+  CHECK(write_at(-1, bytes, 0) == EBADF);
+  CHECK(write_at(FileDescriptor(open("/dev/full", O_WRONLY | O_CLOEXEC)).get(), bytes, 0) == ENOSPC);
 }
 
 }  // namespace
