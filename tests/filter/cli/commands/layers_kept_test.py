@@ -109,13 +109,21 @@ class KeptTest(Layers):
         self.assertEqual([self.lists_now(self.folder / name) for name in self.folders()], ["2", "1", "0"])
         self.run_it("rollback", self.layers, "--to", "2")
         self.assertEqual(self.lists_now(), "0")
+        # The same layer under another name is another state, too.
+        (self.layers / "0001.bloom").rename(self.layers / "renamed.bloom")
+        self.append(3, "--keep", "9")
+        self.assertEqual([path.name for path in (self.folder / "layers.1").iterdir()], ["renamed.bloom"])
+        self.assertEqual(self.folders(), ["layers", "layers.1", "layers.2", "layers.3"])
 
-    def test_a_kept_folder_has_the_mode_of_the_folder(self):
+    def test_a_kept_folder_has_the_owner_and_mode_of_the_folder(self):
         self.append(0)
-        self.layers.chmod(0o750)
+        owner = 12345 if os.geteuid() == 0 else os.geteuid()
+        os.chown(self.layers, owner, -1)
+        self.layers.chmod(0o2750)
         self.append(1, "--keep", "1")
         self.run_it("rollback", self.layers)
-        self.assertEqual([path.stat().st_mode & 0o777 for path in (self.layers, self.folder / "layers.1")], [0o750] * 2)
+        for path in (self.layers, self.folder / "layers.1"):
+            self.assertEqual((path.stat().st_uid, path.stat().st_mode & 0o7777), (owner, 0o2750))
 
     def test_a_failed_change_keeps_and_removes_nothing(self):
         for number in range(3):
@@ -143,7 +151,7 @@ class KeptTest(Layers):
     def test_a_damaged_or_missing_state_is_not_restored(self):
         self.append(0)
         refused = self.run_it("rollback", self.layers, status=66)
-        self.assertIn("layers.1 is not there", refused.stderr)
+        self.assertRegex(refused.stderr, "layers.1 is not there: those layers were not kept.* 'bloomgate add-layer --keep 2' and")
         self.append(1)
         self.run_it("fold", self.layers, "--keep", "1", "--quiet", self.all[2])
         self.flip("layers.1/0002.bloom", 5000)
@@ -162,13 +170,13 @@ class KeptTest(Layers):
     def test_rollback_refuses_a_folder_with_files_that_are_not_layers(self):
         self.append(0)
         self.append(1, "--keep", "1")
-        for place in (self.layers, self.folder / "layers.1"):
-            (place / "notes.txt").write_text("mine")
+        for place, name in ((self.layers, "notes.manifest"), (self.layers, "notes.txt"), (self.folder / "layers.1", "notes.txt")):
+            (place / name).write_text("mine")
             refused = self.run_it("rollback", self.layers, status=EX_DATAERR)
-            self.assertIn("notes.txt is no layer", refused.stderr)
+            self.assertIn(f"{name} is no layer", refused.stderr)
             self.assertEqual(self.lists_now(), "01")
             if place == self.layers:
-                (place / "notes.txt").unlink()
+                (place / name).unlink()
         self.append(2, "--keep", "1", status=EX_DATAERR)  # would have to remove it
         self.assertTrue((self.folder / "layers.1/notes.txt").exists() or (self.folder / "layers.2/notes.txt").exists())
 

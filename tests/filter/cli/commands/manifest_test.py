@@ -79,6 +79,10 @@ class FolderManifestTest(Published):
         self.run_it("sign", "--key", self.key, self.layers)
         self.assertEqual((self.number(), self.manifest()["list"]), (FAR + 1, "mine"))
         self.assert_names_what_is_there()
+        (self.layers / "manifest").write_text("damaged")
+        told = self.run_it("sign", "--key", self.key, self.layers).stderr
+        self.assertIn("so the new one has the number after the one of a kept state, and calls the list mine: ", told)
+        self.assertEqual(self.number(), FAR + 1)
         (self.layers / "manifest").unlink()
         self.run_it("sign", "--key", self.key, self.layers, "--list-name", "other")
         self.assertEqual((self.number(), self.manifest()["list"]), (FAR + 1, "other"))
@@ -270,6 +274,7 @@ class RollbackManifestTest(Published):
             self.append(1, "--keep", "1", *signing)
             (self.folder / "new").write_text("eve@example.org\nmallory@example.org\n")
             (self.folder / "new").rename(self.layers / "revoked")
+            (self.folder / "layers.1" / ".revoked.new").write_text("of a command that was killed")
             for _ in range(2):
                 self.rollback(*signing)
                 self.assertEqual((self.layers / "revoked").read_text(), "eve@example.org\nmallory@example.org\n")
@@ -290,6 +295,9 @@ class RollbackManifestTest(Published):
         self.assert_names_what_is_there(revoked=True)
         self.assertEqual(sorted(path.name for path in (self.folder / "layers.1").iterdir()),
                          ["0001.bloom", "manifest", "revoked"])
+        (self.layers / "0002.bloom").rename(self.layers / "s.bloom")  # behind `revoked` in the order of names
+        self.run_it("sign", "--key", self.key, self.layers)
+        self.assertEqual([name for name, *_ in self.manifest()["files"]], ["0001.bloom", "revoked", "s.bloom"])
 
     def test_an_unsigned_or_missing_state_is_refused_before_anything_changes(self):
         self.append(0)

@@ -123,10 +123,12 @@ class LayersTest(DurabilityTest):
             self.assertEqual(refused.status, EX_CANTCREAT)
             self.assertRegex(refused.errors, rf"{os.strerror(error)}.*put the layers of .*layers.1 into .*layers by hand")
         self.assertEqual(sorted(os.listdir(self.folder / "layers")), before)
-        refused = self.run_here(self.KEEPING["fold"], f"link 1 {errno.EXDEV}")
-        self.assertEqual(refused.status, EX_CANTCREAT)
-        self.assertRegex(refused.errors, "whose parent is on the same file system, or without --keep")
-        self.assertEqual(sorted(os.listdir(self.folder)), ["a.txt", "b.txt", "layers", "layers.1"])
+        for error in (errno.EXDEV, errno.EPERM, errno.EACCES, errno.EROFS, errno.EBUSY, errno.EIO):
+            refused = self.run_here(self.KEEPING["fold"], f"link 1 {error}")
+            self.assertEqual(refused.status, EX_CANTCREAT)
+            self.assertRegex(refused.errors, rf"keep the layers of \S+/layers beside it: {os.strerror(error)}")
+            self.assertEqual("whose parent is on the same file system, or without --keep" in refused.errors, error != errno.EIO)
+            self.assertEqual(sorted(os.listdir(self.folder)), ["a.txt", "b.txt", "layers", "layers.1"])
 
 
 class SignedLayersTest(DurabilityTest):

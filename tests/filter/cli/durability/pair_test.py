@@ -141,6 +141,7 @@ class KeptPairTest(Pairs):
                 ends.add(before)
                 self.check_kept()
                 if fault != "kill":
+                    self.assertTrue(name == "unlink" or not list(self.folder.glob(".*")))
                     continue
                 # A build works with any leftovers, and the pair that it replaces can be restored.
                 again = self.run_here(self.KEEPING["build"])
@@ -162,6 +163,24 @@ class KeptPairTest(Pairs):
 
     def test_if_any_call_fails_a_pair_is_in_place_and_no_kept_pair_is_separated(self):
         self.check_each_call(errno.EIO)
+
+    def test_names_are_exchanged_in_one_step_or_by_links_where_the_file_system_cannot(self):
+        self.run_here(["build", "--keep", "1", *self.NEW_PAIR, "b.txt"])
+        kept = [self.folder / name for name in ("filter.1", "filter", "filter.store.1", "filter.store")]
+        for error, ends in ((None, 0), (errno.EINVAL, 0), (errno.ENOSYS, 0), (errno.EOPNOTSUPP, 0), (errno.EIO, EX_CANTCREAT),
+                            (errno.EPERM, EX_CANTCREAT)):
+            with self.subTest(error=error):
+                before = [path.stat().st_ino for path in kept]
+                done = self.run_here(self.KEEPING["rollback"], f"renameat2 1 {error}" if error else "")
+                self.assertEqual(done.status, ends, done.errors)
+                after = [path.stat().st_ino for path in kept]
+                self.assertEqual(after, [before[at] for at in (1, 0, 3, 2)] if ends == 0 else before)
+                self.assertEqual(done.of("flock")[0].path, str(self.folder))
+                if ends == 0:
+                    self.assertEqual(done.of("fsync")[-1].path, str(self.folder))
+                else:
+                    self.assertRegex(done.errors, rf"keep \S*filter under another name: {os.strerror(error)}")
+                    self.assertEqual("run this as root or as the owner of the file" in done.errors, error == errno.EPERM)
 
     def test_a_disk_that_is_full_from_some_write_on_leaves_the_old_pair_alone(self):
         for command, arguments in self.NEW_PAIRS.items():
