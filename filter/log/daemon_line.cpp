@@ -13,15 +13,14 @@ namespace {
 
 constexpr std::string_view kProgram = "bloomgate-milter";
 
+// `level` is that of information before.
 bool take_level(std::string_view& text, DaemonLevel& level) noexcept {
   if (take(text, "warning: ")) {
     level = DaemonLevel::warning;
   } else if (take(text, "error: ") || take(text, "critical: ")) {
     level = DaemonLevel::error;
-  } else if (take(text, "info: ") || take(text, "debug: ")) {
-    level = DaemonLevel::info;
   } else {
-    return false;
+    return take(text, "info: ") || take(text, "debug: ");
   }
   return true;
 }

@@ -15,17 +15,15 @@ namespace {
 constexpr std::chrono::hours kADay{24};
 constexpr int kMostYearsBetweenLeapYears = 8;  // 1896 and 1904, 2096 and 2104
 
-// A number of exactly that many digits at `at`.
+// A number of exactly that many digits at `at`; the text must be long enough.
 std::optional<int> digits(std::string_view text, std::size_t at, std::size_t count) noexcept {
-  if (at > text.size() || text.size() - at < count) return std::nullopt;
   int value = 0;
   const char* const begin = text.data() + at;
-  const auto [end, error] = std::from_chars(begin, begin + count, value);
-  if (error != std::errc{} || end != begin + count || *begin == '-') return std::nullopt;
+  if (std::from_chars(begin, begin + count, value).ptr != begin + count || *begin == '-') return std::nullopt;
   return value;
 }
 
-// The number of a month such as `Nov`, from 1; 0 if it is none.
+// The number of a month such as `Nov`, from 1; 0, which is in no year, if it is none.
 int month_of(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -49,17 +47,17 @@ struct Clock {
   int hour, minute, second;
 };
 
-// `10:00:00`
+// The time at the start of the text, which must be long enough: `10:00:00`.
 std::optional<Clock> clock_of(std::string_view text) noexcept {
-  if (text.size() < 8 || text[2] != ':' || text[5] != ':') return std::nullopt;
+  if (text[2] != ':' || text[5] != ':') return std::nullopt;
   const auto hour = digits(text, 0, 2), minute = digits(text, 3, 2), second = digits(text, 6, 2);
   if (!hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
   return Clock{*hour, *minute, *second};
 }
 
-// The day at the start of the text: `2026-11-20`.
+// The day at the start of the text, which must be long enough: `2026-11-20`.
 std::optional<std::chrono::sys_days> day_of(std::string_view text) noexcept {
-  if (text.size() < 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
+  if (text[4] != '-' || text[7] != '-') return std::nullopt;
   const auto year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
   if (!year || !month || !day) return std::nullopt;
   const std::chrono::year_month_day date{std::chrono::year(*year), std::chrono::month(static_cast<unsigned>(*month)),
@@ -152,7 +150,7 @@ std::optional<LogTime> local_time(int year, int month, int day, int hour, int mi
 
 std::optional<LogTime> LogTimes::read(std::string_view date) {
   if (date.empty()) return std::nullopt;
-  return date.front() >= '0' && date.front() <= '9' ? read_long(date) : read_short(date);
+  return ascii::is_digit(date.front()) ? read_long(date) : read_short(date);
 }
 
 // mktime is slow, and consecutive lines are mostly of the same hour.
@@ -165,7 +163,7 @@ std::optional<LogTime> LogTimes::read_short(std::string_view date) {
   if (date.substr(0, kHourBytes) != hour_) {
     const int month = month_of(date.substr(0, 3));
     const std::optional<int> day = date[4] == ' ' ? digits(date, 5, 1) : digits(date, 4, 2);
-    if (month == 0 || !day || *day < 1 || *day > 31) return std::nullopt;
+    if (!day) return std::nullopt;
     const int year = local_parts(now_).tm_year + 1900;
     hour_ = date.substr(0, kHourBytes);
     begins_.reset();
@@ -205,7 +203,7 @@ std::optional<Days> day_of_log_date(std::string_view date, Days latest) noexcept
   skip(date, " ");
   const std::optional<unsigned> day = take_number(date);
   const int last = static_cast<int>(std::chrono::year_month_day(latest).year());
-  for (int year = last; year > std::max(last - kMostYearsBetweenLeapYears - 1, 0); --year) {
+  for (int year = last; year >= last - kMostYearsBetweenLeapYears; --year) {
     const std::optional<Days> found = valid_day(static_cast<unsigned>(year), month, day);
     if (found && *found <= latest) return found;
   }

@@ -63,13 +63,13 @@ void take_level(std::string_view& line) noexcept {
   line.remove_prefix(word.size() + 1);
 }
 
-// `Fri 2026-11-20 10:00:00 CET `, the form of `journalctl -o short-full`: in local time.
+// `Fri 2026-11-20 10:00:00 CET `, the form of `journalctl -o short-full`: in local time. The year's hyphen is there.
 std::optional<std::string_view> take_full_date(std::string_view& line) noexcept {
   constexpr std::size_t kDayBytes = std::string_view("Fri ").size();
   constexpr std::size_t kDateBytes = std::string_view("2026-11-20 10:00:00").size();
   const std::string_view date = line.substr(std::min(kDayBytes, line.size()), kDateBytes);
-  if (date.size() < kDateBytes || line[kDayBytes - 1] != ' ' || date[4] != '-' || date[7] != '-' || date[10] != ' ' ||
-      date[13] != ':' || date[16] != ':') {
+  if (date.size() < kDateBytes || line[kDayBytes - 1] != ' ' || date[7] != '-' || date[10] != ' ' || date[13] != ':' ||
+      date[16] != ':') {
     return std::nullopt;
   }
   std::string_view rest = line.substr(kDayBytes + kDateBytes);

@@ -1,6 +1,7 @@
 #include "filter/log/daemon_line.hpp"
 
 #include <string>
+#include <vector>
 
 #include "tests/support/catch.hpp"
 
@@ -24,7 +25,7 @@ TEST_CASE("the daemon's line is found in syslog's files, in the journal, and in 
       REQUIRE(line);
       CHECK(line->level == DaemonLevel::info);
       CHECK(line->text == kDecision);
-      CHECK(line->date.size() >= 15);
+      CHECK((line->date.size() >= 15 && !line->date.ends_with(' ')));
     }
   }
 }
@@ -36,6 +37,7 @@ TEST_CASE("a warning and an error of the daemon show in every form") {
     REQUIRE(warning);
     CHECK(warning->level == DaemonLevel::warning);
     CHECK(warning->text == "of something");
+    CHECK(read_daemon_line(std::string(start) + "debug: e")->level == DaemonLevel::info);
     CHECK(read_daemon_line(std::string(start) + "error: e")->level == DaemonLevel::error);
     CHECK(read_daemon_line(std::string(start) + "critical: e")->level == DaemonLevel::error);
   }
@@ -91,6 +93,9 @@ TEST_CASE("mail that is not incoming is exempt, whether it is marked for deliver
           Outcome::exempt);
   }
   CHECK(read_decision_line("queue_id=1 decision=refuse reason=forged-fields")->outcome == Outcome::refuse);
+  std::vector<std::string_view> names;
+  for (const Outcome outcome : kEachOutcome) names.push_back(outcome_name(outcome));
+  CHECK(names == std::vector<std::string_view>{"deliver", "check", "exempt", "refuse"});
 }
 
 TEST_CASE("a line without a decision is not counted, and an invalid number is left out") {
@@ -100,7 +105,7 @@ TEST_CASE("a line without a decision is not counted, and an invalid number is le
     CAPTURE(text);
     CHECK_FALSE(read_decision_line(text));
   }
-  for (const char* number : {"", "x", "-1", "nan", "inf", "1e99", "1.5x", "999999999999999999999"}) {
+  for (const char* number : {"", "x", "-1", "nan", "inf", "1e99", "1.5x", "1000000000001", "999999999999999999999"}) {
     CAPTURE(number);
     const auto line = read_decision_line(std::string("queue_id=1 decision=check reason=x time_us=") + number +
                                          " forged_headers=" + number + " check_ms=" + number);
@@ -109,6 +114,14 @@ TEST_CASE("a line without a decision is not counted, and an invalid number is le
     CHECK_FALSE(line->check_seconds);
     CHECK(line->forged_fields == 0);
   }
+  const auto most = read_decision_line(
+      "queue_id=1 decision=check reason=x time_us=1000000000000 forged_headers=100000000 signed_by=1 signed_by=2 "
+      "signed_by=3 signed_by=4 signed_by=5 signed_by=6 signed_by=7 signed_by=8 signed_by=9");
+  CHECK(most->decision_seconds.value() == Approx(1e6));
+  CHECK(read_decision_line("queue_id=1 decision=check reason=x check_ms=0")->check_seconds == 0);
+  CHECK(most->forged_fields == 100'000'000);
+  CHECK(most->signed_by.back() == "8");
+  CHECK(read_decision_line("queue_id=1 decision=check reason=x forged_headers=100000001")->forged_fields == 0);
 }
 
 TEST_CASE("the line of a sample is not a decision, and the line of a decision is not a sample") {
@@ -117,10 +130,13 @@ TEST_CASE("the line of a sample is not a decision, and the line of a decision is
       "header_from=joe@example.org server=rspamd:http://127.0.0.1:11333 check_ms=42";
   CHECK_FALSE(read_decision_line(sample));
   CHECK_FALSE(read_sample_line(kDecision));
+  CHECK_FALSE(read_sample_line("x sample=spam"));
   const auto read = read_sample_line(sample);
   REQUIRE(read);
   CHECK(read->answer == "spam");
   CHECK(read->sender == "<joe@example.org>");
+  CHECK(read->header_from == "joe@example.org");
+  CHECK(read->identity == "envelope");
   CHECK(read->whitelist == "customers");
   CHECK(read->score == "12.3/5.0");
 }
@@ -134,6 +150,7 @@ TEST_CASE("the domain of a sender is the text after its last at-sign") {
   CHECK(domain_of("<joe>").empty());
   CHECK(domain_of("<joe@example").empty());
   CHECK(domain_of("<joe@exam\\+1200").empty());
+  CHECK(domain_of("joe@exam\\+1200").empty());
 }
 
 }  // namespace
