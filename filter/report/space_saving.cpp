@@ -39,7 +39,6 @@ SpaceSaving::Counters::iterator SpaceSaving::replace_smallest(std::string_view w
   auto node = counters_.extract(smallest);
   node.key() = std::move(key);
   node.mapped().error = node.mapped().count;
-  node.mapped().note.clear();
   const Counters::iterator placed = counters_.insert(std::move(node)).position;
   heap_.front() = placed;
   return placed;

@@ -46,9 +46,13 @@ TEST_CASE_METHOD(Counted, "messages are counted by outcome, and domains by decis
   add(figures, decision("a@nobody.example", "check", "dmarc-fail"));
   add(figures, decision("a@ours.example", "check", "exempt-network"));
   add(figures, decision("a@forger.example", "refuse", "forged-fields", " forged_headers=500"));
-  CHECK(figures.messages == 7);
-  CHECK(figures.count(Outcome::deliver) == 2);
-  CHECK(figures.count(Outcome::check) == 3);
+  add(figures, decision("", "deliver", "listed"));
+  add(figures, decision("", "check", "not-listed", " forged_headers=1"));
+  add(figures, decision("", "check", "dmarc-fail"));
+  CHECK(figures.messages == 10);
+  CHECK(figures.count(Outcome::deliver) == 3);
+  CHECK(figures.count(Outcome::check) == 5);
+  CHECK(figures.without_domain == 2);
   CHECK(figures.count(Outcome::exempt) == 1);
   CHECK(figures.count(Outcome::refuse) == 1);
   CHECK(figures.listed_domains.size() == 2);
@@ -56,9 +60,10 @@ TEST_CASE_METHOD(Counted, "messages are counted by outcome, and domains by decis
   CHECK(figures.listed_domains.top(2)[1].word == "listed.example");
   CHECK(figures.unlisted_domains.size() == 2);
   CHECK(first_word(figures.unlisted_domains) == "bounce.example");
+  CHECK(figures.forging_domains.size() == 1);
   CHECK(first_word(figures.forging_domains) == "forger.example");
-  CHECK(figures.forged_fields == 500);
-  CHECK(figures.forging_messages == 1);
+  CHECK(figures.forged_fields == 501);
+  CHECK(figures.forging_messages == 2);
   CHECK(first_word(figures.whitelists) == "w");
   CHECK(first_word(figures.authentications) == "dkim");
 }
@@ -100,8 +105,10 @@ TEST_CASE_METHOD(Counted, "what is listed with a signer, and was not signed by i
   add(figures, decision("c@x.example", "check", "revoked", list));
   add(figures, decision("c@x.example", "deliver", "listed-mailing-list", list));
   add(figures, decision("c@x.example", "check", "not-authenticated", " entry=@x.example"));
-  add(figures, decision("c@x.example", "check", "not-authenticated", " signer=" + std::string(300, 'x')));
-  REQUIRE(figures.needed_signers.size() == 2);
+  for (const std::size_t size : {std::size_t{254}, std::size_t{255}}) {
+    add(figures, decision("c@x.example", "check", "not-authenticated", " signer=" + std::string(size, 'x')));
+  }
+  REQUIRE(figures.needed_signers.size() == 3);
   const auto top = figures.needed_signers.top(2);
   CHECK(top[0].count == 2);
   CHECK(needed_signer_of(top[0].word).listed == "list:dev.lists.example.org");
@@ -129,6 +136,8 @@ TEST_CASE_METHOD(Counted,
   add(figures, decision("a@shop.example", "check", "not-authenticated",
                         " identity=envelope dkim=no-signature child_signer=mg.shop.example child_of=shop.example"));
   add(figures, decision("a@bank.example", "check", "not-listed", " identity=envelope dkim=no-signature"));
+  add(figures, decision("a@bank.example", "deliver", "not-authenticated"));
+  add(figures, decision("", "check", "not-authenticated"));
   const std::vector<Unauthenticated> all = figures.unauthenticated();
   std::vector<std::string> words;
   for (const Unauthenticated& each : all) {
@@ -205,6 +214,7 @@ TEST_CASE_METHOD(Counted, "listed senders that were held are shown with the reas
   add(figures, decision("a@esp.example", "check", "suspended", " identity=header-from header_from=ann@bank.example"));
   add(figures, decision("a@esp.example", "check", "suspended", " identity=list entry=list:dev.lists.example"));
   add(figures, decision("joe@example.org", "check", "not-listed", envelope));
+  add(figures, decision("joe@example.org", "deliver", "burst", envelope));
   std::vector<std::string> words;
   for (const SpaceSaving::Item& item : figures.held.top(9))
     words.push_back(std::to_string(item.count) + ' ' + item.word);
@@ -223,16 +233,17 @@ TEST_CASE_METHOD(Counted, "senders are the domains of incoming mail, and recipie
   add(figures, decision("a@small.example", "check", "not-listed-for-all", " recipients=2 listed_for=1"));
   add(figures, decision("a@small.example", "check", "not-listed", " recipients=1 listed_for=9"));
   add(figures, decision("a@small.example", "check", "not-listed", " recipients=x listed_for=-1"));
+  add(figures, decision("", "check", "not-listed", " recipients=1099511627777 listed_for=0"));  // at most 2^40 count
   add(figures, decision("ann@ours.example", "check", "exempt-authenticated"));
   const auto top = figures.senders.top(9);
   REQUIRE(top.size() == 2);
   CHECK((top[0].word == "big.example" && top[0].count == 4 && figures.delivered_of(top[0]) == 1));
   CHECK((top[1].word == "small.example" && top[1].count == 3 && figures.delivered_of(top[1]) == 0));
-  CHECK(figures.recipient_messages == 3);
-  CHECK(figures.recipients == 6);
+  CHECK(figures.recipient_messages == 4);
+  CHECK(figures.recipients == 1'099'511'627'776 + 6);
   CHECK(figures.listing_recipients == 5);
   CHECK_THAT(pages(figures)[0], Catch::Contains("big.example           4  57.1 %          1\n") &&
-                                    Catch::Contains("recipients of 3 messages were looked up"));
+                                    Catch::Contains("recipients of 4 messages were looked up"));
 }
 
 TEST_CASE_METHOD(Counted, "the work that checkers were spared is estimated by their answers alone") {
@@ -247,6 +258,9 @@ TEST_CASE_METHOD(Counted, "the work that checkers were spared is estimated by th
 }
 
 TEST_CASE_METHOD(Counted, "a listed sender whose sampled mail is spam is named") {
+  add(figures, "queue_id=0 sender=<ann@example.org> sample=ham");
+  CHECK(figures.spared_messages() == 0);  // the log begins after the delivery
+  figures = {};
   for (int i = 0; i < 9; ++i) add(figures, decision("joe@example.org", "deliver", "listed"));
   const std::string end =
       " score=12.3/5.0 identity=envelope whitelist=customers header_from=x@other.example check_ms=42";
@@ -278,6 +292,11 @@ TEST_CASE_METHOD(Counted, "the slowest decisions are kept in order, up to a numb
   CHECK(figures.slowest[0].seconds == Approx(1e-3));
   CHECK(figures.slowest[1].seconds == Approx(9e-4));
   CHECK(figures.slowest[4].seconds == Approx(7e-5));
+  add(figures, "queue_id=" + std::string(99, 'q') + " decision=check reason=y time_us=70");
+  CHECK(figures.slowest[4].reason == "x");  // of two that took as long, the first
+  add(figures, "queue_id=" + std::string(99, 'q') + " decision=check reason=" + std::string(99, 'r') + " time_us=71");
+  CHECK(figures.slowest[4].queue_id == std::string(80, 'q'));
+  CHECK(figures.slowest[4].reason == std::string(80, 'r'));
 }
 
 TEST_CASE_METHOD(Counted,
@@ -290,6 +309,8 @@ TEST_CASE_METHOD(Counted,
   add(figures, "reload refused", at(2s), DaemonLevel::error);
   add(figures, "listening on inet:8891@127.0.0.1", at(3s));
   add(figures, "bloomgate-milter 0.1.0 starting, mode enforce", at(3s));
+  add(figures, "bloomgate-milter 0.1.0 stopping", at(4s));
+  add(figures, "the checker is starting", at(4s));
   const auto top = figures.warnings.top(9);
   REQUIRE(top.size() == 3);
   CHECK(top[0].count == 3);

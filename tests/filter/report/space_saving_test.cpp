@@ -27,6 +27,18 @@ TEST_CASE("as long as all words fit, every count is exact") {
   CHECK(words.count_of("d") == 0);
 }
 
+TEST_CASE("at least one word is kept, and one that replaces another inherits its count and not its note") {
+  SpaceSaving words(0);
+  words.add("a", 2, "of a");
+  CHECK_FALSE(words.has_dropped());
+  words.add("b");
+  const auto top = words.top(9);
+  REQUIRE(top.size() == 1);
+  CHECK((top[0].word == "b" && top[0].count == 3 && top[0].error == 2 && top[0].note.empty()));
+  CHECK(words.has_dropped());
+  CHECK(words.count_of("a") == 0);
+}
+
 TEST_CASE("words with equal counts are sorted by their bytes") {
   SpaceSaving words(9);
   for (const char* word : {"c", "a", "b"}) words.add(word);
@@ -96,6 +108,7 @@ TEST_CASE("quantiles of many times are exact to a fifth, and extremes and marks 
   CHECK(times.quantile_seconds(0.5) >= 0.005);
   CHECK(times.quantile_seconds(0.5) <= 0.005 * 1.19);
   CHECK(times.quantile_seconds(1) == 0.01);
+  CHECK(times.quantile_seconds(0.001) <= 1.19e-5);
   CHECK(times.longer()[0] == 900);
   CHECK(times.longer()[1] == 0);
   times.add(1e5);
