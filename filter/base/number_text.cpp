@@ -43,7 +43,7 @@ std::string format_short_bytes(std::uint64_t bytes, std::string_view space) {
   if (bytes < 1024) return fmt::format("{}{}bytes", bytes, space);
   std::size_t unit = 0;
   double scaled = static_cast<double>(bytes) / 1024;
-  for (; scaled >= 1024 && unit + 1 < kUnits.size(); ++unit) scaled /= 1024;
+  for (; scaled >= 1024; ++unit) scaled /= 1024;  // the largest number has 16 EiB
   return fmt::format("{:.2f}{}{}", scaled, space, kUnits[unit]);
 }
 

@@ -34,7 +34,7 @@ bool read_base64(std::string_view text, std::span<std::uint8_t> out) {
 
 std::optional<PublicKey> PublicKey::parse(std::string_view text) {
   PublicKey key;
-  if (text.size() != kTextCharacters || !read_base64(text, key.bytes)) return std::nullopt;
+  if (!read_base64(text, key.bytes)) return std::nullopt;
   return key;
 }
 

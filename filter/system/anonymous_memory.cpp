@@ -12,7 +12,7 @@ namespace bloomgate {
 
 AnonymousMemory::AnonymousMemory(std::uint64_t bytes, const char* purpose) {
   void* address = MAP_FAILED;
-  if (bytes != 0 && bytes <= std::numeric_limits<std::size_t>::max()) {
+  if (bytes <= std::numeric_limits<std::size_t>::max()) {
     address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   }
   if (address == MAP_FAILED) {

@@ -67,7 +67,7 @@ std::uint64_t left_of_groups(const std::string& root) {
       left = std::min(left, version_2 ? left_of_group(base + path, "memory.max", "anon ")
                                       : left_of_group(base + path, "memory.limit_in_bytes", "total_rss "));
       const std::size_t parent = path.rfind('/');
-      if (parent == std::string::npos || path == "/") break;
+      if (parent == std::string::npos) break;
       path.resize(parent);
     }
   }

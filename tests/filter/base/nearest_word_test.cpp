@@ -24,6 +24,9 @@ TEST_CASE("a mistyped word is told from the word that is meant by at most one ed
            {"infp", "info"},
            {"nifo", "info"},
            {"inof", "info"},
+           {"xsze", ""},  // no swap, or a swap and another edit
+           {"ixze", ""},
+           {"isxe", ""},
            {"if", ""},  // a word of two letters may have no edit
            {"inf", "info"},
            {"bulid", "build"},

@@ -15,6 +15,8 @@ TEST_CASE("bytes of outsiders come into a command only in quotes, and dangerous 
   CHECK(word("joe'reboot'@example.org") == "ADDRESS");
   CHECK(word("j\\xc3\\xb8@example.org") == "ADDRESS");
   CHECK(word("j\x1b@example.org") == "ADDRESS");
+  CHECK(word("j\x7f@example.org") == "ADDRESS");
+  CHECK(word("~joe @example.org") == "'~joe @example.org'");
   CHECK(word("--explain@example.org") == "ADDRESS");
   CHECK(word("") == "ADDRESS");
 }

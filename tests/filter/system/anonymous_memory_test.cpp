@@ -1,6 +1,9 @@
 #include "filter/system/anonymous_memory.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <utility>
 
@@ -19,6 +22,16 @@ TEST_CASE("memory is zeroed, can be written, and moves with its owner") {
   CHECK(moved.bytes().size() == 10'000);
   CHECK(moved.bytes().back() == std::byte{7});
   CHECK(memory.bytes().empty());  // NOLINT(bugprone-use-after-move): it has none
+}
+
+TEST_CASE("memory ends with its owner") {
+  void* address = nullptr;
+  {
+    const AnonymousMemory memory(10'000, "a test");
+    address = memory.bytes().data();
+  }
+  const int result = msync(address, 1, MS_ASYNC);
+  CHECK((result == -1 && errno == ENOMEM));
 }
 
 TEST_CASE("memory that cannot be had is an error with its size and purpose") {

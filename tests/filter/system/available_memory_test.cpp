@@ -45,6 +45,8 @@ TEST_CASE_METHOD(System, "a control group of version 2 leaves its limit less its
   write("sys/fs/cgroup/system.slice/memory.max", "536870912\n");
   write("sys/fs/cgroup/system.slice/memory.stat", "anon 12582912\nfile 104857600\n");
   CHECK(available() == 500 * kMiB);
+  write("sys/fs/cgroup/memory.max", "1000\n");
+  CHECK(available() == 1000);
 }
 
 TEST_CASE_METHOD(System, "a control group of version 1 leaves its limit less its own memory") {
@@ -77,7 +79,7 @@ TEST_CASE_METHOD(System, "a limit of the address space leaves what is not in use
 
 TEST_CASE_METHOD(System, "what is not known is no limit") {
   write("proc/meminfo", "MemTotal:       2048000 kB\n");
-  write("proc/self/cgroup", "5:devices:/\n0:x:memory\n");
+  write("proc/self/cgroup", "1:x:/\n5:devices:/\n0:x:memory\n");
   rlimit ours = {};
   REQUIRE(getrlimit(RLIMIT_AS, &ours) == 0);
   CHECK(available() == (ours.rlim_cur == RLIM_INFINITY ? std::numeric_limits<std::uint64_t>::max() : ours.rlim_cur));

@@ -14,6 +14,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/system/file_descriptor.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -54,6 +55,22 @@ TEST_CASE_METHOD(InFolder, "damage to one filter is not reported of another") {
   CHECK(good.view().may_contain("joe@example.org"));
   CHECK(bad.damaged());
   CHECK_FALSE(good.damaged());
+}
+
+TEST_CASE_METHOD(WithPath, "a fault at the start of a mapping is not one of the mapping that ends there") {
+  install_bus_fault_handler();
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  write_file(path, std::string(2 * page, 'x'));
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  auto* const data = static_cast<volatile char*>(mmap(nullptr, 2 * page, PROT_READ, MAP_SHARED, file.get(), 0));
+  {
+    const GuardedMapping first(const_cast<char*>(data), page), second(const_cast<char*>(data + page), page);
+    std::filesystem::resize_file(path, 0);
+    CHECK(data[page] == 0);
+    CHECK(second.faulted());
+    CHECK_FALSE(first.faulted());
+  }
+  munmap(const_cast<char*>(data), 2 * page);
 }
 
 TEST_CASE_METHOD(WithPath, "a slot is free again after its mapping is gone, and starts without a fault") {

@@ -1,9 +1,11 @@
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <fstream>
 
 #include "filter/base/error.hpp"
@@ -69,6 +71,21 @@ TEST_CASE_METHOD(InFolder, "a file is read whole, and what cannot be read, writt
   CHECK(read_at(-1, bytes, 0) == EBADF);
   CHECK(write_at(-1, bytes, 0) == EBADF);
   CHECK(write_at(FileDescriptor(open("/dev/full", O_WRONLY | O_CLOEXEC)).get(), bytes, 0) == ENOSPC);
+}
+
+TEST_CASE_METHOD(WithPath, "a write of which only a part is done goes on behind it") {
+  const FileDescriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  rlimit before = {};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  auto* const handler = signal(SIGXFSZ, SIG_IGN);
+  const rlimit ours = {.rlim_cur = 6, .rlim_max = before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &ours);
+  constexpr std::array<std::byte, 10> kBytes = {};
+  const int error = write_at(file.get(), kBytes, 1);
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  CHECK(error == EFBIG);
+  CHECK(read_file(path).size() == 6);
 }
 
 }  // namespace

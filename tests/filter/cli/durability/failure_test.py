@@ -194,6 +194,11 @@ class SpillTest(DurabilityTest):
         for number in opened:
             result = self.run_faulty(SPILLED, f"open {number} {errno.EACCES}")
             self.check_failed(result, EX_CANTCREAT, "create a temporary file in scratch: Permission denied")
+            # Where no file can be without a name, it has one for a moment.
+            for error in (errno.EOPNOTSUPP, errno.EISDIR):
+                result = self.run_faulty(SPILLED, f"open {number} {error}")
+                self.assertEqual((result.status, result.written, result.names), (0, sound.written, ["filter"]), result.errors)
+                self.assertEqual(len(result.of("unlink")), len(sound.of("unlink")) + 1)
 
     def test_short_and_interrupted_calls_change_nothing(self):
         want = self.check_sound(SPILLED).written
