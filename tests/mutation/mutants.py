@@ -26,9 +26,13 @@ PROGRAMS = (
     ("filter/mpi", ("mpi_tests", "ctest: the ranks of a job")),
     ("filter/jobs", ("filter_tests", "ctest: the program bloomgate|folders of layers")),
     ("filter/cli", ("filter_tests", "ctest: the program bloomgate|folders of layers")),
+    ("filter/keep", ("filter_tests", "ctest: the program bloomgate: .*(Generations|KeptPairs|Manifest|Pull|Sign)|folders of layers",
+                     "ctest: failing system calls: .*(Layers|Pair|Signing)")),
+    ("filter/log", ("log_tests", "filter_tests")),
+    ("filter/report", ("filter_tests", "log_tests", "ctest: the program bloomgate: ReportTest")),
     ("filter", ("filter_tests",)),
 )
-BUILT_FOR_CTEST = {"filter": ("bloomgate", "bloomgate-mpi"), "milter": ("bloomgate", "bloomgate-milter", "faulty_calls")}
+BUILT_FOR_CTEST = {"filter": ("bloomgate", "bloomgate-mpi", "faulty_calls"), "milter": ("bloomgate", "bloomgate-milter", "faulty_calls")}
 
 
 @dataclass(frozen=True)
