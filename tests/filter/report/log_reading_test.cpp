@@ -3,9 +3,12 @@
 #include <filesystem>
 
 #include "filter/base/error.hpp"
+#include "filter/report/figures_json.hpp"
+#include "filter/report/report_pages.hpp"
 #include "tests/support/berlin_time.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -40,6 +43,20 @@ TEST_CASE_METHOD(InFolder,
   CHECK(reading.figures().unasked.at("unix:/b").sessions == 1);
   CHECK(error_code_of([&] { reading.read(folder.file("missing")); }) == ErrorCode::cannot_open);
   CHECK(counts.logs == 2);
+}
+
+// Berlin has the time of the golden pages in November.
+TEST_CASE_METHOD(Berlin, "the golden log gives the golden pages and figures") {
+  const std::string golden = source_folder() + "/tests/golden/report/";
+  const std::atomic<bool> stop{false};
+  LogReading reading(LogTime::min(), utc(2026, 11, 22, 0h), 1, stop);
+  reading.read(golden + "mail.log");
+  const Figures& figures = reading.figures();
+  const ReportContent content = {
+      .scope = scope_of(figures, reading.counts()), .bars = bars_of(figures), .sections = sections_of(figures, 10)};
+  CHECK(report_text(content) == read_file(golden + "report.txt"));
+  CHECK(report_html(content) == read_file(golden + "report.html"));
+  CHECK(figures_json(figures, reading.counts(), 10) == read_file(golden + "report.json"));
 }
 
 }  // namespace
