@@ -105,6 +105,7 @@ TEST_CASE_METHOD(Counted, "what is listed with a signer, and was not signed by i
   add(figures, decision("c@x.example", "check", "revoked", list));
   add(figures, decision("c@x.example", "deliver", "listed-mailing-list", list));
   add(figures, decision("c@x.example", "check", "not-authenticated", " entry=@x.example"));
+  add(figures, decision("c@x.example", "deliver", "not-authenticated", " signer=other.example"));
   for (const std::size_t size : {std::size_t{254}, std::size_t{255}}) {
     add(figures, decision("c@x.example", "check", "not-authenticated", " signer=" + std::string(size, 'x')));
   }
@@ -138,6 +139,7 @@ TEST_CASE_METHOD(Counted,
   add(figures, decision("a@bank.example", "check", "not-listed", " identity=envelope dkim=no-signature"));
   add(figures, decision("a@bank.example", "deliver", "not-authenticated"));
   add(figures, decision("", "check", "not-authenticated"));
+  add(figures, decision("", "check", "not-authenticated", " header_from=a@z.example"));
   const std::vector<Unauthenticated> all = figures.unauthenticated();
   std::vector<std::string> words;
   for (const Unauthenticated& each : all) {
@@ -145,7 +147,7 @@ TEST_CASE_METHOD(Counted,
                     each.last_signed_by);
   }
   CHECK(words == std::vector<std::string>{"2 bank.example not-authenticated body-changed mail.bank.example",
-                                          "1 shop.example authentication-failed  ",
+                                          "1 shop.example authentication-failed  ", "1 z.example not-authenticated  ",
                                           "1 list:dev.lists.example not-authenticated expired ",
                                           "1 bank.example not-authenticated no-signature esp.example, cdn.example",
                                           "1 shop.example not-authenticated no-signature mg.shop.example"});
@@ -244,6 +246,10 @@ TEST_CASE_METHOD(Counted, "senders are the domains of incoming mail, and recipie
   CHECK(figures.listing_recipients == 5);
   CHECK_THAT(pages(figures)[0], Catch::Contains("big.example           4  57.1 %          1\n") &&
                                     Catch::Contains("recipients of 4 messages were looked up"));
+  const std::vector<ReportSection> sections = sections_of(figures, 1);
+  const auto senders = std::ranges::find(sections, "Top senders", &ReportSection::title);
+  REQUIRE(senders != sections.end());
+  CHECK(senders->notes == std::vector<std::string>{"There were 2 in all."});
 }
 
 TEST_CASE_METHOD(Counted, "the work that checkers were spared is estimated by their answers alone") {
@@ -307,12 +313,13 @@ TEST_CASE_METHOD(Counted,
   add(figures, "log lines lost here: 12; they came faster", at(0s), DaemonLevel::warning);
   add(figures, "log lines lost here: 7; they came faster", at(1s), DaemonLevel::warning);
   add(figures, "reload refused", at(2s), DaemonLevel::error);
+  add(figures, "reload: refused", at(2s), DaemonLevel::error);
   add(figures, "listening on inet:8891@127.0.0.1", at(3s));
   add(figures, "bloomgate-milter 0.1.0 starting, mode enforce", at(3s));
   add(figures, "bloomgate-milter 0.1.0 stopping", at(4s));
   add(figures, "the checker is starting", at(4s));
   const auto top = figures.warnings.top(9);
-  REQUIRE(top.size() == 3);
+  REQUIRE(top.size() == 4);
   CHECK(top[0].count == 3);
   CHECK(top[1].count == 2);
   CHECK(top[1].note == "log lines lost here: 7; they came faster");
