@@ -1,10 +1,8 @@
 #include "filter/file/filter_writer.hpp"
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -15,6 +13,7 @@
 #include "filter/file/section_stream.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
+#include "tests/support/largest_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -202,15 +201,10 @@ TEST_CASE_METHOD(InFolder, "a name that cannot be examined is reported itself, a
 }
 
 TEST_CASE_METHOD(InFolder, "a file system without room is noticed before the work, and nothing is left behind") {
-  rlimit old_limit = {};
-  REQUIRE(getrlimit(RLIMIT_FSIZE, &old_limit) == 0);
-  const rlimit small = {.rlim_cur = 100'000, .rlim_max = old_limit.rlim_max};
-  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
-  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
-  const ErrorCode code = error_code_of([&] { FilterWriter(folder.file("filter"), kHeader); });
-  REQUIRE(setrlimit(RLIMIT_FSIZE, &old_limit) == 0);
-  std::signal(SIGXFSZ, old_handler);
-  CHECK(code == ErrorCode::cannot_write);
+  {
+    const LargestFile small(100'000);
+    CHECK(error_code_of([&] { FilterWriter(folder.file("filter"), kHeader); }) == ErrorCode::cannot_write);
+  }
   CHECK(names_in(folder.path()).empty());
 }
 

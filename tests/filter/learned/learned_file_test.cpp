@@ -1,10 +1,8 @@
 #include "filter/learned/learned_file.hpp"
 
 #include <sqlite3.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +15,7 @@
 #include "filter/base/error.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/largest_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -459,15 +458,8 @@ TEST_CASE_METHOD(Fixture, "a step that the disk has no room for changes nothing,
   std::vector<Contact> many;
   for (int i = 0; i < 5000; ++i) many.push_back({"ann@ours.example", "c" + std::to_string(i) + "@example.org"});
   {
-    // A file that may not grow is what a full disk is.
-    std::signal(SIGXFSZ, SIG_IGN);
-    rlimit saved = {};
-    REQUIRE(getrlimit(RLIMIT_FSIZE, &saved) == 0);
-    const rlimit small = {.rlim_cur = 100'000, .rlim_max = saved.rlim_max};
-    REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
-    const ErrorCode code = error_code_of([&] { file.record(many, kMonday); });
-    REQUIRE(setrlimit(RLIMIT_FSIZE, &saved) == 0);
-    CHECK(code == ErrorCode::cannot_write);
+    const LargestFile small(100'000);
+    CHECK(error_code_of([&] { file.record(many, kMonday); }) == ErrorCode::cannot_write);
   }
   CHECK(pairs_of(file) == before);
   CHECK(file.record(many, kMonday).added == 5000);

@@ -1,13 +1,12 @@
 #include "milter/message/message_text.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <random>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/largest_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -27,27 +26,6 @@ std::string random_bytes(std::size_t size) {
   for (char& byte : bytes) byte = static_cast<char>(random());
   return bytes;
 }
-
-// Sets the largest file that this process may write, and sets it back.
-class LargestFile {
- public:
-  explicit LargestFile(rlim_t bytes) : action_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit limit = before_;
-    limit.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~LargestFile() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, action_);
-  }
-  LargestFile(const LargestFile&) = delete;
-  LargestFile& operator=(const LargestFile&) = delete;
-
- private:
-  rlimit before_ = {};
-  void (*action_)(int);
-};
 
 TEST_CASE("header fields, the blank line and the body are kept as they are sent by mail") {
   MessageText message({.max_bytes = 10'000, .memory_bytes = 10'000, .folder = "/nowhere"});
