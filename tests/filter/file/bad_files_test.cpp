@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 
 #include "filter/base/error.hpp"
+#include "filter/base/little_endian.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
@@ -47,14 +49,55 @@ TEST_CASE("every file of the corpus is refused with the code that the corpus nam
   CHECK(files.empty());
 }
 
-TEST_CASE("every message about a bad file names the file and what to do") {
+// Whether `got` is the field at that place of a header, as a number or in words.
+bool is_field(const std::string& got, std::span<const std::byte> field) {
+  const auto number = load_little_endian<std::uint64_t>(field.data());
+  std::set<std::string> forms = {"zero", "not zero", "with it", "with one of them"};
+  for (const unsigned bits : {8U, 24U, 32U, 64U}) forms.insert(std::to_string(number << (64 - bits) >> (64 - bits)));
+  return forms.contains(got);
+}
+
+TEST_CASE("every message about a bad file names the file, what is wrong at which place, and what to do") {
   for (const auto& [name, code] : expected_codes()) {
     const std::string path = (kBad / name).string();
     CAPTURE(name);
     const BloomgateError error = error_of([&] { load(path); });
     const std::string what = error.what();
-    CHECK(what.find(name) != std::string::npos);
+    const std::string content = read_file(path);
+    const auto bytes = std::as_bytes(std::span(content));
+    const auto& [details_path, offset, expected, got] = error.details();
+    CHECK(details_path == path);
+    CHECK_THAT(what, StartsWith(path));
     CHECK((what.find("build") != std::string::npos || what.find("use a file") != std::string::npos));
+    if (what.starts_with(path + ": header field ")) {
+      CHECK_THAT(what, Contains(" at offset " + std::to_string(*offset) + " is " + got + " instead of " + expected));
+      CHECK(is_field(got, bytes.subspan(*offset, 8)));
+      CHECK(got != expected);
+    } else if (code == "wrong_size") {
+      CHECK_THAT(what, Contains(" has " + got + " bytes instead of the " + expected));
+      CHECK(got == std::to_string(bytes.size()));
+      CHECK(*offset == std::min<std::uint64_t>(bytes.size(), std::stoull(expected)));
+    } else if (code == "too_short") {
+      CHECK((got == std::to_string(bytes.size()) && *offset == bytes.size() && expected == "4096"));
+    } else if (code == "bad_magic") {
+      CHECK(expected == "89 42 4c 4d 0d 0a 1a 0a");
+    } else if (code == "bad_header_checksum") {
+      CHECK(is_field(got, bytes.subspan(*offset, 8)));
+    } else if (code == "bad_table_checksum") {
+      CHECK_THAT(what, Contains("the checksum table at offset " + std::to_string(*offset)));
+      CHECK(got == std::to_string(checksum(bytes.subspan(*offset, 8))));
+      CHECK(got != expected);
+    } else if (what.find("between two sections") != std::string::npos) {
+      CHECK_THAT(what, Contains("the byte at offset " + std::to_string(*offset)));
+      CHECK(bytes[*offset] != std::byte{0});
+    } else if (offset && code != "unsupported_version") {
+      CHECK_THAT(what, Contains("in the MiB at offset " + std::to_string(*offset)));
+      const std::string_view section = name.starts_with("sender-domains") ? "sender domains"
+                                       : name.starts_with("domains")      ? "domain entries"
+                                       : name.starts_with("excluded")     ? "excluded senders"
+                                                                          : "bit array";
+      CHECK_THAT(what, Contains(std::string(section) + (code == "bad_section" ? " is not " : " is damaged")));
+    }
   }
 }
 

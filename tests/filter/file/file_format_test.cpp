@@ -133,6 +133,16 @@ TEST_CASE_METHOD(Encoded, "an error about a section names the section and the pl
   CHECK(std::string(error.what()).find("/some/filter: header field offset of section 2 at offset 200 is ") == 0);
 }
 
+TEST_CASE_METHOD(Encoded, "a section of a kind that no filter has is refused with the kinds that there are") {
+  Sections sections = sections_of(sample_header());
+  sections[1].kind = SectionKind::pages;
+  encode_header(sample_header(), sections, bytes);
+  const BloomgateError error = error_of([&] { decode_header(bytes, "test"); });
+  CHECK(error.code() == ErrorCode::unsupported_section);
+  CHECK(error.details().expected == "1 (bits), 2 (domains), 3 (excluded) or 7 (sender-domains)");
+  CHECK(error.details().got == "4");
+}
+
 TEST_CASE_METHOD(
     Encoded, "a file whose first section is not a bit array is refused, also where that section has the size of one") {
   const std::uint64_t body_bytes = header.shape.block_count * header.shape.block_bytes;
@@ -161,6 +171,7 @@ TEST_CASE("a section table that is empty, out of order, or with a list of no has
   const Sections good = sections_of(sample_header());
   CHECK(refusal_of({}, false).expected == "1 to 16");
   CHECK(refusal_of({good[1], good[0]}).offset == 128 + 64);
+  CHECK(refusal_of({good[1], good[0]}).expected == "more than that of the section before it");
   Sections sections = good;
   sections[1].items = sections[1].bytes = 0;
   CHECK(refusal_of(sections).offset == 128 + 64 + 24);
@@ -169,12 +180,46 @@ TEST_CASE("a section table that is empty, out of order, or with a list of no has
   CHECK(refusal_of(sections, false).offset == 128 + 64 + 24);
 }
 
-TEST_CASE("a filter without blocks is refused") {
-  FilterShape shape = sample_header().shape;
-  shape.block_count = 0;
-  const BloomgateError error = error_of([&] { validate_shape(shape, "test"); });
-  CHECK(error.code() == ErrorCode::bad_header_field);
-  CHECK(error.details().expected == "at least 1");
+TEST_CASE("a shape that cannot be is refused by the field, which names what it may be") {
+  struct Row {
+    FilterShape shape;
+    std::uint64_t offset;
+    std::string_view expected;
+    std::string_view got;
+    ErrorCode code = ErrorCode::bad_header_field;
+  };
+  const Row row = GENERATE(values<Row>({
+      {{.layout = static_cast<Layout>(7)},
+       16,
+       "one of 1 (page), 2 (line), 3 (classic), 4 (partitioned), 5 (ribbon), 6 (counting)",
+       "7",
+       ErrorCode::unsupported_layout},
+      {{.hash_family = static_cast<HashFamily>(4)},
+       20,
+       "one of 1 (xxh3), 2 (murmur3), 3 (fnv1a-murmur3)",
+       "4",
+       ErrorCode::unsupported_hash},
+      {{.hashes = 0}, 24, "1 to 32", "0"},
+      {{.layout = Layout::ribbon, .hashes = 6}, 24, "1", "6"},
+      {{.block_bytes = 6144}, 28, "a power of two from 4096 to 1048576", "6144"},
+      {{.layout = Layout::partitioned, .hashes = 3, .block_bytes = 8}, 28, "24", "8"},
+      {{.layout = Layout::classic, .block_bytes = 8, .store_seed = 1},
+       48,
+       "without bit 1 in the layout classic",
+       "with it"},
+      {{.block_count = 0}, 32, "at least 1", "0"},
+      {{.block_count = std::uint64_t{1} << 52},
+       32,
+       "a number of blocks that fits in a file",
+       "4503599627370496",
+       ErrorCode::size_overflow},
+  }));
+  CAPTURE(row.expected);
+  const BloomgateError error = error_of([&] { validate_shape(row.shape, "test"); });
+  CHECK(error.code() == row.code);
+  CHECK(error.details().offset == row.offset);
+  CHECK(error.details().expected == row.expected);
+  CHECK(error.details().got == row.got);
 }
 
 TEST_CASE(

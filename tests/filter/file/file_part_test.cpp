@@ -11,6 +11,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/flip_byte.hpp"
+#include "tests/support/largest_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -85,7 +86,41 @@ TEST_CASE_METHOD(InFolder, "a part that is not on the disk as it was written is 
   FilePart part(path, mark, kHeaderBytes, 1, 3);
   for (const std::uint64_t chunk : {1U, 2U, 3U}) part.write(chunk, bits.chunk(chunk));
   flip_byte(path, kHeaderBytes + 2 * kChecksumChunkBytes + 77);
-  CHECK(error_code_of([&] { part.finish(1); }) == ErrorCode::bad_body_checksum);
+  const BloomgateError changed = error_of([&] { part.finish(1); });
+  CHECK(changed.code() == ErrorCode::bad_body_checksum);
+  CHECK(changed.details().offset == kHeaderBytes + 2 * kChecksumChunkBytes);
+  FilePart again(path, mark, kHeaderBytes, 1, 3);
+  for (const std::uint64_t chunk : {1U, 2U, 3U}) again.write(chunk, bits.chunk(chunk));
+  std::filesystem::resize_file(path, kHeaderBytes + 3 * kChecksumChunkBytes);
+  const BloomgateError cut = error_of([&] { again.finish(1); });
+  CHECK(cut.code() == ErrorCode::cannot_read);
+  CHECK_THAT(cut.what(), StartsWith("read back " + path + ": "));
+}
+
+TEST_CASE_METHOD(InFolder, "a part that cannot be written is refused with the system's reason") {
+  FilterWriter writer(folder.file("shared"), kHeader);
+  const std::uint64_t mark = writer.file().mark();
+  const std::string path = writer.file().temporary_path();
+  FilePart part(path, mark, kHeaderBytes, 1, 3);
+  const Bits bits;
+  const LargestFile small(kHeaderBytes);
+  const BloomgateError error = error_of([&] { part.write(1, bits.chunk(1)); });
+  CHECK(error.code() == ErrorCode::cannot_write);
+  CHECK(error.what() == "write " + path + ": File too large");
+}
+
+TEST_CASE_METHOD(InFolder, "a section that is begun anew is read back anew") {
+  const Bits bits;
+  FilterWriter writer(folder.file("shared"), kHeader);
+  std::vector<std::uint64_t> checksums;
+  for (std::uint64_t chunk = 0; chunk < 4; ++chunk) checksums.push_back(checksum(bits.chunk(chunk)));
+  writer.file().note_made(SectionKind::bits, 0, checksums);
+  writer.forget(SectionKind::bits);
+  for (std::uint64_t chunk = 0; chunk < 4; ++chunk) {
+    writer.write(SectionKind::bits, chunk * kChecksumChunkBytes, bits.chunk(chunk));
+  }
+  flip_byte(writer.file().temporary_path(), kHeaderBytes + 77);
+  CHECK(error_code_of([&] { writer.commit(kHeader); }) == ErrorCode::bad_body_checksum);
 }
 
 // Its pages are shared with the table of checksums, which another machine may have written over.

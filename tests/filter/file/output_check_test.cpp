@@ -5,6 +5,7 @@
 #include "filter/base/error.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
+#include "tests/support/largest_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -34,10 +35,20 @@ TEST_CASE_METHOD(InFolder, "a trial finds out whether a file can be written, and
   CHECK(refusal_of(folder.file("filter"), 10'000).empty());
   CHECK_THAT(refusal_of(folder.file("missing/filter"), 10'000), Contains("its folder is not there"));
   CHECK_THAT(refusal_of(folder.file("missing/filter"), 0), Contains("its folder is not there"));
-  CHECK_THAT(refusal_of(folder.file("filter"), std::uint64_t{1} << 62), Contains("there is no room for it"));
+  const std::string full = refusal_of(folder.file("filter"), (std::uint64_t{1} << 62) + 1);
+  CHECK_THAT(full, StartsWith("the filter will take 4398046511105 MiB, and there is no room for it beside " +
+                              folder.file("filter") + ": No space left on device, ") &&
+                       Contains(" MiB are free; make room in " + folder.path().string() + ", "));
+  {
+    const LargestFile small(5000);
+    CHECK(refusal_of(folder.file("filter"), 5000).empty());
+    CHECK_THAT(refusal_of(folder.file("filter"), 5001), Contains("there is no room for it") && Contains("too large"));
+  }
   CHECK(std::filesystem::is_empty(folder.path()));
   const BloomgateError error = error_of([&] { require_can_write(folder.path().string(), 0); });
   CHECK(error.code() == ErrorCode::not_a_regular_file);
+  std::filesystem::create_symlink("link", folder.file("link"));  // to itself
+  CHECK_THAT(refusal_of(folder.file("link"), 0), StartsWith("follow the link " + folder.file("link") + ": "));
 }
 
 }  // namespace

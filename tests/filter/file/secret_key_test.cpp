@@ -63,7 +63,10 @@ TEST_CASE_METHOD(InFolder, "an invalid secret key is refused, and the message do
   const std::string other = secret_text(folder, other_signing_key());
   CHECK(SecretKey::read_from(key_file(folder, good)).public_key() == signing_key().public_key());
   CHECK(SecretKey::read_from(key_file(folder, "# mine\n\n" + good + "\n")).public_key() == signing_key().public_key());
-  const std::string long_text = "# " + std::string(5000, 'x') + "\n" + good + "\n";
+  // The largest file that can be a key's, and a byte more.
+  const std::string filled = "# " + std::string(4096 - 4 - good.size(), 'x') + "\n" + good + "\n";
+  CHECK_NOTHROW(SecretKey::read_from(key_file(folder, filled)));
+  const std::string long_text = "#" + filled;
   for (const std::string& bad :
        {std::string(), std::string("\n"), std::string("# " + good + "\n"), good.substr(0, 87), good + "=", good + good,
         good + "\n" + other + "\n", other.substr(0, 43) + good.substr(43), std::string(kSecretKeyTextCharacters, 'A'),
