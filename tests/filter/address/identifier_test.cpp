@@ -218,6 +218,7 @@ TEST_CASE("An invisible character in a display name changes nothing, unless it c
       {"a non-joiner", "\u0646\u0627\u0645\u0647\u200c\u0627\u06cc <ali@example.org>", "ali@example.org"},
       {"an emoji with its selector", "Jean \u2764\ufe0f <jean@example.org>", "jean@example.org"},
       {"a mark of direction", "\u05d3\u05d5\u05d3\u200f <david@example.org>", "david@example.org"},
+      {"the other marks of direction", "David\u200e \u061c <david@example.org>", "david@example.org"},
       {"an override", "\u202egro.elpmaxe <joe@example.org>", "rejected: invisible-character"},
       {"an override in quotes", "\"\u202egro.elpmaxe\" <joe@example.org>", "rejected: invisible-character"},
       {"an isolate that is not ended", "Jean \u2067 <jean@example.org>", "rejected: invisible-character"},
@@ -228,6 +229,7 @@ TEST_CASE("An invisible character in a display name changes nothing, unless it c
       {"a name that has an at sign and is not the address", "jean@\u200bexample.org <jean@example.org>",
        "rejected: invisible-character"},
       {"a comment, and another fault", "jean@example..org # Jean\u00a0Dupont", "rejected: empty-label"},
+      {"a comment behind a TAB, and another fault", "jean@example..org\t# Jean\u00a0Dupont", "rejected: empty-label"},
       {"a comment", "jean@example.org # Jean\u00a0Dupont", "jean@example.org"},
       {"a comment after a comment sign", "# \u200bjean@example.org", "blank"},
   };

@@ -92,6 +92,8 @@ TEST_CASE("without pairs that have domains an address costs one question") {
   const auto no = [&](std::string_view) { return ++questions == 0; };
   CHECK_FALSE(has_neighbours("joe@a.b.c.d.example", false, no));
   CHECK(questions == 1);
+  const auto host = [](std::string_view key) { return key == "list:*.lists.example"; };
+  CHECK(has_neighbours("list:news.lists.example", false, host));  // a mailing list has others
 }
 
 TEST_CASE("the longest key fits") {

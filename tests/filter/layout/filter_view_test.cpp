@@ -156,11 +156,15 @@ TEST_CASE("the ones of a body are counted") {
   CHECK(FilterView({.block_count = 1}, std::vector<std::byte>(4096, std::byte{0xff})).count_ones() == 8 * 4096);
 }
 
-TEST_CASE("each kind of match has its name") {
-  CHECK(match_name(Match::none) == "not-listed");
-  CHECK(match_name(Match::address) == "address");
-  CHECK(match_name(Match::domain) == "domain");
-  CHECK(match_name(Match::domain_tree) == "domain-tree");
+TEST_CASE("each kind of match has its name, and is that of the entries of its kind") {
+  const std::string_view names[] = {"not-listed",   "address",           "domain",      "domain-tree",
+                                    "mailing-list", "mailing-list-tree", "with-signer", "not-listed"};
+  for (std::size_t i = 0; i < std::size(names); ++i) CHECK(match_name(static_cast<Match>(i)) == names[i]);
+  CHECK(match_of(EntryKind::domain) == Match::domain);
+  CHECK(match_of(EntryKind::domain_tree) == Match::domain_tree);
+  CHECK(match_of(EntryKind::mailing_list) == Match::mailing_list);
+  CHECK(match_of(EntryKind::mailing_list_tree) == Match::mailing_list_tree);
+  CHECK(match_of(EntryKind::with_signer) == Match::with_signer);
 }
 
 }  // namespace
