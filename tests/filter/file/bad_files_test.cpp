@@ -80,6 +80,7 @@ TEST_CASE("every message about a bad file names the file, what is wrong at which
     } else if (code == "too_short") {
       CHECK((got == std::to_string(bytes.size()) && *offset == bytes.size() && expected == "4096"));
     } else if (code == "bad_magic") {
+      CHECK_THAT(what, StartsWith(path + " is not a Bloomgate filter "));
       CHECK(expected == "89 42 4c 4d 0d 0a 1a 0a");
     } else if (code == "bad_header_checksum") {
       CHECK(is_field(got, bytes.subspan(*offset, 8)));
@@ -96,7 +97,10 @@ TEST_CASE("every message about a bad file names the file, what is wrong at which
                                        : name.starts_with("domains")      ? "domain entries"
                                        : name.starts_with("excluded")     ? "excluded senders"
                                                                           : "bit array";
-      CHECK_THAT(what, Contains(std::string(section) + (code == "bad_section" ? " is not " : " is damaged")));
+      const std::string_view fault = code != "bad_section"                ? " is damaged in"
+                                     : name.starts_with("sender-domains") ? " is not as the format has it in"
+                                                                          : " is not in ascending order in";
+      CHECK_THAT(what, Contains(std::string(section).append(fault)));
     }
   }
 }

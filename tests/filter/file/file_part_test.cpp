@@ -17,14 +17,14 @@
 namespace bloomgate::test {
 namespace {
 
-// Three chunks and a page.
-constexpr std::uint64_t kBlocks = 3 * 256 + 1;
+// Three chunks, a page, and a part of one, which is not written past the page cache.
+constexpr std::uint64_t kBlocks = (3 * kChecksumChunkBytes + 4096) / 8 + 88;
 const FilterHeader kHeader = {
-    .shape = {.layout = Layout::page, .hashes = 6, .block_bytes = 4096, .block_count = kBlocks}, .expected_entries = 1};
+    .shape = {.layout = Layout::classic, .hashes = 6, .block_bytes = 8, .block_count = kBlocks}, .expected_entries = 1};
 
 class Bits {
  public:
-  Bits() : memory_(kBlocks * 4096, "a test") {
+  Bits() : memory_(kBlocks * 8, "a test") {
     std::mt19937_64 chance(1);
     for (std::byte& byte : memory_.bytes()) byte = static_cast<std::byte>(chance());
   }

@@ -35,6 +35,7 @@ TEST_CASE_METHOD(InFolder, "a trial finds out whether a file can be written, and
   CHECK(refusal_of(folder.file("filter"), 10'000).empty());
   CHECK_THAT(refusal_of(folder.file("missing/filter"), 10'000), Contains("its folder is not there"));
   CHECK_THAT(refusal_of(folder.file("missing/filter"), 0), Contains("its folder is not there"));
+  CHECK_THAT(refusal_of(folder.file("filter"), std::uint64_t{1} << 62), Contains("will take 4398046511104 MiB,"));
   const std::string full = refusal_of(folder.file("filter"), (std::uint64_t{1} << 62) + 1);
   CHECK_THAT(full, StartsWith("the filter will take 4398046511105 MiB, and there is no room for it beside " +
                               folder.file("filter") + ": No space left on device, ") &&
