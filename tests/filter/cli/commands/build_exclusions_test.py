@@ -67,16 +67,6 @@ class ExclusionTest(ProgramTest):
         self.check(0, "build", "-o", "filter", "--strict", "--never-match", self.write("good", "eve@example.org\n"), "list")
         self.assertEqual(self.names(), ["filter", "good", "junk", "list", "not"])
 
-    def test_the_first_of_many_excluded_senders_that_are_entries_are_shown(self):
-        lines = "\n".join(f"user{i}@example.org" for i in range(30))
-        first, second = self.write("a", lines[:lines.index("\nuser7@") + 1]), self.write("b", lines)
-        _, err = self.build(lines, "--never-match", first, "--never-match", second)
-        shown = err.splitlines()
-        self.assertEqual(len(shown), 11)
-        self.assertTrue(shown[7].startswith(f"{second}:1: warning: user0@"))
-        self.assertTrue(shown[9].startswith(f"{second}:3: warning: user2@"))
-        self.assertIn("only counted", shown[10])
-
     def test_a_not_list_that_cannot_be_read_twice_is_refused(self):
         self.write("list", "joe@example.org\n")
         os.mkfifo(self.folder / "pipe")
