@@ -37,7 +37,11 @@ TEST_CASE("the newest lists are those within the age, and those without a day") 
   CHECK(newest_lists(files, std::chrono::days(2), now) ==
         Files{"l/2026-11-19.txt", "l/2026-11-20.txt", "l/2026-12-01.txt", "partners", "-"});
   CHECK(newest_lists(files, std::chrono::days(3), now) == files);
-  CHECK_THROWS_AS(newest_lists({"2026-11-18.txt"}, std::chrono::days(2), now), BloomgateError);
+  CHECK_THROWS_WITH(newest_lists({"2026-11-18.txt", "2026-11-17.txt"}, std::chrono::days(2), now),
+                    "no list is newer than 2026-11-18: the newest is of 2026-11-18, and today is 2026-11-20 by this "
+                    "machine's clock; run 'bloomgate harvest', or give --newest a longer time");
+  CHECK_THROWS_WITH(newest_lists({}, std::chrono::days(2), now),
+                    Catch::StartsWith("no list is newer than 2026-11-18; "));
 }
 
 }  // namespace

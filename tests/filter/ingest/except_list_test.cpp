@@ -123,6 +123,10 @@ TEST_CASE_METHOD(Fixture, "an excepted mailing list leaves out its pairs and its
 TEST_CASE_METHOD(Fixture, "an invalid line is refused with its place") {
   CHECK_THROWS_WITH(read("joe@example.org\n\nnobody\n"), Catch::Contains("list:3: "));
   CHECK_THROWS_AS(read("nobody\n"), BloomgateError);
+  // Behind the first block, too.
+  std::string blocks;
+  for (int i = 0; i < 30'000; ++i) blocks += "user" + std::to_string(i) + "@example.org\n";
+  CHECK_THROWS_WITH(read(blocks + "nobody\n"), Catch::Contains("list:30001: "));
 }
 
 }  // namespace

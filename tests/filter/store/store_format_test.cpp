@@ -145,12 +145,34 @@ TEST_CASE("an invalid field of a store's header is refused by its place, even wi
   CHECK(refused_with(kRun, std::uint64_t{1}) == bad_at(kRun));
   CHECK(refused_with(kRepeated, std::uint64_t{1}) == bad_at(kRepeated));
   CHECK(refused_with(kSeed, std::uint64_t{43}) == std::nullopt);
+  StoreHeader part = kHeader;
+  part.part = {.index = 7, .parts = 7, .run = 1};
+  CHECK(refusal_of(encoded(part, sections_of(part))) == bad_at(kPartIndex));
   Bytes bytes = good;
   seal(bytes, 12345);
   CHECK(refusal_of(bytes) == bad_at(kIdentity));
   bytes = good;
   bytes[kSeed] ^= std::byte{1};
   CHECK(refusal_of(bytes) == Refusal{ErrorCode::bad_header_checksum, kHeaderChecksum});
+}
+
+TEST_CASE("the refusal of a store's header says what was wanted") {
+  const auto says = [](const StoreHeader& header, Sections sections) -> std::string {
+    return error_of([&] { decoded(encoded(header, sections)); }).what();
+  };
+  const auto with = [](StorePart part, unsigned low_bits = 50) {
+    StoreHeader header = kHeader;
+    header.part = part;
+    header.low_bits = low_bits;
+    return header;
+  };
+  const Sections good = sections_of(kHeader);
+  CHECK_THAT(says(with({}, 64), good), Catch::Contains(" is 64 instead of at most 63;"));
+  CHECK_THAT(says(with({.parts = StorePart::kMost + 1}), good),
+             Catch::Contains(" is 1048577 instead of at most 1048576;"));
+  CHECK_THAT(says(with({.index = 9, .parts = 7}), good), Catch::Contains(" is 9 instead of at most 6;"));
+  CHECK_THAT(says(kHeader, {good.begin() + 1, good.end()}), Catch::Contains(" is 5 instead of 4"));
+  CHECK_THAT(says(kHeader, {good[0], good[2]}), Catch::Contains(" is 4 instead of 5"));
 }
 
 TEST_CASE("sections of a store that contradict each other are refused by the field at fault") {
@@ -344,6 +366,29 @@ TEST_CASE("a store has the size that its header says, and the checksums that its
   for (const Forgery& forgery : forgeries) check(forgery, false);
 }
 
+TEST_CASE("damage of a store is reported with its place") {
+  Forged store;
+  const std::uint64_t bytes = store.bytes().size();
+  const auto says = [&](std::uint64_t place, const std::string& text) {
+    store.write_as_is();
+    const BloomgateError error = error_of([&] { StoreFile(store.path()); });
+    CHECK(error.details().offset == place);
+    CHECK_THAT(error.what(), Catch::Contains(text));
+  };
+  store.bytes().push_back({});
+  says(bytes, " has " + std::to_string(bytes + 1) + " bytes instead of the " + std::to_string(bytes) + " that ");
+  store.bytes().resize(bytes - 1);
+  says(bytes - 1, " has " + std::to_string(bytes - 1) + " bytes instead of the " + std::to_string(bytes) + " that ");
+  store.bytes().resize(bytes);
+  const std::uint64_t table = store.section(1).table_offset();
+  store.bytes()[table] ^= std::byte{1};
+  says(table, "the checksum table at offset " + std::to_string(table) + " is damaged");
+  store.bytes()[table] ^= std::byte{1};
+  const std::uint64_t end = store.section(1).end();
+  store.bytes()[end] = std::byte{1};
+  says(end, "between offset " + std::to_string(end) + " and " + std::to_string(store.section(2).offset) + ", between ");
+}
+
 TEST_CASE("a store that is written to is not verified, and domain entries that their table does not fit are not read") {
   Forged store;
   const StoreFile opened(store.path());
@@ -391,6 +436,7 @@ TEST_CASE("a hash before the first of a store is in none of its pages") {
   const StoreFile damaged(store.path());
   CHECK(damaged.find(first) == StoreAnswer::damaged);
   CHECK(damaged.find(first - 1) == StoreAnswer::absent);
+  CHECK(damaged.find_cached(first - 1) == StoreAnswer::absent);
 }
 
 TEST_CASE_METHOD(InFolder, "a store is looked up by its own hash family") {
