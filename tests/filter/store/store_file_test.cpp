@@ -3,15 +3,22 @@
 #include <fcntl.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <random>
 #include <set>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "filter/base/error.hpp"
 #include "filter/file/mapped_filter.hpp"
+#include "filter/inputs/store_inputs.hpp"
 #include "filter/keep/kept_pairs.hpp"
 #include "filter/store/store_format.hpp"
 #include "filter/store/store_page.hpp"
@@ -19,7 +26,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/flip_byte.hpp"
-#include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -109,24 +115,80 @@ TEST_CASE_METHOD(InFolder, "a page is found in the page cache, and the answer is
   const StoreFile store(folder.file("store"));
   const KeyHash member = store.hash_of("user5@example.org");
   CHECK(store.find(member) == StoreAnswer::present);
-  const StoreAnswer cached = store.find_cached(member);
-  CHECK((cached == StoreAnswer::present || cached == StoreAnswer::not_cached));  // some file systems cannot tell
+  const auto page = std::ranges::upper_bound(store.first_hashes(), member) - store.first_hashes().begin() - 1;
+  std::array<std::byte, kStorePageBytes> bytes;
+  const iovec into = {bytes.data(), bytes.size()};
+  const auto offset = static_cast<off_t>(store.sections().front().offset) + page * static_cast<off_t>(bytes.size());
+  const bool can_tell = preadv2(store.descriptor(), &into, 1, offset, RWF_NOWAIT) > 0;  // some file systems cannot
+  CHECK(store.find_cached(member) == (can_tell ? StoreAnswer::present : StoreAnswer::not_cached));
 }
 
-TEST_CASE_METHOD(InFolder, "unevenly spread hashes are stored as well") {
-  constexpr KeyHash kHalf = kIsSanitized ? 150'000 : 1'500'000;
-  StoreWriter writer(folder.file("store"), {}, 2 * kHalf, 0, 2);
+// Unevenly spread hashes, which fill several MiB, and domains in two.
+struct LargeStore : WithPath {
+  LargeStore() {
+    for (KeyHash i = 0; i < 1'000'000; ++i) hashes.push_back(i < 500'000 ? i : ~KeyHash{0} - (1'000'000 - i));
+    for (KeyHash i = 0; i < 200'000; ++i) domains.push_back(7 * i);
+    StoreWriter writer(path, {}, hashes.size(), domains.size(), 2, domains.size());
+    writer.add(hashes);
+    writer.add_domains(domains);
+    writer.add_sender_domains(std::span(domains).subspan(1));
+    writer.complete();
+    writer.stage();
+    writer.publish();
+  }
+
   std::vector<KeyHash> hashes;
-  for (KeyHash i = 0; i < 2 * kHalf; ++i) hashes.push_back(i < kHalf ? i : ~KeyHash{0} - (2 * kHalf - i));
-  writer.add(hashes);
-  writer.complete();
-  writer.stage();
-  writer.publish();
-  const StoreFile store(folder.file("store"));
-  store.verify(2);
-  CHECK(store.header().addresses == 2 * kHalf);
-  CHECK(store.find(kHalf - 1) == StoreAnswer::present);
-  CHECK(store.find(kHalf) == StoreAnswer::absent);
+  std::vector<KeyHash> domains;
+};
+
+TEST_CASE_METHOD(LargeStore, "a store of several MiB is read whole, in pieces and page by page") {
+  const StoreFile store(path);
+  const std::uint64_t bytes = store.sections().front().bytes;
+  std::vector<std::uint64_t> told;
+  store.verify(2, [&](std::uint64_t done_bytes) { told.push_back(done_bytes); });
+  REQUIRE(told.size() == (bytes + kChecksumChunkBytes - 1) / kChecksumChunkBytes);
+  for (std::size_t i = 0; i < told.size(); ++i) CHECK(told[i] == std::min((i + 1) * kChecksumChunkBytes, bytes));
+  CHECK(store.header().addresses == 1'000'000);
+  CHECK(store.find(499'999) == StoreAnswer::present);
+  CHECK(store.find(500'000) == StoreAnswer::absent);
+  std::vector<KeyHash> all;
+  const auto add = [&](std::span<const KeyHash> run) { all.insert(all.end(), run.begin(), run.end()); };
+  store.for_each_address(add);
+  CHECK((all == hashes));
+  all.clear();
+  store.for_each_domain(add);
+  CHECK((all == domains));
+  all.clear();
+  store.for_each_sender_domain(add);
+  CHECK((all == std::vector<KeyHash>(domains.begin() + 1, domains.end())));
+  all = {7};
+  store.read_pages(300, 302, all);
+  const auto of_page = [&](std::size_t page) { return std::ranges::find(hashes, store.first_hashes()[page]); };
+  CHECK(std::equal(all.begin() + 1, all.end(), of_page(300), of_page(302)));
+}
+
+TEST_CASE_METHOD(LargeStore, "damage behind the first MiB is reported with the offset of its own") {
+  const Sections sections = StoreFile(path).sections();
+  const auto error_with = [&](std::uint64_t place, const auto& action) {
+    flip_byte(path, place);
+    const StoreFile store(path);
+    const BloomgateError error = error_of([&] { action(store); });
+    flip_byte(path, place);
+    CHECK_THAT(error.what(), Catch::Contains(" in the MiB at offset " + std::to_string(*error.details().offset) + ";"));
+    return std::pair(error.code(), *error.details().offset);
+  };
+  const std::uint64_t second = sections[0].offset + kChecksumChunkBytes;
+  const auto verify = [](const StoreFile& store) { store.verify(1); };
+  CHECK(error_with(second, verify) == std::pair(ErrorCode::bad_body_checksum, second));
+  CHECK(error_with(second, [](const StoreFile& store) {
+          std::vector<KeyHash> read;
+          store.read_pages(257, 258, read);  // only pages that are asked for are read
+          store.read_pages(255, 257, read);
+        }) == std::pair(ErrorCode::bad_section, second));
+  for (const std::size_t section : {2U, 3U}) {
+    const std::uint64_t of_domains = sections[section].offset + kChecksumChunkBytes;
+    CHECK(error_with(of_domains + 1, verify) == std::pair(ErrorCode::bad_body_checksum, of_domains));
+  }
 }
 
 TEST_CASE_METHOD(
@@ -164,7 +226,12 @@ TEST_CASE_METHOD(WithPath, "a store whose header says another number of addresse
   std::string text = read_file(path);
   encode_store_header(header, sections, std::as_writable_bytes(std::span(text)).first<kHeaderBytes>());
   write_file(path, text);
-  CHECK(error_code_of([&] { StoreFile(path).verify(1); }) == ErrorCode::bad_section);
+  const auto says = Catch::Contains(" holds 3000 addresses, but its header says 2999; ");
+  CHECK_THROWS_WITH(StoreFile(path).verify(1), says);
+  std::vector<std::string> files = {path};
+  StoreInputs inputs(files);
+  FilterBuilder builder({.seed = 42, .store_seed = header.shape.seed});
+  CHECK_THROWS_WITH(inputs.add_to(builder, 1, {}, kNeverStop), says);
 }
 
 TEST_CASE_METHOD(WithPath, "a flipped bit anywhere in a store is found by verify or on opening") {
@@ -222,7 +289,6 @@ TEST_CASE_METHOD(InFolder, "a filter opens only with its own store, at its path 
   REQUIRE(old_identity != new_identity);
   CHECK(open_store(path, new_identity, "new")->identity() == new_identity);
   CHECK(error_code_of([&] { open_store(path, old_identity, "old"); }) == ErrorCode::bad_input);
-  CHECK(error_code_of([&] { open_store(path, 0, "none"); }) == ErrorCode::bad_input);
 
   // As if the writer of the new pair had been stopped before its last step.
   std::filesystem::rename(path, path + ".next");
