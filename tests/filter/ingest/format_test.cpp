@@ -5,6 +5,7 @@
 #include "filter/ingest/csv_format.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
+#include "tests/support/repeated.hpp"
 
 namespace bloomgate {
 namespace {
@@ -43,6 +44,13 @@ TEST_CASE("a key of a Postfix table is an entry only if its value permits it") {
       {"example.org smtp:[192.0.2.1]:25", "@example.org"},
       {"example.org local:", "@example.org"},
       {"example.org :", "@example.org"},
+      {"example.org smtp-amavis:[127.0.0.1]:10024", "@example.org"},
+      {"example.org my_smtp:", "@example.org"},
+      {"example.org my.smtp:", "! map-unknown-value"},
+      {"joe@example.org 55", "joe@example.org"},
+      {"joe@example.org 5500", "joe@example.org"},
+      {"joe@example.org 5x", "! map-unknown-value"},
+      {"joe@example.org 2.0.0", "! map-unknown-value"},
       {"", "-"},
       {"# joe@example.org OK", "-"},
       {"   # joe@example.org OK", "-"},
@@ -75,6 +83,8 @@ TEST_CASE("a key of a Postfix table is an entry only if its value permits it") {
       {"192.0.2.1 OK", "! map-network"},
       {"192.0.2 OK", "! map-network"},
       {"2001:db8::1 OK", "! map-network"},
+      {"::1 OK", "! map-network"},
+      {"a:b OK", "! bad-domain-character"},
       {"joe@ OK", "! empty-domain"},
       {"* smtp:", "! bad-domain-character"},
       {"<> OK", "! bad-domain-character"},
@@ -130,6 +140,34 @@ TEST_CASE("the first row of a table shows the separator of its fields, and wheth
   CHECK(read_all("csv:3", "name,mail\n") == "1 ! csv-missing-field\n");
 }
 
+TEST_CASE("a list of addresses that looks like a table gets the advice how to read it") {
+  const auto advice_of = [](const std::string& text) {
+    const auto format = make_format("text", 1);
+    Block block;
+    block.text = text;
+    block.index = 1;
+    format->start_block(block, "list");
+    CHECK(format->advice().empty());  // only the first block is looked at
+    block.index = 0;
+    format->start_block(block, "list");
+    format->start_block(block, "another");
+    return format->advice();
+  };
+  const std::string row = "Joe,joe@example.org\n";
+  const std::string looks = "list looks like a table: try --format ";
+  CHECK(advice_of("name,email\n" + row) == looks + "csv:email");
+  CHECK(advice_of("name,e-mail address\n" + row) == looks + "'csv:e-mail address'");
+  CHECK(advice_of("name,A_b.9-c:d\n" + row) == looks + "csv:A_b.9-c:d");
+  for (const char* names : {"name", "name,", "name,joe@example.net", "name,\"a,b\"", "name,it's", "name,a\tb"}) {
+    CAPTURE(names);
+    CHECK(advice_of(std::string(names) + "\n" + row) == looks + "csv:2");
+  }
+  CHECK(advice_of("joe@example.org,Joe\n") == looks + "csv:1");
+  CHECK(advice_of("a,b\n" + test::repeated("no,address\n", 18) + row) == looks + "csv:b");
+  CHECK(advice_of("a,b\n" + test::repeated("no,address\n", 19) + row).empty());
+  CHECK(advice_of("joe@example.org\nann@example.org\n").empty());
+}
+
 TEST_CASE("a column of CSV is taken by its number or by its name") {
   const std::string text =
       "\xef\xbb\xbfname,\"e-mail\"\r\n"
@@ -146,6 +184,8 @@ TEST_CASE("a column of CSV is taken by its number or by its name") {
   CHECK(read_all("csv:e-mail", text) == "1 -\n" + rest);
   CHECK(read_all("csv:2", text) == "1 -\n" + rest);
   CHECK(read_all("csv:1", "\xef\xbb\xbfjoe@example.org,x\n") == "1 joe@example.org\n");
+  CHECK(read_all("csv:e-mail", "\"two\nlines\",e-mail\r\n\r\nJoe,joe@example.org\r\n") ==
+        "1 -\n3 -\n4 joe@example.org\n");
 }
 
 TEST_CASE("two columns of CSV make one pair of each row, whatever text their fields hold") {
@@ -198,12 +238,26 @@ TEST_CASE("a CSV without the named column is refused with the names of its colum
   CHECK(read_all("csv:email", "").empty());
 }
 
+TEST_CASE("where the first row of a CSV is refused, no reader of a later one waits for it") {
+  const auto format = make_format("csv:email", 1);
+  Block block;
+  block.text = "id\n";
+  CHECK_THROWS_AS(format->start_block(block, "list"), BloomgateError);
+  block.index = 1;
+  format->start_block(block, "list");
+  CHECK_THROWS_AS(format->read(block, "joe@example.org", {}), BloomgateError);
+}
+
 TEST_CASE("an unknown format is refused") {
   for (const std::string name :
        {"", "csv", "csv:", "csv:0", "csv:1,", "csv:,1", "csv:1,0", "csv:1,2,3", "csv:a,b,c", "TEXT", "postfix"}) {
     CAPTURE(name);
     CHECK_THROWS_AS(make_format(name, 1), UsageError);
   }
+  CHECK_THROWS_WITH(make_format("csv:0", 1), "--format csv: counts columns from 1");
+  CHECK_THROWS_WITH(make_format("csv:1,", 1), Catch::StartsWith("--format csv: takes a column, or one of senders"));
+  CHECK_THROWS_WITH(make_format("csv:a,b,c", 1), Catch::StartsWith("--format csv: takes at most two columns"));
+  CHECK_THROWS_WITH(make_format("csv", 1), Catch::EndsWith(", not 'csv'"));
 }
 
 }  // namespace

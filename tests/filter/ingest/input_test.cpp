@@ -3,11 +3,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <string>
+#include <vector>
 
+#include "filter/ingest/blocks.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -92,6 +96,88 @@ TEST_CASE_METHOD(test::InFolder, "a list that is written to while it is read is 
     std::fstream(path, std::ios::in | std::ios::out).put('S');
   }
   CHECK_THROWS_WITH(read_all(input), Catch::Contains("was written to while it was read"));
+}
+
+TEST_CASE_METHOD(test::InFolder,
+                 "the shares of lists have each line once, and know how many lines and bytes they have") {
+  const std::atomic<bool> stop{false};
+  const std::string whole = lines_of(1'300'000) + "last@example.org";
+  const std::vector<std::string> texts = {whole, "joe@example.org\n", "a@example.org\rb@example.org\r"};
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    paths.push_back(folder.file(std::to_string(i)));
+    test::write_file(paths.back(), texts[i]);
+  }
+  for (const unsigned parts : {1U, 2U, 5U}) {
+    std::vector<std::string> read(texts.size());
+    std::uint64_t bytes = 0;
+    for (unsigned part = 0; part < parts; ++part) {
+      CAPTURE(parts, part);
+      Blocks blocks(paths, stop);
+      blocks.take_share(part, parts);
+      bytes += blocks.total_bytes();
+      CHECK(blocks.lines_before_share(0) == static_cast<std::uint64_t>(std::ranges::count(read[0], '\n')));
+      std::uint64_t turn = 0;
+      for (Block block; blocks.next(block); ++turn) {
+        CHECK(block.turn == turn);
+        read[block.input] += block.text;
+      }
+      CHECK(blocks.done_bytes() == blocks.total_bytes());
+      CHECK(blocks.raw_bytes(0) == whole.size());
+      CHECK(blocks.raw_bytes(2) == (part == 2 % parts ? texts[2].size() : 0));
+    }
+    CHECK((read[0] == whole));
+    CHECK(read[1] == texts[1]);
+    CHECK(read[2] == "a@example.org\nb@example.org\n");
+    CHECK(bytes == whole.size() + texts[1].size() + texts[2].size());
+  }
+}
+
+TEST_CASE_METHOD(test::InFolder, "a large list that is not in memory is read ahead, each line once and in its order") {
+  const std::atomic<bool> stop{false};
+  const std::string path = folder.file("list");
+  std::string want;
+  {
+    std::ofstream file(path);
+    for (int i = 0; i <= 64; ++i) {  // one line in each MiB, and holes between them
+      const std::string line = "user" + std::to_string(i) + "@example.org";
+      file.seekp(std::streamoff{i} << 20);
+      file << '\n' << line << '\n';
+      want += line;
+    }
+  }
+  Blocks blocks({path}, stop);
+  std::string got;
+  std::uint64_t turn = 0;
+  for (Block block; blocks.next(block); ++turn) {
+    CHECK(block.turn == turn);
+    for (const char c : block.text) {
+      if (c != '\0' && c != '\n') got += c;
+    }
+  }
+  CHECK(got == want);
+  CHECK(blocks.done_bytes() == blocks.total_bytes());
+}
+
+TEST_CASE_METHOD(test::InFolder, "a list that cannot be read is refused by name, and ends the others") {
+  std::atomic<bool> stop{false};
+  const std::string path = folder.file("list");
+  test::write_file(path, "joe@example.org\n");
+  const auto refusal = [&](const std::string& name) { return test::error_of([&] { Blocks({path, name}, stop); }); };
+  const BloomgateError missing = refusal(folder.file("missing"));
+  CHECK(missing.code() == ErrorCode::cannot_open);
+  CHECK_THAT(missing.what(), Catch::Contains("open " + folder.file("missing") + ": No such file"));
+  const BloomgateError of_folder = refusal(folder.path());
+  CHECK(of_folder.code() == ErrorCode::bad_argument);
+  CHECK_THAT(of_folder.what(), Catch::Contains(" is a folder; name the files in it"));
+  Blocks blocks({path, path}, stop);
+  stop = true;
+  Block block;
+  const BloomgateError stopped = test::error_of([&] { blocks.next(block); });
+  CHECK(stopped.code() == ErrorCode::interrupted);
+  CHECK_THAT(stopped.what(), Catch::Contains("stopped while reading " + path));
+  stop = false;
+  CHECK_FALSE(blocks.next(block));
 }
 
 }  // namespace
