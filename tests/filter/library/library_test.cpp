@@ -1,4 +1,6 @@
 // The C interface, against the rooms that it stands on: filter/library/bloomgate.h.
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +14,7 @@
 #include "tests/filter/library/library_calls.hpp"
 #include "tests/support/build_with_strangers.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace bloomgate::test {
 namespace {
@@ -40,8 +43,9 @@ TEST_CASE_METHOD(Library, "an address is listed by itself, by its domain, by a d
 
 TEST_CASE_METHOD(Library,
                  "a pair lists a sender for its recipient only, and an entry of a list is looked up as written there") {
-  const Filter filter = built(
-      {"joe@example.org > ann@ours.example", "@partner.example > @ours.example", "all@example.org", "@open.example"});
+  const Filter filter = built({"joe@example.org > ann@ours.example", "@partner.example > @ours.example",
+                               "all@example.org", "@open.example", "@.tree.example"});
+  CHECK(number(filter, BLOOMGATE_PAIRS) == 1);
   CHECK(look_up(filter, "joe@example.org") == BLOOMGATE_NOT_LISTED);
   CHECK(look_up_pair(filter, "<joe@example.org>", "<ANN@ours.example>") == BLOOMGATE_BY_PAIR);
   CHECK(look_up_pair(filter, "joe@example.org", "bob@ours.example") == BLOOMGATE_NOT_LISTED);
@@ -56,6 +60,7 @@ TEST_CASE_METHOD(Library,
   CHECK(look_up_entry(filter, "all@example.org > ann@ours.example") == BLOOMGATE_LISTED);
   CHECK(look_up_entry(filter, "@partner.example > @ours.example") == BLOOMGATE_BY_PAIR);
   CHECK(look_up_entry(filter, "@partner.example > @theirs.example") == BLOOMGATE_NOT_LISTED);
+  CHECK(look_up_entry(filter, "@.tree.example > @theirs.example") == BLOOMGATE_BY_DOMAIN_TREE);
   CHECK(look_up_entry(filter, "@open.example") == BLOOMGATE_BY_DOMAIN);
   CHECK(look_up_entry(filter, "@partner.example") == BLOOMGATE_NOT_LISTED);
   CHECK(look_up_entry(filter, "all@example.org") == BLOOMGATE_LISTED);
@@ -118,6 +123,25 @@ TEST_CASE("an excluded sender is reported as excluded by every kind of look-up")
   REQUIRE(bloomgate_look_up_column32(filter.get(), texts.data.data(), texts.data.size(), texts.offsets.data(),
                                      strangers.size(), answers.data()) == BLOOMGATE_OK);
   CHECK(answers == want);
+}
+
+TEST_CASE_METHOD(Library, "an excluded pair is reported as excluded, unless its sender is listed for all") {
+  std::vector<std::string> not_lines;
+  for (int i = 0; i < 500; ++i) not_lines.push_back("x" + std::to_string(i) + "@b.example > ann@ours.example");
+  auto lines = numbered_addresses(0, 10'000);
+  lines.emplace_back("friend@b.example > ann@ours.example");
+  build_with_strangers(folder.file("f"), lines, not_lines, {.hashes = 1, .seed = 42});
+  const Filter filter = opened(folder.file("f"));
+  std::uint64_t excluded = 0;
+  for (const std::string& line : not_lines) {
+    const std::string sender = line.substr(0, line.find(' '));
+    const std::uint8_t answer = look_up_entry(filter, line);
+    CHECK(answer == look_up_pair(filter, sender, "ann@ours.example"));
+    CHECK(answer != BLOOMGATE_BY_PAIR);
+    CHECK(bloomgate_is_listed(answer) == bloomgate_is_listed(look_up(filter, sender)));
+    excluded += answer == BLOOMGATE_EXCLUDED ? 1U : 0U;
+  }
+  CHECK(excluded > 0);
 }
 
 TEST_CASE_METHOD(Library, "bulk look-ups give the results of single ones, in every form") {
@@ -184,10 +208,77 @@ TEST_CASE_METHOD(Library, "an invalid column is refused, and none of its address
   std::uint8_t answer = BLOOMGATE_LISTED;
   CHECK(bloomgate_look_up_fixed(filter.get(), data.data(), SIZE_MAX, 0, nullptr) == BLOOMGATE_OK);
   CHECK(bloomgate_look_up_column32(filter.get(), nullptr, 0, nullptr, 0, nullptr) == BLOOMGATE_OK);
-  CHECK(bloomgate_look_up(filter.get(), nullptr, 3, &answer) == BLOOMGATE_BAD_ARGUMENT);
-  CHECK(answer == BLOOMGATE_NOT_LISTED);
-  CHECK(bloomgate_look_up(nullptr, data.data(), 15, &answer) == BLOOMGATE_BAD_ARGUMENT);
-  CHECK(bloomgate_look_up(filter.get(), data.data(), 15, nullptr) == BLOOMGATE_BAD_ARGUMENT);
+  CHECK(bloomgate_look_up_many(filter.get(), nullptr, nullptr, 0, nullptr) == BLOOMGATE_OK);
+  CHECK(bloomgate_look_up_fixed(filter.get(), nullptr, 0, 1, &answer) == BLOOMGATE_OK);
+  CHECK(answer == BLOOMGATE_MALFORMED);
+}
+
+TEST_CASE_METHOD(Library, "a null pointer is refused by its name, and nothing is listed") {
+  const Filter filter = built({"joe@example.org"});
+  constexpr const char* kText = "joe@example.org";
+  constexpr std::size_t kBytes = 15;
+  const char* const texts[] = {kText, nullptr};
+  const std::int32_t offsets[] = {0, kBytes};
+  std::array<std::uint8_t, 2> answers = {};
+  std::uint64_t number = 0;
+  char key[BLOOMGATE_MAX_KEY_BYTES];
+  std::size_t bytes[] = {kBytes, kBytes};
+  int kind = 0;
+  bloomgate_filter* other = nullptr;
+  const auto check = [&](const std::string& name, auto call) {
+    CAPTURE(name);
+    answers.fill(BLOOMGATE_LISTED);
+    CHECK(call(filter.get(), answers.data()) == BLOOMGATE_BAD_ARGUMENT);
+    CHECK(bloomgate_last_error() == name + " is a null pointer");
+    CHECK((answers[0] == BLOOMGATE_NOT_LISTED || answers[1] == BLOOMGATE_LISTED));
+  };
+  using Handle = const bloomgate_filter*;
+  check("filter", [&](Handle, auto* to) { return bloomgate_look_up(nullptr, kText, kBytes, to); });
+  check("address", [&](Handle of, auto* to) { return bloomgate_look_up(of, nullptr, 3, to); });
+  check("answers", [&](Handle of, auto*) { return bloomgate_look_up(of, kText, kBytes, nullptr); });
+  check("sender", [&](Handle of, auto* to) { return bloomgate_look_up_pair(of, nullptr, 1, kText, kBytes, to); });
+  check("recipient", [&](Handle of, auto* to) { return bloomgate_look_up_pair(of, kText, kBytes, nullptr, 1, to); });
+  check("entry", [&](Handle of, auto* to) { return bloomgate_look_up_entry(of, nullptr, 1, to); });
+  check("addresses", [&](Handle of, auto* to) { return bloomgate_look_up_many(of, nullptr, bytes, 2, to); });
+  check("bytes", [&](Handle of, auto* to) { return bloomgate_look_up_many(of, texts, nullptr, 2, to); });
+  check("an address", [&](Handle of, auto* to) { return bloomgate_look_up_many(of, texts, bytes, 2, to); });
+  check("offsets", [&](Handle of, auto* to) { return bloomgate_look_up_column32(of, kText, kBytes, nullptr, 1, to); });
+  check("data", [&](Handle of, auto* to) { return bloomgate_look_up_column32(of, nullptr, kBytes, offsets, 1, to); });
+  check("data", [&](Handle of, auto* to) { return bloomgate_look_up_fixed(of, nullptr, kBytes, 1, to); });
+  check("filter", [&](Handle, auto*) { return bloomgate_check(nullptr); });
+  check("filter", [&](Handle, auto*) { return bloomgate_number(nullptr, BLOOMGATE_SEED, &number); });
+  check("number", [&](Handle of, auto*) { return bloomgate_number(of, BLOOMGATE_SEED, nullptr); });
+  check("filter", [&](Handle, auto*) { return bloomgate_hash_key(nullptr, kText, kBytes, &number); });
+  check("hash", [&](Handle of, auto*) { return bloomgate_hash_key(of, kText, kBytes, nullptr); });
+  check("key", [&](Handle of, auto*) { return bloomgate_hash_key(of, nullptr, kBytes, &number); });
+  check("path", [&](Handle, auto*) { return bloomgate_open(nullptr, 1, 0, &other); });
+  const auto canonicalize = [&](Handle of, const char* text, char* to, std::size_t* size, int* what) {
+    return bloomgate_canonicalize_address(of, text, kBytes, to, sizeof key, size, what, nullptr);
+  };
+  check("filter", [&](Handle, auto*) { return canonicalize(nullptr, kText, key, bytes, &kind); });
+  check("text", [&](Handle of, auto*) { return canonicalize(of, nullptr, key, bytes, &kind); });
+  check("key", [&](Handle of, auto*) { return canonicalize(of, kText, nullptr, bytes, &kind); });
+  check("key_bytes", [&](Handle of, auto*) { return canonicalize(of, kText, key, nullptr, &kind); });
+  check("kind", [&](Handle of, auto*) { return canonicalize(of, kText, key, bytes, nullptr); });
+  CHECK(canonicalize(filter.get(), kText, key, bytes, &kind) == BLOOMGATE_OK);
+  CHECK(bloomgate_text(nullptr, BLOOMGATE_LAYOUT) == nullptr);
+  CHECK(bloomgate_expected_rate(nullptr) == 1);
+}
+
+TEST_CASE("what a process has too little of is refused with its code") {
+  const std::string path = (kTests / "golden/addresses.bloom").string();
+  std::vector<Filter> open;
+  for (int i = 0; i < 256; ++i) open.push_back(opened(path, 0));
+  CHECK(open_error(path, 0) == BLOOMGATE_TOO_MANY_MAPPINGS);
+  open.pop_back();
+  CHECK(open_error(path, 0) == BLOOMGATE_OK);
+  bloomgate_filter* filter = nullptr;
+  // Longer than any text can be.
+  CHECK(bloomgate_open("x", SIZE_MAX, 0, &filter) == BLOOMGATE_LIBRARY_FAILED);
+  CHECK_FALSE(std::string(bloomgate_last_error()).empty());
+  if (kIsSanitized) return;  // a sanitizer ends the process instead
+  CHECK(bloomgate_open("x", std::size_t{1} << 60, 0, &filter) == BLOOMGATE_OUT_OF_MEMORY);
+  CHECK(std::string(bloomgate_last_error()) == "out of memory");
 }
 
 TEST_CASE_METHOD(Library, "the width of a column times its length must fit in memory") {
@@ -223,6 +314,7 @@ TEST_CASE("every golden file opens, and its figures are those of its header") {
   CHECK(number(filter, BLOOMGATE_BLOCK_BYTES) == 4096);
   CHECK(number(filter, BLOOMGATE_BLOCK_COUNT) == 1);
   CHECK(number(filter, BLOOMGATE_KEEPS_CASE) == 0);
+  CHECK(number(opened((kTests / "golden/keep-case.bloom").string(), 0), BLOOMGATE_KEEPS_CASE) == 1);
   CHECK(number(filter, BLOOMGATE_BITS_SET) > 0);
   CHECK(std::string(bloomgate_text(filter.get(), BLOOMGATE_LAYOUT)) == "page");
   CHECK(std::string(bloomgate_text(filter.get(), BLOOMGATE_HASH_FAMILY)) == "xxh3");
@@ -241,7 +333,8 @@ TEST_CASE_METHOD(Library, "a path that is not a file, unknown flags and a name w
   CHECK(open_error(folder.path().string()) == BLOOMGATE_NOT_A_REGULAR_FILE);
   CHECK(open_error("") == BLOOMGATE_CANNOT_OPEN);
   CHECK(open_error(folder.file("f") + std::string(1, '\0') + "x") == BLOOMGATE_BAD_ARGUMENT);
-  CHECK(open_error(folder.file("f"), 2) == BLOOMGATE_BAD_ARGUMENT);
+  CHECK(open_error(folder.file("f"), 2 | BLOOMGATE_VERIFY) == BLOOMGATE_BAD_ARGUMENT);
+  CHECK(std::string(bloomgate_last_error()) == "bloomgate_open() knows no flags 2");
   CHECK(bloomgate_open("x", 1, 0, nullptr) == BLOOMGATE_BAD_ARGUMENT);
   bloomgate_close(nullptr);
   // The header alone tells nothing of damage to the bits.
@@ -274,7 +367,9 @@ TEST_CASE_METHOD(Library, "a file that becomes shorter lists no sender, if the p
 
 TEST_CASE_METHOD(Library, "keys are made by the file's profile, and an address without a key has a reason") {
   const Filter filter =
-      built({"joe@example.org"}, {.seed = 42, .profile = {.tag_separators = *TagSeparators::parse("+")}});
+      built({"joe@example.org"},
+            {.expected_entries = 1'000, .seed = 42, .profile = {.tag_separators = *TagSeparators::parse("+")}});
+  CHECK(number(filter, BLOOMGATE_EXPECTED_ENTRIES) == 1'000);
   char key[BLOOMGATE_MAX_KEY_BYTES];
   std::size_t bytes = 0;
   int kind = -1;
@@ -297,6 +392,10 @@ TEST_CASE_METHOD(Library, "keys are made by the file's profile, and an address w
   CHECK(kind == BLOOMGATE_KIND_REJECTED);
   CHECK(bytes == 0);
   CHECK(std::string(reason) == "missing-at-sign");
+  REQUIRE(address("<>") == BLOOMGATE_OK);
+  CHECK(kind == BLOOMGATE_KIND_NULL_SENDER);
+  CHECK(entry("@Example.ORG") == "@example.org");
+  CHECK(kind == BLOOMGATE_KIND_DOMAIN);
   CHECK(entry("@.Example.ORG") == "@.example.org");
   CHECK(kind == BLOOMGATE_KIND_DOMAIN_TREE);
   CHECK(entry("joe@a.example > ann@b.example") == "joe@a.example\nann@b.example");
