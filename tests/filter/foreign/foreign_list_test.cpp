@@ -1,5 +1,6 @@
 #include "filter/foreign/foreign_list.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -350,49 +351,163 @@ TEST_CASE("the reader takes the senders that amavis whitelists for all recipient
   CHECK(unproven == 4);
 }
 
-TEST_CASE(
-    "the reader omits the senders of amavis that are blocked, have points, are for one recipient, or never match") {
-  for (const std::string_view line : {"white\t.\texample.org\t0",
-                                      "white\t.\texample.org\t",
-                                      "black\t.\texample.org\t1",
-                                      "black\t.\texample.org\t0",
-                                      "score\t.\texample.org\t0",
-                                      "score\t.\texample.org\t3",
-                                      "score\t.\texample.org\t-0.9",
-                                      "score\t.\texample.org\t-3 or so",
-                                      "score\tann@ours.example\tjoe@example.org\t-3",
-                                      "white\tsome\tjoe@example.org\t1",
-                                      "spared\t.\texample.org\t0",
-                                      "spared\t.\texample.org/@\t1",
-                                      "white\t.\tjoe@\t1",
-                                      "white\t.\t.\t1",
-                                      "white\t.\t\t1",
-                                      "white\t.\t@example.org\t1",
-                                      "white\t.\t@.example.org\t1",
-                                      "white\t.\tjoe@example.org.\t1",
-                                      "white\t.\tJoe <joe@example.org>\t1",
-                                      "other\t\ta regular expression\twhite",
-                                      "white\t.\texample.org",
-                                      "white\t.\texample.org\t1\t1"}) {
-    CAPTURE(line);
-    CHECK(entries(ForeignKind::amavis, dumped({line})).empty());
-    CHECK(left_out(ForeignKind::amavis, dumped({line})).size() == 1);
-  }
-  for (const std::string_view blocked :
-       {"score\tann@ours.example\tjoe@example.org\t5", "spared\t.\tjoe@example.org\t0", "black\t.\t.org\t1"}) {
-    CAPTURE(blocked);
-    CHECK(entries(ForeignKind::amavis, dumped({"white\t.\texample.org\t1", blocked})).empty());
+TEST_CASE("what is omitted has its line and its reason, and is marked if it blocks senders that cannot be known") {
+  struct Row {
+    ForeignKind kind;
+    std::string_view text;
+    std::string_view reason;
+    bool may_block = false;
+  };
+  using enum ForeignKind;
+  constexpr std::string_view kBlocked = "a blocked sender; the daemon's option 'revoked' is for those";
+  constexpr std::string_view kNetwork = "a network address, which says nothing about senders";
+  constexpr std::string_view kNever = "amavis never finds a sender by it";
+  constexpr std::string_view kNoDot = "a name without a dot, which is no domain of the internet";
+  constexpr std::string_view kNoWildcard = "it is no sender's address, and has no '*'";
+  constexpr std::string_view kRecipient = "a recipient, who gets all mail unchecked there";
+  constexpr std::string_view kWithin = "a wildcard within a domain's name";
+  constexpr std::string_view kWorse = "its value makes mail worse, not better";
+  for (const Row& row :
+       {Row{spamassassin, R"(whitelist_from jo\#e@a.example)", "a '#' within it"},
+        Row{spamassassin, R"(whitelist_from jo\e@a.example)", "bad-local-part-character"},
+        Row{spamassassin, "more_spam_to joe@a.example", kRecipient},
+        Row{spamassassin, "all_spam_to joe@a.example", kRecipient},
+        Row{spamassassin, "whitelist_allows_relays *@a.example", "it holds for mail through that relay only"},
+        Row{spamassassin, "lang de whitelist_from joe@a.example", "it holds for one language only"},
+        Row{spamassassin, "score USER_IN_X 0.0",
+            "it turns a list off there; the entries of that list are here all the same"},
+        Row{spamassassin, "include x.cf", "another file: import it, too"},
+        Row{spamassassin, "if 0\nwhitelist_from joe@a.example", "it stands under a condition"},
+        Row{spamassassin, "unwhitelist_from joe@a.example", "it takes back what no line before it lists"},
+        Row{spamassassin, "blacklist_from eve@a.example", kBlocked},
+        Row{spamassassin, "blocklist_from eve@*", kBlocked, true},
+        Row{spamassassin, "whitelist_from_dkim joe@a.example a,b", "its signer is no domain"},
+        Row{spamassassin, "whitelist_from *", "it would list every sender"},
+        Row{spamassassin, "whitelist_from *@*-a.example", kWithin},
+        Row{spamassassin, "whitelist_from *@mail?.a.example", kWithin},
+        Row{spamassassin, "whitelist_from a.example", kNoWildcard},
+        Row{spamassassin, "whitelist_from @a.example", kNoWildcard},
+        Row{spamassassin, "whitelist_from n*@a.example", "a wildcard within the part before the '@'"},
+        Row{spamassassin, "whitelist_from *@.a.example", "a dot before a domain's name"},
+        Row{spamassassin, "whitelist_from *@org", kNoDot},
+        Row{spamassassin, "whitelist_from *@192.0.2.1", kNetwork},
+        Row{rspamd, "# x\n/^a/ 1", "a regular expression"},
+        Row{rspamd, "/^a/ bl", kWorse, true},
+        Row{rspamd, "a.example bl:2", kWorse},
+        Row{rspamd, "*.ru 0", kWorse},
+        Row{rspamd, "a.example 1x", "its value is not a number for the score"},
+        Row{postfix, "192.0.2.1 OK", kNetwork},
+        Row{postfix, "192.0.2.1 REJECT", kNetwork},
+        Row{postfix, "localhost REJECT", "its value does not accept mail", true},
+        Row{postfix, "a.example REJECT", "its value does not accept mail"},
+        Row{postfix, "a.example my_class", "its value says more than that mail is accepted, or nothing"},
+        Row{exim, "^.*@a.example", "a regular expression"},
+        Row{exim, "+trusted", "the name of another list"},
+        Row{exim, "lsearch;/etc/x", "the name of another list"},
+        Row{exim, "@mx_any", "a special item"},
+        Row{exim, "!^.*@a.example", "an exception", true},
+        Row{exim, "!+trusted", "an exception", true},
+        Row{exim, "!lsearch;/etc/x", "an exception", true},
+        Row{exim, "! @mx_any", "an exception", true},
+        Row{exim, "!localhost", "an exception", true},
+        Row{exim, "!eve*@a.example", "an exception"},
+        Row{exim, "!a.example", "an exception"},
+        Row{exim, "joe@a.example: no", "its value does not say that mail is good"},
+        Row{ldif, "mail:: !!", "it is not in base64, as it says"},
+        Row{ldif, "mail:: YUBiLmV4YW1wbGUKeA==", "a line end within it"},
+        Row{ldif, "proxyAddresses: X400:c=de", "no address of mail"},
+        Row{ldif, "mail: joe", "missing-at-sign"},
+        Row{ldif, "mail: @a.example", "missing-at-sign"},
+        Row{ldif, "mail: a@b.example > c@d.example", "it names no sender"},
+        Row{ldif, "changetype: delete\nmail: a@b.example", "it takes back what no line before it lists"},
+        Row{microsoft, "Value,Verdict", "it names no columns Value and Action"},
+        Row{microsoft, "Value,Action\n\"a@b.example,Allow", "its quotes are wrong"},
+        Row{microsoft, "Value,Action\n\na@b.example", "it has too few columns"},
+        Row{microsoft, "Value,Action,EntryType\na@b.example,Allow,Url", "it is not of a sender"},
+        Row{microsoft, "Value,Action,ExpirationDate\na@b.example,Allow,1/1/2020", "it ends at a date"},
+        Row{microsoft, "Value,Action,RemoveAfter\na@b.example,Allow,45", "it ends some days after its last use"},
+        Row{microsoft, "Value,Action\na.example,Block", "it does not allow its sender"},
+        Row{microsoft, "Value,Action\neve@*,Block", "it does not allow its sender", true},
+        Row{amavis, "white\t.\t.\t1", "it would list every sender"},
+        Row{amavis, "white\t.\t\t1", kNoDot},
+        Row{amavis, "white\t.\tjoe@a.example.\t1", kNever},
+        Row{amavis, "white\t.\tJoe <joe@a.example>\t1", kNever},
+        Row{amavis, "white\t.\t@.a.example\t1", kNever},
+        Row{amavis, "black\t.\t@a.example\t1", kNever},
+        Row{amavis, "white\t.\tjoe@\t1", "a name without a domain, at every domain"},
+        Row{amavis, "black\t.\tjoe@\t1", kBlocked, true},
+        Row{amavis, "black\t.\ta.example\t1", kBlocked},
+        Row{amavis, "black\t.\ta.example\t0", "an exception from blocked senders"},
+        Row{amavis, "white\t.\ta.example\t0", "an exception"},
+        Row{amavis, "white\t.\ta.example\t", "an exception"},
+        Row{amavis, "white\t.\t.\t0", "an exception", true},
+        Row{amavis, "spared\t.\ta.example\t0", "its policy bank does not spare mail the spam check"},
+        Row{amavis, "spared\t.\ta.example/@\t1", "a signer without a name"},
+        Row{amavis, "score\t.\ta.example\t-3 or so", "its points are not a number", true},
+        Row{amavis, "score\t.\ta.example\thigh", "its points are not a number", true},
+        Row{amavis, "score\t.\ta.example\t0", "its points make mail worse, not better"},
+        Row{amavis, "score\t.\ta.example\t-0.9", "less than one point"},
+        Row{amavis, "score\tann@b.example\ta.example\t-3", "for one recipient, or for some"},
+        Row{amavis, "white\tsome\ta.example\t1", "for one recipient, or for some"},
+        Row{amavis, "unknown-block\t.\ta regular expression\tblack", "senders that are blocked or excepted there",
+            true},
+        Row{amavis, "other\t\ta regular expression\twhite", "it cannot be known which senders these are"},
+        Row{amavis, "white\t.\ta.example", "not a line of amavis-lists"},
+        Row{amavis, "white\t.\ta.example\t1\t1", "not a line of amavis-lists"}}) {
+    CAPTURE(row.text);
+    const ForeignList list = read(row.kind, row.kind == amavis ? dumped({row.text}) : std::string(row.text));
+    CHECK(list.taken().empty());
+    REQUIRE(list.left_out().size() == 1);
+    CHECK(list.left_out()[0].reason == row.reason);
+    CHECK(list.left_out()[0].may_block_entries == row.may_block);
+    CHECK(list.left_out()[0].line == 1 + static_cast<std::uint64_t>(std::ranges::count(row.text, '\n')));
   }
 }
 
-TEST_CASE("if amavis blocks senders that cannot be known, the list says so") {
-  for (const std::string_view blocked : {"unknown-block\t.\ta regular expression\tblack", "black\t.\tjoe@\t1",
-                                         "white\t.\t.\t0", "score\t.\texample.org\thigh"}) {
+TEST_CASE("an entry that its line does not spell out has the width that the line has there") {
+  struct Row {
+    ForeignKind kind;
+    std::string_view text;
+    std::string_view entry;
+    Width width = Width::same;
+  };
+  using enum ForeignKind;
+  constexpr std::string_view kJoe = "joe@a.example";
+  for (const Row& row :
+       {Row{rspamd, "a.example wl", "@.a.example", Width::with_below},
+        Row{rspamd, "a.example both:", "@.a.example", Width::with_below},
+        Row{rspamd, "mail.a.example 0.1 # x", "@mail.a.example", Width::by_dmarc},
+        Row{rspamd, "*.a.example", "@.a.example", Width::with_domain}, Row{rspamd, "*@a.example", "@a.example"},
+        Row{postfix, ".a.example OK", "@.a.example", Width::with_domain},
+        Row{postfix, "a/b@a.example OK", "a/b@a.example"}, Row{exim, "\xef\xbb\xbfjoe@a.example", kJoe},
+        Row{exim, "\"joe@a.example\" accept", kJoe},
+        Row{spamassassin, "if (version >= 3.004)\nwhitelist_auth joe@a.example", kJoe},
+        Row{spamassassin,
+            "if !can(Mail::SpamAssassin::Conf::feature_welcomelist_blocklist)\nelse\nwhitelist_auth joe@a.example",
+            kJoe},
+        Row{spamassassin, "whitelist_from_dkim\nlang de report x\nscore USER_IN_X\nwhitelist_auth joe@a.example", kJoe},
+        Row{microsoft, "Value;Action\n\njoe@a.example;Allow", kJoe},
+        Row{microsoft, "Value,Action,RemoveAfter\njoe@a.example,Allow,0", kJoe},
+        Row{amavis, "amavis\twhite\t.\tjoe@a.example\t1\n# x\n\namavis\tend\t1", kJoe}}) {
+    CAPTURE(row.text);
+    const ForeignList list = read(row.kind, row.text);
+    CHECK(list.left_out().empty());
+    REQUIRE(list.taken().size() == 1);
+    CHECK(list.taken()[0].entry == row.entry);
+    CHECK(list.taken()[0].width == row.width);
+  }
+}
+
+TEST_CASE("a sender of amavis that is blocked for anybody is not listed, and one that may be blocked is") {
+  for (const std::string_view blocked :
+       {"score\tann@ours.example\tjoe@example.org\t5", "score\t.\tjoe@example.org\t0", "spared\t.\tjoe@example.org\t0",
+        "white\t.\tjoe@example.org\t0", "black\t.\t.org\t1"}) {
     CAPTURE(blocked);
-    const ForeignList list = read(ForeignKind::amavis, dumped({"white\t.\texample.com\t1", blocked}));
-    CHECK(entries(list) == Strings{"@example.com"});
-    REQUIRE(list.left_out().size() == 1);
-    CHECK(list.left_out()[0].may_block_entries);
+    CHECK(entries(ForeignKind::amavis, dumped({"white\t.\texample.org\t1", blocked})).empty());
+  }
+  for (const std::string_view other : {"unknown-block\t.\tx\tblack", "black\t.\texample.org\t0"}) {
+    CAPTURE(other);
+    CHECK(entries(ForeignKind::amavis, dumped({"white\t.\texample.org\t1", other})) == Strings{"@example.org"});
   }
 }
 
@@ -403,6 +518,9 @@ TEST_CASE("the reader refuses lists of amavis that were cut off") {
     ForeignList list;
     CHECK_THROWS_AS(read_foreign(ForeignKind::amavis, std::string_view(whole).substr(0, bytes), list), BloomgateError);
   }
+  ForeignList list;
+  CHECK_THROWS_AS(read_foreign(ForeignKind::amavis, "amavis\tend\t0\n" + whole.substr(0, 10), list), BloomgateError);
+  CHECK(entries(ForeignKind::amavis, "amavit\twhite\t.\texample.org\t1\namavis\tend\t1\n").empty());
 }
 
 TEST_CASE("the first lines show which program a list is from, unless several programs use that format") {
@@ -411,7 +529,10 @@ TEST_CASE("the first lines show which program a list is from, unless several pro
   CHECK(recognise("# Value, Action\nwhitelist_from joe@example.org") == ForeignKind::spamassassin);
   CHECK_FALSE(recognise("Values,Actions\n").has_value());
   CHECK(recognise("# x\namavis\twhite\t.\texample.org\t1\n") == ForeignKind::amavis);
-  CHECK(recognise("dn: cn=Joe\n") == ForeignKind::ldif);
+  CHECK(recognise("\xef\xbb\xbf"
+                  "dn: cn=Joe\n") == ForeignKind::ldif);
+  CHECK(recognise("version: 1\n") == ForeignKind::ldif);
+  CHECK_FALSE(recognise("Value,Notes\nActions,Action\n").has_value());
   CHECK(recognise("\"Value\",\"Action\"\n") == ForeignKind::microsoft);
   CHECK_FALSE(recognise("example.org\n").has_value());
   CHECK_FALSE(recognise("").has_value());
