@@ -407,7 +407,7 @@ TEST_CASE("what is omitted has its line and its reason, and is marked if it bloc
         Row{exim, "@mx_any", "a special item"},
         Row{exim, "!^.*@a.example", "an exception", true},
         Row{exim, "!+trusted", "an exception", true},
-        Row{exim, "!lsearch;/etc/x", "an exception", true},
+        Row{exim, "!lsearch*@;/etc/x", "an exception", true},
         Row{exim, "! @mx_any", "an exception", true},
         Row{exim, "!localhost", "an exception", true},
         Row{exim, "!eve*@a.example", "an exception"},
