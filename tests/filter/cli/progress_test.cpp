@@ -1,12 +1,16 @@
 #include "filter/cli/progress.hpp"
 
 #include <poll.h>
+#include <pty.h>
+#include <sys/ioctl.h>
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 
 #include "filter/system/file_descriptor.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/own_process.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -82,7 +86,9 @@ TEST_CASE("a bar fits its terminal") {
     const std::string bar = progress_bar(half, 5s, columns);
     CHECK(bar.size() <= columns);
     CHECK((bar.find('[') != std::string::npos) == (columns >= 70));
+    if (columns >= 105) CHECK(bar.find(']') - bar.find('[') == 41);
   }
+  CHECK(progress_bar({"reading", 0, kMiB}, 5s, 79) == "reading  0:05");
 }
 
 TEST_CASE_METHOD(Pipe, "without a terminal, lines of progress are printed at intervals until the stop") {
@@ -109,15 +115,50 @@ TEST_CASE_METHOD(Pipe, "each piece of work has its own time") {
 }
 
 TEST_CASE_METHOD(Pipe, "a bar is overwritten, makes room for other lines, and is erased at the end") {
+  std::string stopped;
   {
     Progress progress(Style::bar, []() -> WorkState { return {"reading", kMiB, 2 * kMiB}; }, 1ms, write_end());
     read_until("\r\x1b[Kreading [");
     progress.show("list:1: bad");
     read_until("list:1: bad\n\r\x1b[Kreading [");
+    progress.stop();
+    const std::string all = read_rest();
+    CHECK(all.find("\r\x1b[Klist:1: bad\n") != std::string::npos);
+    CHECK(all.ends_with("\r\x1b[K"));
+    stopped = all;
+    progress.stop();
   }
-  const std::string all = read_rest();
-  CHECK(all.find("\r\x1b[Klist:1: bad\n") != std::string::npos);
-  CHECK(all.ends_with("\r\x1b[K"));
+  CHECK(read_rest() == stopped);
+}
+
+TEST_CASE("a progress that cannot be written ends all the same") {
+  Progress progress(Style::none, {}, 1h, -1);
+  progress.show("a warning");
+  progress.stop();
+}
+
+TEST_CASE("a bar is for a terminal that is able to show one, and has its width") {
+  int terminal = -1;
+  int user = -1;
+  winsize size = {.ws_row = 24, .ws_col = 97, .ws_xpixel = 0, .ws_ypixel = 0};
+  REQUIRE(openpty(&terminal, &user, nullptr, nullptr, &size) == 0);
+  const FileDescriptor ends[] = {FileDescriptor(terminal), FileDescriptor(user)};
+  CHECK(terminal_columns(user) == 97);
+  size.ws_col = 0;
+  REQUIRE(ioctl(user, TIOCSWINSZ, &size) == 0);
+  CHECK(terminal_columns(user) == 80);
+  CHECK(terminal_columns(-1) == 80);
+  // In a process of its own, whose environment no other test reads.
+  CHECK(test::status_of([user] {
+          setenv("TERM", "dumb", 1);
+          if (Progress::style_for(user) != Style::lines) return 1;
+          setenv("TERM", "xterm", 1);
+          if (Progress::style_for(user) != Style::bar || Progress::style_for(-1) != Style::lines) return 2;
+          unsetenv("TERM");
+          return Progress::style_for(user) == Style::bar ? 0 : 3;
+        }) == 0);
+  CHECK(Progress::interval_of(Style::bar) < 1s);
+  CHECK(Progress::interval_of(Style::lines) >= 10s);
 }
 
 TEST_CASE_METHOD(Pipe, "a silent progress prints nothing, and its end does not wait for the interval") {

@@ -1,34 +1,34 @@
 #include "filter/cli/stop_signal.hpp"
 
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/own_process.hpp"
 
 namespace bloomgate::cli {
 namespace {
 
-// In a process of its own, which this test's own handlers and flag do not concern. Its exit status.
-template <typename Deed>
-int status_of(Deed deed) {
-  const pid_t child = fork();
-  if (child == 0) _exit(deed());
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  return status;
-}
-
 TEST_CASE("a first signal sets the flag, and a second one ends the program") {
-  const int status = status_of([] {
+  const int number = GENERATE(SIGINT, SIGTERM, SIGHUP);
+  const int status = test::status_of([number] {
     const std::atomic<bool>& stop = stop_flag();
-    raise(SIGTERM);
-    if (!stop || stop_signal() != SIGTERM || !stop_flag()) return 1;
-    raise(SIGTERM);
+    if (stop || stop_signal() != 0) return 3;
+    raise(number);
+    if (!stop || stop_signal() != number || !stop_flag()) return 1;
+    raise(number);
     return 2;
   });
   CHECK(WIFSIGNALED(status));
-  CHECK(WTERMSIG(status) == SIGTERM);
+  CHECK(WTERMSIG(status) == number);
+}
+
+TEST_CASE("a lost terminal stops nothing that was started to outlive it") {
+  CHECK(test::status_of([] {
+          signal(SIGHUP, SIG_IGN);
+          const std::atomic<bool>& stop = stop_flag();
+          raise(SIGHUP);
+          return stop ? 1 : 0;
+        }) == 0);
 }
 
 }  // namespace
