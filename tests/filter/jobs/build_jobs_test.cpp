@@ -20,14 +20,21 @@ namespace {
 
 class Watcher : public JobObserver {
  public:
-  void begin(std::function<WorkState()> look) override { begun.emplace_back(look().doing); }
-  void end() noexcept override { ++ended; }
+  void begin(std::function<WorkState()> look) override {
+    begun.emplace_back(look().doing);
+    look_ = std::move(look);
+  }
+  // A file is checked after it is written.
+  void end() noexcept override { ended.emplace_back(look_().doing); }
   void warn(std::string_view line) override { warnings.emplace_back(line); }
   void note(std::string_view /*line*/) override {}
 
   std::vector<std::string> begun;
-  std::size_t ended = 0;
+  std::vector<std::string> ended;
   std::vector<std::string> warnings;
+
+ private:
+  std::function<WorkState()> look_;
 };
 
 struct Fixture : test::InFolder {
@@ -53,7 +60,7 @@ TEST_CASE_METHOD(Fixture, "a build gives its result, and an observer sees its wo
   CHECK(result.rejected == 1);
   CHECK(MappedFilter(result.output).header().shape.seed == result.header.shape.seed);
   CHECK(watcher.begun == std::vector<std::string>{"reading"});
-  CHECK(watcher.ended == 1);
+  CHECK(watcher.ended == std::vector<std::string>{"checking"});
   CHECK(std::ranges::any_of(watcher.warnings, [](const auto& line) { return line.find("no address") != line.npos; }));
 }
 
@@ -79,7 +86,41 @@ TEST_CASE_METHOD(Fixture, "without a command line no message of a build names an
     CHECK(message != "nothing was refused");
     CHECK(message.find("--") == std::string::npos);
   }
-  CHECK(watcher.begun.size() == watcher.ended);
+  CHECK(watcher.begun.size() == watcher.ended.size());
+}
+
+TEST_CASE("the size of a filter, and what its domains of senders cost, are known before the lists are read") {
+  CHECK(is_estimate_off(102, 100));
+  CHECK_FALSE(is_estimate_off(101, 100));
+  CHECK_FALSE(is_estimate_off(99, 100));
+  CHECK(is_estimate_off(98, 100));
+  BuildOptions options;
+  CHECK(expected_bytes(options) == 0);
+  options.expected_entries = 0;
+  CHECK(expected_bytes(options) == 4096);
+  options.expected_entries = 4097;
+  CHECK(expected_bytes(options) == 8192);
+  options.layout = Layout::counting;
+  CHECK(expected_bytes(options) == 4 * 8192);
+  options.layout = Layout::page;
+  options.block_bytes = 1024;
+  options.expected_entries = 1'000'000'000;
+  CHECK(expected_bytes(options) == 1'000'000'512);
+  CHECK(cost_of_sender_domains(options).empty());
+  options.sender_domains = true;
+  const std::string cost = "the domains of all addresses take up to 3.77 GiB (4,042,772,160 bytes) of the filter";
+  CHECK_THAT(cost_of_sender_domains(options), Catch::StartsWith(cost + ", if each address"));
+  options.store_path = "store";
+  CHECK_THAT(cost_of_sender_domains(options),
+             Catch::StartsWith(cost + " and 7.45 GiB (8,000,000,000 bytes) of the store, if"));
+  options.expected_entries = 1'000'000;
+  CHECK(cost_of_sender_domains(options).empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a filter is replaced by one of half as many entries, rounded up, and not by a smaller one") {
+  build(request("1@a.example\n2@a.example\n3@a.example\n4@a.example\n@b.example\n"));
+  CHECK(test::error_code_of([&] { build(request("1@a.example\n2@a.example\n")); }) == ErrorCode::bad_input);
+  CHECK(build(request("1@a.example\n2@a.example\n@b.example\n")).header.addresses == 2);
 }
 
 TEST_CASE_METHOD(Fixture, "a flag stops a job, which leaves nothing behind") {
@@ -99,6 +140,7 @@ TEST_CASE_METHOD(Fixture, "a store is changed by a job") {
   change.options.sender_domains = true;
   const UpdateResult result = update_store(change, watcher, stop);
   CHECK(result.counts == UpdateCounts{.added = 1, .removed = 1, .not_there = 1});
+  CHECK(watcher.ended == std::vector<std::string>{"checking", "checking"});
   CHECK(result.store_path == change.store);
   CHECK(MappedFilter(result.output).header().addresses == 2);
 }

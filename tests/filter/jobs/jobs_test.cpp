@@ -18,14 +18,24 @@ namespace {
 
 class Watched : public JobObserver {
  public:
-  void begin(std::function<WorkState()> look) override { works.emplace_back(look().doing); }
-  void end() noexcept override { ++ended; }
+  void begin(std::function<WorkState()> look) override {
+    works.emplace_back(look().doing);
+    look_ = std::move(look);
+  }
+  void end() noexcept override {
+    ++ended;
+    last = look_();
+  }
   void warn(std::string_view line) override { lines.emplace_back(line); }
   void note(std::string_view line) override { warn(line); }
 
   std::vector<std::string> works;
   std::size_t ended = 0;
+  WorkState last;  // when it ended
   std::vector<std::string> lines;
+
+ private:
+  std::function<WorkState()> look_;
 };
 
 class Jobs {
@@ -64,6 +74,8 @@ TEST_CASE_METHOD(Jobs, "a verification that fails or is stopped leaves what it h
   CHECK(error_code_of([&] { without_lists.run(); }) == ErrorCode::cannot_open);
   CHECK(without_lists.result().filters.size() == 1);
   CHECK_FALSE(without_lists.result().members);
+  CHECK(watched.last.done_bytes == watched.last.total_bytes);
+  CHECK(watched.last.total_bytes == without_lists.result().filters.front().body_bytes);
   stop = true;
   VerifyJob stopped({.path = folder.file("a"), .trusted = {}, .store_path = {}, .lists = {}}, watched, stop);
   CHECK(error_code_of([&] { stopped.run(); }) == ErrorCode::interrupted);
@@ -99,11 +111,25 @@ TEST_CASE_METHOD(Jobs, "a combination is written if its limits allow it, and not
       {filter("a", {"joe@example.org"}), filter("b", {"ann@example.org"})}};
   CHECK(error_code_of([&] { combine(request, stop); }) == ErrorCode::bad_input);
   CHECK(MappedFilter(request.output).header().addresses == 5);
+  request.combination = Combination::intersect;
+  request.filters.front() = request.output;
+  CHECK(error_code_of([&] { combine(request, stop); }) == ErrorCode::bad_input);
+  request.combination = Combination::unite;
+  CHECK(combine(request, stop).header.addresses == 6);
+  request.filters.front() = folder.file("a");
   request.limits.shrink.is_lifted = true;
   CHECK(combine(request, stop).header.addresses == 2);
   CHECK(MappedFilter(request.output).header().addresses == 2);
   stop = true;
   CHECK(error_code_of([&] { combine(request, stop); }) == ErrorCode::interrupted);
+}
+
+TEST_CASE_METHOD(Jobs, "two filters are compared with their pairs, which either of them may have") {
+  const std::string pairs = filter("pairs", {"joe@example.org > ann@ours.example"});
+  const std::string other = filter("other", {"joe@example.org"});
+  CHECK(compare_filters(pairs, other, 1).with_pairs);
+  CHECK(compare_filters(other, pairs, 1).with_pairs);
+  CHECK_FALSE(compare_filters(other, other, 1).with_pairs);
 }
 
 }  // namespace
