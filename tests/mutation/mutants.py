@@ -30,6 +30,8 @@ PROGRAMS = (
                      "ctest: failing system calls: .*(Layers|Pair|Signing)")),
     ("filter/log", ("log_tests", "filter_tests")),
     ("filter/report", ("filter_tests", "log_tests", "ctest: the program bloomgate: ReportTest")),
+    ("filter/foreign", ("filter_tests", "ctest: the program bloomgate: Import")),
+    ("filter/pull", ("ctest: the program bloomgate: Pull",)),
     ("filter", ("filter_tests",)),
 )
 BUILT_FOR_CTEST = {"filter": ("bloomgate", "bloomgate-mpi", "faulty_calls"), "milter": ("bloomgate", "bloomgate-milter", "faulty_calls")}
