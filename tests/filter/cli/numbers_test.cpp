@@ -31,6 +31,7 @@ void check_refused(Parse parse, std::initializer_list<const char*> texts) {
 
 TEST_CASE("a count is a whole number of digits, or one with an exponent") {
   for (const auto& [text, want] : {Reading<std::uint64_t>{"0", 0},
+                                   {"0e5", 0},
                                    {"18", 18},
                                    {"9007199254740993", 9'007'199'254'740'993},
                                    {"1e9", 1'000'000'000},
@@ -71,7 +72,7 @@ TEST_CASE("a number of bytes has a unit or none, and is at least one byte") {
     CAPTURE(text);
     CHECK(parse_bytes(text, "--option") == want);
   }
-  check_refused(parse_bytes, {"", "M", "0", "0.9", "-1M", "1X", "1k", "1Mb", "1MiBx", "1BB", "9E", "inf"});
+  check_refused(parse_bytes, {"", "M", "0", "0.9", "-1M", "1X", "1k", "1Mb", "1MiBx", "1BB", "9E", "inf", "nan"});
 }
 
 TEST_CASE("a rate is between 0 and 1, or a percentage") {
