@@ -27,16 +27,13 @@ std::vector<BodyStream::Chunk> BodyStream::cut(const HashRun& run) {
   waiting_.push_back(run);
   // Later hashes may still go into the chunk into which the last hash may go.
   const std::uint64_t last = begin_of(least_mixed(run.hashes.back()));
-  while (next_ < array_bytes_ && last >= std::min(next_ + kChecksumChunkBytes, array_bytes_)) {
-    chunks.push_back(next_chunk());
-  }
+  while (last >= std::min(next_ + kChecksumChunkBytes, array_bytes_)) chunks.push_back(next_chunk());
   return chunks;
 }
 
 std::vector<BodyStream::Chunk> BodyStream::cut_rest() {
   std::vector<Chunk> chunks;
   while (next_ < array_bytes_) chunks.push_back(next_chunk());
-  waiting_.clear();
   return chunks;
 }
 

@@ -84,7 +84,6 @@ void SortedBuild::cut_what_is_there() {
   for (auto first = made_.begin(); first != made_.end() && first->first == cut_; first = made_.erase(first), ++cut_) {
     plan(body_.cut(first->second), store_.cut(first->second));
   }
-  changed_.notify_all();
 }
 
 void SortedBuild::plan(std::vector<BodyStream::Chunk> body, std::vector<StoreChunk> store) {
@@ -105,7 +104,6 @@ void SortedBuild::make(const BodyStream::Chunk& chunk) {
         return made;
       },
       [this, begin = chunk.begin](std::span<const std::byte> made) {
-        check_stop(stop_);
         filter_.write(SectionKind::bits, begin, made);
         progress_.done_bytes += made.size();
       });
@@ -113,10 +111,7 @@ void SortedBuild::make(const BodyStream::Chunk& chunk) {
 
 void SortedBuild::make(const StoreChunk& chunk) {
   disk_.add([&](std::span<std::byte> memory) { return store_.make(chunk, memory.first<kChecksumChunkBytes>()); },
-            [this, first_page = chunk.first_page](std::span<const std::byte> made) {
-              check_stop(stop_);
-              store_.write(first_page, made);
-            });
+            [this, first_page = chunk.first_page](std::span<const std::byte> made) { store_.write(first_page, made); });
 }
 
 }  // namespace bloomgate
