@@ -1,7 +1,10 @@
 // The section of the sender domains, written with an estimate of their number.
 #include "filter/gather/sender_domains_section.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +41,53 @@ TEST_CASE("a wrong estimate of the number of sender domains does not change the 
     CHECK(header == want.header());
     writer.commit(header);
     CHECK((read_file(folder.file("got")) == read_file(folder.file("want"))));
+  }
+}
+
+TEST_CASE_METHOD(InFolder, "of two hashes with one number a store has both, and the section has one") {
+  constexpr KeyHash kHash = 0x1234'5678'9abc'def0;
+  const std::vector<KeyHash> hashes = {kHash, kHash + 1, kHash + 16};
+  REQUIRE(domain_number(hashes[0]) == domain_number(hashes[1]));
+  GatheredDomains gathered({}, 1, 1 << 20, folder.path());
+  gathered.lane(0).add_stored(hashes);
+  gathered.lane(0).settle();
+  const GatheredDomains::Counts counts = gathered.unite(1);
+  CHECK(counts.hashes == 3);
+  CHECK(counts.numbers == 2);
+
+  FilterBuilder builder({.seed = 7, .store_path = folder.file("store"), .store_seed = 3, .sender_domains = true});
+  builder.lane(0).add_stored_sender_domains(hashes);
+  CHECK(builder.write(folder.file("filter"), kNeverStop).sender_domains == 2);
+  const StoreFile store(folder.file("store"));
+  CHECK(store.header().sender_domains == 3);
+  CHECK_NOTHROW(require_sender_domains_of(store, MappedFilter(folder.file("filter"))));
+}
+
+TEST_CASE("a filter has at most 2^48 sender domains") {
+  CHECK_NOTHROW(require_possible_number(std::uint64_t{1} << 48));
+  CHECK(error_code_of([] { require_possible_number((std::uint64_t{1} << 48) + 1); }) == ErrorCode::size_overflow);
+}
+
+TEST_CASE("a stop ends the reading of domains before the next run, or behind the last") {
+  const std::vector<DomainNumber> domains = {1, 2};
+  const ForEachDomain each = [&](const auto& use) {
+    for (const DomainNumber& domain : domains) use({&domain, 1});
+  };
+  for (const std::size_t stops_at : {0U, 1U, 2U, 3U}) {
+    CAPTURE(stops_at);
+    std::atomic<bool> stop{stops_at == 0};
+    std::vector<DomainNumber> seen;
+    const auto use = [&](std::span<const DomainNumber> run) {
+      seen.insert(seen.end(), run.begin(), run.end());
+      stop = seen.size() == stops_at;
+    };
+    const auto read = [&] { until_stopped(each, stop)(use); };
+    if (stops_at > domains.size()) {
+      CHECK_NOTHROW(read());
+    } else {
+      CHECK(error_code_of(read) == ErrorCode::interrupted);
+    }
+    CHECK(seen.size() == std::min(stops_at, domains.size()));
   }
 }
 
