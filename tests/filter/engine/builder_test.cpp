@@ -7,9 +7,11 @@
 #include <random>
 
 #include "filter/base/error.hpp"
+#include "filter/engine/body_writer.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
+#include "filter/store/store_file.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/insert_keys.hpp"
@@ -188,6 +190,7 @@ TEST_CASE("the section of domain entries has the same bytes, whatever the order,
     CHECK(builder.domains() == kDomains + 99'999);
     builder.write(folder.file("got"), kNeverStop);
     CHECK((builder.spilled_bytes() != 0) == row.spills);
+    CHECK(builder.spilled_bytes() <= lines.size() * sizeof(KeyHash));
     CHECK(read_file(folder.file("got")) == want);
     CHECK_NOTHROW(MappedFilter(folder.file("got")).verify_body());
   }
@@ -295,16 +298,41 @@ TEST_CASE("each filter of one store has all entries, and its own false positives
   CHECK(both / static_cast<double>(strangers) < 2 * theory * theory);
 }
 
-TEST_CASE_METHOD(InFolder, "a filter for no entries is sized for one") {
-  CHECK(build_filter(folder.file("filter"), {}, {.expected_entries = 0}).expected_entries == 1);
-  CHECK_NOTHROW(MappedFilter(folder.file("filter")));
+TEST_CASE_METHOD(InFolder, "the hashes of a store give the filter of the entries, and their numbers are counted") {
+  auto lines = numbered_addresses(0, 5000);
+  lines.insert(lines.end(), {"@example.net", "joe@example.com > ann@ours.example", "@example.org > ann@ours.example"});
+  BuildOptions options = {
+      .expected_entries = 6000, .seed = 7, .store_path = folder.file("store"), .store_seed = 3, .sender_domains = true};
+  FilterHeader want = build_filter(folder.file("want"), lines, options);
+  CHECK(want.kinds == KindsHeld{.pairs_in_bits = 1, .domain_pairs = true});
+  const StoreFile store(folder.file("store"));
+  options.store_path.clear();
+  options.threads = 2;
+  FilterBuilder builder(options);
+  FilterBuilder::Lane& lane = builder.lane(1);
+  store.for_each_address([&](std::span<const KeyHash> hashes) { lane.add_stored(hashes); });
+  store.for_each_domain([&](std::span<const KeyHash> hashes) { lane.add_stored_domains(hashes); });
+  store.for_each_sender_domain([&](std::span<const KeyHash> hashes) { lane.add_stored_sender_domains(hashes); });
+  lane.note_repeated(10);
+  lane.note_stored_kinds(store.header().kinds);
+  CHECK(builder.addresses() == 5011);
+  CHECK(builder.domains() == 2);
+  CHECK(builder.kinds() == want.kinds);
+  want.addresses += 10;
+  want.store_identity = 0;
+  CHECK(builder.write(folder.file("got"), kNeverStop) == want);
+  CHECK(std::ranges::equal(MappedFilter(folder.file("got")).view().body(),
+                           MappedFilter(folder.file("want")).view().body()));
 }
 
-TEST_CASE_METHOD(InFolder, "an empty list gives a filter that lists no sender") {
-  const FilterHeader header = build_filter(folder.file("filter"), {});
-  CHECK(header.addresses == 0);
-  CHECK(header.bits_set == 0);
-  CHECK_FALSE(MappedFilter(folder.file("filter")).view().may_contain("joe@example.org"));
+TEST_CASE_METHOD(InFolder, "a filter for no entries is sized for one, and lists no sender") {
+  for (const std::optional<std::uint64_t> expected : {std::optional<std::uint64_t>(0), {}}) {
+    const FilterHeader header = build_filter(folder.file("filter"), {}, {.expected_entries = expected});
+    CHECK(header.expected_entries == 1);
+    CHECK(header.addresses == 0);
+    CHECK(header.bits_set == 0);
+    CHECK_FALSE(MappedFilter(folder.file("filter")).view().may_contain("joe@example.org"));
+  }
 }
 
 TEST_CASE("options out of range are refused") {
@@ -314,7 +342,9 @@ TEST_CASE("options out of range are refused") {
                                                               {.layout = Layout::classic, .block_bytes = 4096},
                                                               {.bits_per_entry = 0.5},
                                                               {.bits_per_entry = 65},
-                                                              {.bits_per_entry = -1}}));
+                                                              {.bits_per_entry = -1},
+                                                              {.layout = Layout::classic, .store_seed = 1},
+                                                              {.layout = Layout::partitioned, .store_path = "x"}}));
   CHECK(error_code_of([&] { FilterBuilder builder(options); }) == ErrorCode::bad_argument);
 }
 
@@ -334,11 +364,33 @@ TEST_CASE_METHOD(InFolder, "progress and number of ones cover the whole array, h
   CHECK(header.bits_set == MappedFilter(folder.file("filter")).view().count_ones());
 }
 
+TEST_CASE_METHOD(InFolder, "as many filters are kept as were asked for") {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    build_filter(folder.file("filter"), {"joe@example.org"}, {.seed = seed, .threads = 3, .kept_generations = 1});
+  }
+  CHECK(MappedFilter(folder.file("filter.1")).header().shape.seed == 2);
+  CHECK(std::ranges::distance(std::filesystem::directory_iterator(folder.path())) == 2);
+}
+
+TEST_CASE_METHOD(InFolder, "after a stop no part of the array is written") {
+  const FilterShape shape = {.block_count = 1};
+  const std::vector<std::byte> bits(body_bytes(shape));
+  const std::atomic<bool> stop{true};
+  FilterWriter filter(folder.file("filter"), {.shape = shape, .expected_entries = 1});
+  WriteProgress progress;
+  BodyWriter body(filter, shape, 1, stop, progress);
+  body.write(0, bits);
+  CHECK(error_code_of([&] { body.finish(); }) == ErrorCode::interrupted);
+  CHECK(progress.done_bytes == 0);
+}
+
 TEST_CASE_METHOD(InFolder, "a stopped build leaves no files behind") {
   const std::atomic<bool> stop{true};
   FilterBuilder builder({.seed = 1});
   builder.add(canonicalize_line("joe@example.org"));
-  CHECK(error_code_of([&] { builder.write(folder.file("filter"), stop); }) == ErrorCode::interrupted);
+  WriteProgress progress;
+  CHECK(error_code_of([&] { builder.write(folder.file("filter"), stop, progress); }) == ErrorCode::interrupted);
+  CHECK(progress.total_bytes == 0);
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 

@@ -13,7 +13,13 @@ namespace bloomgate::test {
 
 // Lines of a list.
 inline void add_to(GatheredEntries& entries, const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) entries.lane(0).add(canonicalize_list_line(line, {}));
+  for (const std::string& line : lines) {
+    if (!entries.has_room_for(1)) {
+      entries.lane(0).settle();
+      entries.flush();
+    }
+    entries.lane(0).add(canonicalize_list_line(line, {}));
+  }
   entries.lane(0).settle();
 }
 

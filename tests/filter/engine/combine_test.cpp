@@ -1,21 +1,25 @@
 #include "filter/engine/combine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "filter/file/filter_writer.hpp"
 #include "filter/file/section_stream.hpp"
 #include "filter/layout/sizing.hpp"
 #include "filter/system/bus_fault.hpp"
+#include "tests/support/build_with_strangers.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/test_keys.hpp"
 
 namespace bloomgate::test {
 namespace {
@@ -152,22 +156,22 @@ TEST_CASE("more domain entries than one MiB holds are united and intersected exa
   Lines a = {"joe@example.org"};
   Lines b = {"ann@example.org"};
   for (unsigned i = 0; i < 150'000; ++i) a.push_back("@" + std::to_string(i) + ".example");
-  for (unsigned i = 10'000; i < 160'000; ++i) b.push_back("@" + std::to_string(i) + ".example");
+  for (unsigned i = 10'000; i < 165'000; ++i) b.push_back("@" + std::to_string(i) + ".example");
   const BuildOptions options = {.expected_entries = 2, .seed = 1};
   const Combined combined({a, b}, options);
-  CHECK(combined.combine(Combination::unite).domains == 160'000);
+  CHECK(combined.combine(Combination::unite).domains == 165'000);
   build_filter(combined.file("want"), joined({a, b}), options);
   CHECK(read_file(combined.output()) == read_file(combined.file("want")));
   CHECK(combined.combine(Combination::intersect).domains == 140'000);
   const MappedFilter common(combined.output());
   CHECK_NOTHROW(common.verify_body());
-  for (unsigned i = 0; i < 160'000; ++i) {
+  for (unsigned i = 0; i < 165'000; ++i) {
     const bool want = i >= 10'000 && i < 150'000;
     if (common.view().contains_domain("@" + std::to_string(i) + ".example") != want) FAIL(i);
   }
   const Overlap overlap = estimate_overlap(combined.filter(0), combined.filter(1), 2);
   CHECK(overlap.domains_of_a == 150'000);
-  CHECK(overlap.domains_of_b == 150'000);
+  CHECK(overlap.domains_of_b == 155'000);
   CHECK(overlap.domains_of_both == 140'000);
 }
 
@@ -243,7 +247,7 @@ TEST_CASE("filters that differ in anything but their entries are refused with th
     std::string what;
     BuildOptions options;
   };
-  const BuildOptions same = {.layout = Layout::line, .expected_entries = 3000, .seed = 7};
+  const BuildOptions same = {.layout = Layout::line, .expected_entries = 3000, .seed = 7, .store_seed = 3};
   const auto other = [&](auto change) {
     BuildOptions options = same;
     change(options);
@@ -256,6 +260,8 @@ TEST_CASE("filters that differ in anything but their entries are refused with th
       {"size of a block (64 and 128)", other([](BuildOptions& o) { o.block_bytes = 128; })},
       {"number of blocks (47 and 48)", other([](BuildOptions& o) { o.expected_entries = 3060; })},
       {"seed (7 and 8)", other([](BuildOptions& o) { o.seed = 8; })},
+      {"whether they are made from a store (1 and 0)", other([](BuildOptions& o) { o.store_seed.reset(); })},
+      {"seed of the store (3 and 4)", other([](BuildOptions& o) { o.store_seed = 4; })},
       {"whether the case of local parts is kept (0 and 1)",
        other([](BuildOptions& o) { o.profile.keep_local_part_case = true; })},
       {"tag separators (none and '+-')",
@@ -274,13 +280,61 @@ TEST_CASE("filters that differ in anything but their entries are refused with th
     const auto unite = [&] { combine_filters(filters, Combination::unite, folder.file("out"), 1, kNeverStop); };
     CHECK_THROWS_WITH(unite(),
                       Contains("they differ in " + row.what) && Contains(a.path()) && Contains(different.path()));
-    CHECK(error_code_of(unite) == ErrorCode::bad_argument);
+    const BloomgateError error = error_of(unite);
+    CHECK(error.code() == ErrorCode::bad_argument);
+    CHECK(error.details().path == different.path());
+    CHECK(row.what.ends_with("(" + error.details().expected + " and " + error.details().got + ")"));
     CHECK(error_code_of([&] { combine_filters(filters, Combination::intersect, folder.file("out"), 1, kNeverStop); }) ==
           ErrorCode::bad_argument);
     CHECK(error_code_of([&] { estimate_overlap(b, different, 1); }) == ErrorCode::bad_argument);
   }
   CHECK_FALSE(std::filesystem::exists(folder.file("out")));
   CHECK_NOTHROW(require_same_shape(a, b));
+}
+
+TEST_CASE("filters whose bits or exclusions cannot be combined are refused") {
+  struct Row {
+    BuildOptions options;
+    bool has_strangers;
+    ErrorCode combined;
+    std::optional<ErrorCode> compared;  // nothing: these can be compared
+  };
+  const Row row = GENERATE(
+      values<Row>({{{.layout = Layout::ribbon, .hashes = 1}, false, ErrorCode::bad_argument, ErrorCode::bad_argument},
+                   {{.layout = Layout::counting}, false, ErrorCode::unsupported_layout, ErrorCode::unsupported_layout},
+                   {{.expected_entries = 10}, true, ErrorCode::bad_argument, {}}}));
+  const TemporaryFolder folder;
+  build_filter(folder.file("a"), {"joe@example.org"}, row.options);
+  if (row.has_strangers) {
+    build_with_strangers(folder.file("b"), {"ann@example.org"}, {"eve@example.org"}, row.options);
+  } else {
+    build_filter(folder.file("b"), {"ann@example.org"}, row.options);
+  }
+  const MappedFilter a(folder.file("a"));
+  const MappedFilter b(folder.file("b"));
+  const std::array<const MappedFilter*, 2> filters = {&a, &b};
+  CHECK(error_code_of([&] { combine_filters(filters, Combination::unite, folder.file("out"), 1, kNeverStop); }) ==
+        row.combined);
+  if (row.compared) {
+    CHECK(error_code_of([&] { estimate_overlap(a, b, 1); }) == *row.compared);
+  } else {
+    CHECK_NOTHROW(estimate_overlap(a, b, 1));
+  }
+}
+
+TEST_CASE_METHOD(InFolder, "a combination of filters with stores has none, and it is signed if there is a key") {
+  const SecretKey key = signing_key();
+  for (const char* const name : {"a", "b"}) {
+    build_filter(
+        folder.file(name), {"joe@example.org"},
+        {.expected_entries = 10, .seed = 1, .store_path = folder.file(std::string(name) + ".store"), .store_seed = 3});
+  }
+  const MappedFilter a(folder.file("a"));
+  const MappedFilter b(folder.file("b"));
+  const std::array<const MappedFilter*, 2> filters = {&a, &b};
+  CHECK(a.header().store_identity != 0);
+  CHECK(combine_filters(filters, Combination::unite, folder.file("out"), 1, kNeverStop, &key).store_identity == 0);
+  CHECK(MappedFilter(folder.file("out")).signature().has_value());
 }
 
 TEST_CASE("filters that are cut off or written to meanwhile are not combined, and the old result stays") {

@@ -13,6 +13,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/test_keys.hpp"
 
 namespace bloomgate::test {
 namespace {
@@ -38,8 +39,11 @@ CountingCounts change(const std::string& path, CountingChange kind, const Lines&
 }
 
 FilterHeader export_to(const std::string& path, const std::string& output, unsigned threads = 1) {
-  WriteProgress unseen;
-  return export_filter(MappedFilter(path), output, threads, 0, kNeverStop, unseen);
+  WriteProgress progress;
+  const FilterHeader header = export_filter(MappedFilter(path), output, threads, 0, kNeverStop, progress);
+  CHECK(progress.total_bytes == body_bytes(header.shape));
+  CHECK(progress.done_bytes == progress.total_bytes);
+  return header;
 }
 
 TEST_CASE("an export is, byte for byte, the filter of the layout page that a build makes of the same entries") {
@@ -197,6 +201,65 @@ TEST_CASE_METHOD(
   CHECK(removed.addresses == 20);
   CHECK(removed.still_listed == 10);
   CHECK((read_file(path) == built));
+}
+
+TEST_CASE_METHOD(InFolder, "counters are changed in blocks that are larger than a chunk of the file") {
+  BuildOptions options = {.layout = Layout::counting, .block_bytes = 1 << 20, .expected_entries = 3'000'000, .seed = 1};
+  build_filter(folder.file("got"), numbered_addresses(0, 5000), options);
+  change(folder.file("got"), CountingChange::add, numbered_addresses(5000, 5000), {.threads = 3});
+  build_filter(folder.file("want"), numbered_addresses(0, 10'000), options);
+  CHECK((read_file(folder.file("got")) == read_file(folder.file("want"))));
+}
+
+TEST_CASE_METHOD(WithPath, "entries that are removed more often than they were added count as long as they are found") {
+  build_filter(path, {"joe@example.org"}, {.layout = Layout::counting, .hashes = 1, .expected_entries = 1, .seed = 1});
+  for (int i = 0; i < 15; ++i) change(path, CountingChange::add, {"joe@example.org"});
+  CHECK(MappedFilter(path).header().addresses == 16);
+  // Those that share its counter, which is saturated.
+  Lines found = {"joe@example.org"};
+  {
+    const MappedFilter filter(path);
+    for (const std::string& line : numbered_addresses(0, 100'000)) {
+      if (filter.view().may_contain(line)) found.push_back(line);
+    }
+  }
+  REQUIRE(found.size() > 1);
+  for (int i = 0; i < 17; ++i) CHECK(change(path, CountingChange::remove, found).addresses == found.size());
+  CHECK(MappedFilter(path).header().saturated == 1);
+  CHECK(MappedFilter(path).header().addresses == 1);
+  CHECK(export_to(path, folder.file("export")).saturated == 0);
+}
+
+TEST_CASE_METHOD(WithPath, "a filter that is written to while it is changed or exported is refused, and so is a stop") {
+  build_filter(path, numbered_addresses(0, 100), {.layout = Layout::counting, .seed = 1});
+  make_old(path);
+  const MappedFilter old(path);
+  const std::atomic<bool> stop{true};
+  WriteProgress progress;
+  CHECK(error_code_of([&] { export_filter(old, folder.file("x"), 1, 0, stop, progress); }) == ErrorCode::interrupted);
+  CHECK(progress.done_bytes == 0);
+  write_file(path, read_file(path));
+  CHECK(error_code_of([&] { export_filter(old, folder.file("x"), 1, 0, kNeverStop, progress); }) ==
+        ErrorCode::changed_while_open);
+  CountingUpdate update(old, CountingChange::add, {});
+  const auto review = [](const CountingCounts&) { FAIL("the counts of a damaged file are shown"); };
+  CHECK(error_code_of([&] { update.write(folder.file("x"), kNeverStop, progress, review); }) ==
+        ErrorCode::changed_while_open);
+  CHECK(std::ranges::distance(std::filesystem::directory_iterator(folder.path())) == 1);
+}
+
+TEST_CASE_METHOD(InFolder, "the replaced counters, and the replaced export, are kept if that was asked for") {
+  build_filter(folder.file("counting"), {"joe@example.org"}, {.layout = Layout::counting, .seed = 1});
+  const std::string before = read_file(folder.file("counting"));
+  change(folder.file("counting"), CountingChange::add, {"ann@example.org"}, {.threads = 2, .kept_generations = 1});
+  CHECK((read_file(folder.file("counting.1")) == before));
+  WriteProgress unseen;
+  const SecretKey key = signing_key();
+  for (int i = 0; i < 2; ++i) {
+    export_filter(MappedFilter(folder.file("counting")), folder.file("export"), 3, 1, kNeverStop, unseen, &key);
+  }
+  CHECK(std::filesystem::exists(folder.file("export.1")));
+  CHECK(MappedFilter(folder.file("export")).signature().has_value());
 }
 
 TEST_CASE_METHOD(WithPath, "removing an entry that is not in the filter changes nothing") {

@@ -68,6 +68,8 @@ TEST_CASE("no excluded sender passes, no entry is missing, and threads and memor
   CHECK((excluded > 0) == (!is_large || (hashes == 1 && layout != Layout::ribbon)));
 
   const std::string want = read_file(folder.file("want"));
+  const std::vector<std::string> named_twice(addresses.end() - 1000, addresses.end());
+  addresses.insert(addresses.end(), named_twice.begin(), named_twice.end());
   std::ranges::shuffle(lines, std::mt19937(1));
   std::ranges::shuffle(addresses, std::mt19937(2));
   const Way ways[] = {{"all at once, on three threads", 3, kMuch, true, kMuch},
@@ -166,13 +168,18 @@ TEST_CASE("an entry whose mark equals that of an excluded sender by chance stays
   CHECK(strangers->excluded().empty());
 }
 
-TEST_CASE_METHOD(InFolder, "an exception from the review of excluded senders ends the build, and the old file stays") {
+TEST_CASE_METHOD(InFolder,
+                 "an exception or a stop in the review of excluded senders ends the build, and nothing is left") {
   const BuildOptions options = {.seed = 3};
   const auto strangers = strangers_of(options, {"eve@example.org"});
   FilterBuilder builder(options);
   builder.set_strangers(*strangers, [] { throw BloomgateError(ErrorCode::bad_input, "no"); });
   builder.add(canonicalize_line("joe@example.org"));
   CHECK(error_code_of([&] { builder.write(folder.file("filter"), kNeverStop); }) == ErrorCode::bad_input);
+  std::atomic<bool> stop{false};
+  FilterBuilder stopped(options);
+  stopped.set_strangers(*strangers, [&] { stop = true; });
+  CHECK(error_code_of([&] { stopped.write(folder.file("filter"), stop); }) == ErrorCode::interrupted);
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 

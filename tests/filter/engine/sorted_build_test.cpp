@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <stdexcept>
+#include <vector>
 
+#include "filter/engine/store_build.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/filter_files.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -34,6 +36,32 @@ TEST_CASE_METHOD(test::InFolder,
     return {};
   };
   CHECK_THROWS_WITH(build.run(next), "no such piece");
+}
+
+TEST_CASE("a rank hands on the hashes of its partitions in order, each once, whatever it had before") {
+  const unsigned threads = GENERATE(1U, 3U);
+  CAPTURE(threads);
+  constexpr unsigned kBits = 4;
+  std::vector<KeyHash> handed_on;
+  StoreBuild build(
+      [&](std::span<const KeyHash> hashes) { handed_on.insert(handed_on.end(), hashes.begin(), hashes.end()); }, kBits,
+      threads);
+  std::vector<KeyHash> want;
+  const auto hash_of = [](std::size_t partition, KeyHash number) {
+    return (KeyHash{partition} << (64 - kBits)) + number;
+  };
+  const auto gather = [&](std::size_t partition, std::vector<KeyHash>& hashes) {
+    if (partition % 2 != 0) return;
+    for (const KeyHash number : {9U, 1U, 5U, 1U}) hashes.push_back(hash_of(partition, number));
+  };
+  for (std::size_t partition = 0; partition < 16; partition += 2) {
+    for (const KeyHash number : {1U, 5U, 9U}) want.push_back(hash_of(partition, number));
+  }
+  // Fewer than before, and more.
+  build.take(0, 3, gather);
+  build.take(3, 4, gather);
+  build.take(4, 16, gather);
+  CHECK(handed_on == want);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include "filter/engine/store_update.hpp"
 
 #include <filesystem>
+#include <memory>
 
+#include "changed_filters.hpp"
 #include "filter/base/error.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "tests/support/build_with_strangers.hpp"
@@ -12,6 +14,7 @@
 #include "tests/support/flip_byte.hpp"
 #include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/test_keys.hpp"
 
 namespace bloomgate::test {
 namespace {
@@ -26,14 +29,6 @@ BuildOptions options_in(const TemporaryFolder& folder, Layout layout, const std:
           .scratch_folder = folder.path(),
           .store_path = folder.file(name + ".store"),
           .store_seed = kStoreSeed};
-}
-
-void add_to(GatheredEntries& entries, const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) {
-    if (!entries.has_room_for(kEntriesAtOnce)) entries.flush();
-    entries.lane(0).add(canonicalize_line(line, {}));
-  }
-  entries.lane(0).settle();
 }
 
 struct Updated {
@@ -53,9 +48,32 @@ Updated update(const TemporaryFolder& folder, const BuildOptions& options, const
   updated.counts = update.count(kNeverStop);
   updated.header = update.write(folder.file("new"), kNeverStop, progress);
   CHECK(update.addresses() == updated.header.addresses);
+  CHECK(update.domains() == updated.header.domains);
   CHECK(progress.done_bytes == progress.total_bytes);
   CHECK(progress.done_bytes == body_bytes(updated.header.shape));
   return updated;
+}
+
+TEST_CASE("hashes are merged in their order, the least and the greatest of all as well") {
+  using Hashes = std::vector<KeyHash>;
+  constexpr KeyHash kLast = ~KeyHash{0};
+  struct Row {
+    Hashes old;
+    Hashes added;
+    Hashes removed;
+    Hashes want;
+    UpdateCounts counts;
+  };
+  const Row row = GENERATE(values<Row>({{{0, 5, kLast}, {}, {}, {0, 5, kLast}, {}},
+                                        {{5}, {0, kLast}, {}, {0, 5, kLast}, {.added = 2}},
+                                        {{0, 5, kLast}, {0, kLast}, {}, {0, 5, kLast}, {.already_there = 2}},
+                                        {{0, 5, kLast}, {}, {0, kLast}, {5}, {.removed = 2}},
+                                        {{5}, {}, {0, kLast}, {5}, {.not_there = 2}},
+                                        {{kLast}, {4}, {5}, {4, kLast}, {.added = 1, .not_there = 1}},
+                                        {{}, {4, 6}, {5}, {4, 6}, {.added = 2, .not_there = 1}}}));
+  Hashes out;
+  CHECK(merge_hashes(row.old, row.added, row.removed, out) == row.counts);
+  CHECK(out == row.want);
 }
 
 TEST_CASE("an update gives the bytes of a build from the changed list, with any threads and pieces") {
@@ -74,9 +92,9 @@ TEST_CASE("an update gives the bytes of a build from the changed list, with any 
   build_filter(folder.file("old"), lines, options_in(folder, layout, "old"));
 
   auto added = numbered_addresses(entries - changed / 2, changed);
-  added.insert(added.end(), {"@kept.example", "@.new.example"});
+  added.insert(added.end(), {"@kept.example", "@.new.example", "@both.example"});
   auto removed = numbered_addresses(entries + changed / 4, changed);
-  removed.push_back("@gone.example");
+  removed.insert(removed.end(), {"@gone.example", "@both.example"});
   const auto more = numbered_addresses(0, changed / 2);
   removed.insert(removed.end(), more.begin(), more.end());
   BuildOptions options = options_in(folder, layout, "new");
@@ -87,8 +105,8 @@ TEST_CASE("an update gives the bytes of a build from the changed list, with any 
   CHECK(got.counts == UpdateCounts{.added = changed / 4 + 1,
                                    .already_there = changed / 2 + 1,
                                    .removed = changed / 2 + 1,
-                                   .not_there = changed,
-                                   .both = both});
+                                   .not_there = changed + 1,
+                                   .both = both + 1});
 
   auto want = numbered_addresses(changed / 2, entries - changed / 2 + changed / 4);
   want.insert(want.end(), {"@kept.example", "@.new.example"});
@@ -156,6 +174,7 @@ TEST_CASE_METHOD(InFolder, "everything can be removed, and an empty store be fil
   const Updated emptied = update(folder, options_in(folder, Layout::page, "new"), {}, lines, 1);
   CHECK(emptied.counts.removed == 1000);
   CHECK(emptied.header.bits_set == 0);
+  CHECK(emptied.header.expected_entries == 1);
   std::filesystem::rename(folder.file("new.store"), folder.file("old.store"));
   CHECK(update(folder, options_in(folder, Layout::page, "new"), lines, {}, 1).counts.added == 1000);
   CHECK(MappedFilter(folder.file("new")).view().may_contain(lines[999]));
@@ -184,6 +203,67 @@ TEST_CASE_METHOD(InFolder, "a damaged page of the old store ends an update, and 
   CHECK_THROWS_AS(update.write(folder.file("new"), kNeverStop, progress), BloomgateError);
   CHECK_FALSE(std::filesystem::exists(folder.file("new")));
   CHECK_FALSE(std::filesystem::exists(folder.file("new.store")));
+}
+
+TEST_CASE_METHOD(InFolder,
+                 "an old store that is written to, or whose header has another number than its pages, ends an update") {
+  const std::string path = folder.file("old.store");
+  build_filter(folder.file("old"), numbered_addresses(0, 1000), options_in(folder, Layout::page, "old"));
+  const bool is_written_to = GENERATE(false, true);
+  if (!is_written_to) {
+    Sections sections = StoreFile(path).sections();
+    ++sections.front().items;
+    std::string text = read_file(path);
+    encode_store_header(StoreFile(path).header(), sections,
+                        std::as_writable_bytes(std::span(text)).first<kHeaderBytes>());
+    write_file(path, text);
+  }
+  make_old(path);
+  const StoreFile old(path);
+  StoreUpdate update(old, StoreUpdate::options_for(old, options_in(folder, Layout::page, "new")));
+  update.count(kNeverStop);
+  if (is_written_to) write_file(path, read_file(path));
+  WriteProgress progress;
+  CHECK(error_code_of([&] { update.write(folder.file("new"), kNeverStop, progress); }) ==
+        (is_written_to ? ErrorCode::changed_while_open : ErrorCode::bad_section));
+  CHECK_FALSE(std::filesystem::exists(folder.file("new")));
+}
+
+TEST_CASE_METHOD(InFolder,
+                 "as many pairs are kept as were asked for, by a build and by an update, and both are signed") {
+  BuildOptions options = options_in(folder, Layout::page, "old");
+  options.threads = 3;
+  options.kept_generations = 1;
+  options.sign_key = std::make_shared<const SecretKey>(signing_key());
+  const auto content = [&] { return read_file(folder.file("old")) + read_file(folder.file("old.store")); };
+  const auto kept = [&] { return read_file(folder.file("old.1")) + read_file(folder.file("old.store.1")); };
+  const auto is_signed = [&] { return MappedFilter(folder.file("old")).signature().has_value(); };
+  build_filter(folder.file("old"), numbered_addresses(0, 10), options);
+  const std::string first = content();
+  build_filter(folder.file("old"), numbered_addresses(0, 20), options);
+  CHECK(kept() == first);
+  CHECK(is_signed());
+  const std::string second = content();
+  update_pair(folder.file("old"), folder.file("old"), options, numbered_addresses(20, 10), {});
+  CHECK(kept() == second);
+  CHECK(is_signed());
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 4);
+}
+
+TEST_CASE_METHOD(InFolder,
+                 "if a filter cannot be published, the store of the old one stays, also if it was only staged") {
+  const std::string path = folder.file("old");
+  BuildOptions options = options_in(folder, Layout::page, "old");
+  build_filter(path, numbered_addresses(0, 10), options);
+  // As a process leaves them that is killed between the two.
+  std::filesystem::rename(path + ".store", path + ".store.next");
+  write_file(path + ".1", "kept");
+  std::filesystem::create_directories(path + ".2/in-the-way");
+  options.kept_generations = 2;
+  CHECK(error_code_of([&] { build_filter(path, numbered_addresses(0, 20), options); }) == ErrorCode::cannot_write);
+  const std::uint64_t identity = MappedFilter(path).header().store_identity;
+  CHECK(open_store(path + ".store", identity, path)->header().addresses == 10);
+  CHECK_FALSE(std::filesystem::exists(path + ".store.next"));
 }
 
 TEST_CASE_METHOD(InFolder, "ranges of a store, merged one by one, are together the whole store") {
@@ -241,11 +321,21 @@ TEST_CASE_METHOD(InFolder, "ranges of a store, merged one by one, are together t
 TEST_CASE_METHOD(InFolder, "an update that is stopped leaves nothing behind") {
   build_filter(folder.file("old"), numbered_addresses(0, 1000), options_in(folder, Layout::page, "old"));
   const StoreFile old(folder.file("old.store"));
-  StoreUpdate update(old, StoreUpdate::options_for(old, options_in(folder, Layout::page, "new")));
+  const BuildOptions options = StoreUpdate::options_for(old, options_in(folder, Layout::page, "new"));
+  StoreUpdate update(old, options);
   const std::atomic<bool> stop{true};
   WriteProgress progress;
   CHECK_THROWS_AS(update.count(stop), BloomgateError);
+  update.count(kNeverStop);
   CHECK_THROWS_AS(update.write(folder.file("new"), stop, progress), BloomgateError);
+  CHECK(progress.done_bytes == 0);
+  // While its caller looks at the excluded senders.
+  const auto known = strangers_of(options, {"eve@example.org"});
+  std::atomic<bool> stops_late{false};
+  StoreUpdate late(old, options);
+  late.set_strangers(*known, [&] { stops_late = true; });
+  late.count(kNeverStop);
+  CHECK(error_code_of([&] { late.write(folder.file("new"), stops_late, progress); }) == ErrorCode::interrupted);
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
 }
 
