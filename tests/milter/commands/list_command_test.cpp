@@ -1,0 +1,126 @@
+// `bloomgate-milter add`, `remove`, `revoke` and the others: what they write. Beside a daemon: tests/e2e.
+#include <sysexits.h>
+
+#include <sstream>
+
+#include "config/config_error.hpp"
+#include "filter/base/json.hpp"
+#include "milter/commands/commands.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace bloomgate::test {
+namespace {
+
+struct ListFile : WithPath {
+  ListFile() { write_file(path, "# ours\n"); }
+
+  // What is written, and the status where that is not 0.
+  std::string run(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--config", "/dev/null"});
+    for (const char* const list : {"--extra", "--revoked", "--opt-out"}) words.insert(words.end(), {list, path});
+    return run_alone(words);
+  }
+  static std::string run_alone(const std::vector<std::string>& words) {
+    std::ostringstream out;
+    const int status = edit_list(read_daemon_command(words), out);
+    return out.str() + (status == EX_OK ? "" : "status " + std::to_string(status));
+  }
+};
+
+TEST_CASE_METHOD(ListFile, "each change of a list is told, and what still covers an entry that was taken out") {
+  CHECK(run({"revoke", "Joe@Example.org", "@corp.example"}) ==
+        "joe@example.org: is in the list revoked now\n@corp.example: is in the list revoked now\n" + path +
+            ": 2 entries\n");
+  CHECK(run({"revoke", "joe@example.org"}) ==
+        "joe@example.org: was in the list revoked already\n" + path + ": 2 entries\n");
+  CHECK(run({"unrevoke", "eve@example.org"}) ==
+        "eve@example.org: was not in the list revoked\n" + path + ": 2 entries\n");
+  CHECK(run({"unrevoke", "ann@corp.example"}) ==
+        "ann@corp.example: was not in the list revoked, but @corp.example is, and covers it\n" + path +
+            ": 2 entries\nstatus 1");
+  CHECK(run({"unrevoke", "@corp.example"}) ==
+        "@corp.example: is no longer in the list revoked\n" + path + ": 1 entry\n");
+  CHECK(run({"remove", "eve@example.org"}) ==
+        "eve@example.org: was not in the list extra; if a whitelist lists it, 'bloomgate-milter revoke' stops it\n" +
+            path + ": 1 entry\n");
+  CHECK(read_file(path) == "# ours\njoe@example.org\n");
+}
+
+TEST_CASE_METHOD(ListFile, "each list is asked about tags as the daemon asks it") {
+  const std::string untagged = "but the address without its tag is, and covers it";
+  run({"add", "joe@example.org"});
+  CHECK_THAT(run({"remove", "joe+x@example.org"}), !Contains("covers"));
+  CHECK_THAT(run({"unrevoke", "joe+x@example.org"}), Contains(untagged));
+  CHECK_THAT(run({"unrevoke", "joe-x@example.org", "--recipient-delimiter", "-"}), !Contains("covers"));
+  for (const char* const tag : {"+", "-"}) {
+    CHECK_THAT(run({"opt-in", "joe" + std::string(tag) + "x@example.org", "--recipient-delimiter", "-"}),
+               Contains(untagged));
+  }
+  CHECK_THAT(run({"opt-in", "joe-x@example.org"}), !Contains("covers"));
+}
+
+TEST_CASE_METHOD(ListFile, "an entry that may mean otherwise than it was meant gets a warning when it is put in") {
+  struct Case {
+    std::string command, entry, warning;
+  };
+  const std::string no_dot = "  warning: its domain has no dot, which is right for a name of your own network only\n";
+  const std::string suffix =
+      "  warning: it is a public suffix: anybody can have a domain below it; list single domains\n";
+  for (const Case& c : {Case{"add", "joe@cut", no_dot},
+                        {"add", "@com", no_dot},
+                        {"add", "@.co.uk", suffix},
+                        {"add", "@co.uk", suffix},
+                        {"add", "@.co.uk > ann@ours.example", suffix},
+                        {"add", "joe@cut > ann@ours.example", no_dot},
+                        {"add", "joe@ours.example > ann@cut", ""},
+                        {"add", "joe@co.uk", ""},
+                        {"add", "@example.org", ""},
+                        {"add", "joe@[192.0.2.1]", ""},
+                        {"add", "list:news", ""},
+                        {"add", "joe@cut signed-by mailer.example", no_dot},
+                        {"add", "joe@example.org signed-by mailer.example", ""},
+                        {"revoke", "joe@cut", no_dot},
+                        {"revoke", "@.co.uk", ""},
+                        {"opt-out", "ann@cut", no_dot},
+                        {"remove", "joe@cut", ""}}) {
+    INFO(c.command << ' ' << c.entry);
+    const std::string text = run({c.command, c.entry});
+    if (c.warning.empty()) CHECK_THAT(text, !Contains("warning"));
+    CHECK_THAT(text, Contains("\n" + c.warning + path));
+  }
+}
+
+TEST_CASE_METHOD(ListFile, "the same is told as JSON") {
+  run({"add", "@cut"});
+  const std::string text = run({"remove", "Joe@cut", "eve@example.org", "--json"});
+  CHECK_THAT(text, EndsWith("}\nstatus 1"));
+  const Json all = Json::parse(text.substr(0, text.rfind("status")));
+  CHECK(all.at("command").text() == "remove");
+  CHECK(all.at("list").text() == "extra");
+  CHECK(all.at("file").text() == path);
+  CHECK(all.at("size").number() == 1);
+  REQUIRE(all.at("entries").elements().size() == 2);
+  const Json& first = all.at("entries").elements()[0];
+  CHECK(first.at("given").text() == "Joe@cut");
+  CHECK(first.at("entry").text() == "joe@cut");
+  CHECK_FALSE(first.at("changed").is_true());
+  CHECK(first.at("covered_by").text() == "@cut");
+  CHECK(first.at("warning").text() == "");
+  const Json& second = all.at("entries").elements()[1];
+  CHECK(second.at("given").text() == "eve@example.org");
+  CHECK(second.at("covered_by").text() == "");
+  const Json put_in = Json::parse(run({"add", "joe@cut", "--json"}));
+  CHECK(put_in.at("entries").elements()[0].at("changed").is_true());
+  CHECK_THAT(std::string(*put_in.at("entries").elements()[0].at("warning").text()),
+             StartsWith("its domain has no dot"));
+}
+
+TEST_CASE_METHOD(ListFile, "a list without a file cannot be changed, and the error says how to have one") {
+  write_file(folder.file("conf"), "mode = observe\n");
+  CHECK_THROWS_WITH(run_alone({"add", "joe@example.org", "--config", folder.file("conf")}),
+                    Contains(folder.file("conf")) && Contains("'extra = /etc/bloomgate/extra.txt'"));
+}
+
+}  // namespace
+}  // namespace bloomgate::test
