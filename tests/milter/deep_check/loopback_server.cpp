@@ -126,6 +126,12 @@ std::string LoopbackServer::Client::request() {
   }
 }
 
+std::string LoopbackServer::Client::line() {
+  std::string received;
+  for (char byte = '\0'; byte != '\n' && recv(socket_, &byte, 1, 0) == 1;) received += byte;
+  return received;
+}
+
 void LoopbackServer::Client::await_bytes() {
   char first;
   recv(socket_, &first, 1, MSG_PEEK);
@@ -178,6 +184,17 @@ LoopbackServer::Answer answers(std::string reply) {
 
 LoopbackServer::Answer hangs() {
   return [](LoopbackServer::Client& client) { client.hang(); };
+}
+
+LoopbackServer::Answer replies(std::string text) {
+  return [text = std::move(text)](LoopbackServer::Client& client) {
+    client.await_bytes();
+    client.send(text);
+  };
+}
+
+LoopbackServer::Answer plays_milter() {
+  return replies(std::string("\0\0\0\x0dO", 5));
 }
 
 }  // namespace bloomgate::test

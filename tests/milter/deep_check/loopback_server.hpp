@@ -24,6 +24,8 @@ class LoopbackServer {
 
     // The next request: a header, and a body of as many bytes as its Content-length says.
     std::string request();
+    // The next line with its end, or what came of it before the client has hung up.
+    std::string line();
     // Waits for the first bytes, and leaves them there.
     void await_bytes();
     // All until the client says that it sends no more.
@@ -51,6 +53,7 @@ class LoopbackServer {
   LoopbackServer(const LoopbackServer&) = delete;
   LoopbackServer& operator=(const LoopbackServer&) = delete;
 
+  const SocketAddress& address() const noexcept { return address_; }
   DeepCheckServer rspamd() const;
   DeepCheckServer spamd() const;
 
@@ -82,5 +85,9 @@ std::string spamd_says(bool spam, double score);
 // Reads the request, gives that answer and ends.
 LoopbackServer::Answer answers(std::string reply);
 LoopbackServer::Answer hangs();
+// Says that as soon as the client has said something.
+LoopbackServer::Answer replies(std::string text);
+// As a milter to a mail server's first packet.
+LoopbackServer::Answer plays_milter();
 
 }  // namespace bloomgate::test
