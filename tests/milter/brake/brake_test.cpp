@@ -13,6 +13,8 @@
 
 #include "tests/support/at_once.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/comes_true.hpp"
+#include "tests/support/flip_byte.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate {
@@ -93,6 +95,7 @@ TEST_CASE("of a sender that sends 10,000 at once, 60 pass") {
   CHECK(fixture.held(10, "ann@example.org") == 0);
   CHECK(fixture.brake().status().held == 9'940);
   CHECK(fixture.brake().status().senders == 2);
+  CHECK(fixture.brake().status().bytes >= 2 * sizeof(SenderCounts));
   fixture.pass(90min);
   CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::burst);  // for the day
   fixture.pass(32h);
@@ -106,7 +109,8 @@ TEST_CASE("in the first weeks no message is held, and those that would have been
   CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::none);
   CHECK(fixture.brake().status().noticed == 940);
   CHECK(fixture.brake().status().held == 0);
-  REQUIRE(fixture.brake().status().observes_until);
+  // The half hour in which it began has begun 200 s before.
+  CHECK(fixture.brake().status().observes_until == std::chrono::sys_seconds(1'783'999'800s + 28 * 24h));
   fixture.pass(27 * 24h);
   CHECK(fixture.held(1'000) == 0);
   fixture.pass(25h);
@@ -134,6 +138,10 @@ TEST_CASE("a message that arrives again and again is held, and its sender's othe
 TEST_CASE("recipients who are too many to be known count as different ones") {
   Fixture fixture;
   CHECK(fixture.brake().count({.sender = kJoe, .has_too_many_recipients = true}) == Hold::burst);
+  std::vector<std::string> users;
+  for (int i = 0; i < 60; ++i) users.push_back("user" + std::to_string(i) + "@ours.example");
+  const std::vector<std::string_view> recipients(users.begin(), users.end());
+  CHECK(fixture.brake().count({.sender = "ann@example.org", .recipients = recipients}) == Hold::burst);
 }
 
 TEST_CASE("habits that were not learned while the brake was off are learned first") {
@@ -166,6 +174,27 @@ TEST_CASE("what a sender has sent, and its habit, outlive the daemon") {
   CHECK(fixture.log() == "");
 }
 
+TEST_CASE("a sender is kept for as long as a habit lasts, and a file of another version is replaced") {
+  Fixture fixture({.observe = days(28)});
+  fixture.held(1);
+  fixture.pass(41 * 24h);
+  fixture.begin_again();
+  CHECK(fixture.brake().status().senders == 1);
+  CHECK_FALSE(fixture.brake().status().observes_until);
+  fixture.end();
+  test::flip_byte(fixture.path(), 8);
+  fixture.begin();
+  CHECK_THAT(fixture.brake().status().fault, Catch::Contains("was written by another version of Bloomgate"));
+  CHECK(fixture.brake().status().observes_until);
+  fixture.held(1);
+  fixture.begin_again();
+  CHECK(fixture.brake().status().fault.empty());
+  CHECK(fixture.brake().status().senders == 1);
+  fixture.pass(43 * 24h);
+  fixture.begin_again();
+  CHECK(fixture.brake().status().senders == 0);
+}
+
 TEST_CASE("a damaged file stays unchanged, and each sender is held to the floor") {
   Fixture fixture({.observe = days(28)});
   fixture.end();
@@ -187,8 +216,11 @@ TEST_CASE("an unwritable file is reported, and the brake works without it") {
   std::filesystem::remove_all(fixture.folder().path());
   fixture.begin();
   CHECK(fixture.held(100) == 40);
+  CHECK(test::comes_true([&] { return !fixture.brake().status().fault.empty(); }));
+  std::filesystem::create_directory(fixture.folder().path());
   fixture.end();
-  CHECK(fixture.log().find("warning burst-file: ") != std::string::npos);
+  CHECK_THAT(fixture.log(), Catch::Contains("warning burst-file: ") &&
+                                Catch::Contains("info burst-file: '" + fixture.path() + "' is kept again\n"));
 }
 
 TEST_CASE("without a limit nothing is counted, and a new limit applies from the next message on") {

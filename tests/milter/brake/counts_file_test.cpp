@@ -1,7 +1,9 @@
 #include "milter/brake/counts_file.hpp"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -106,8 +108,36 @@ TEST_CASE("a file of another kind is refused with the right error") {
   std::ofstream(path) << std::string(100, 'x');
   CHECK(code() == ErrorCode::bad_magic);
   write_counts(path, kOrigin, senders, 0);
+  for (const std::uint64_t at : {8U, 12U}) {  // the version, and the size of a sender
+    test::flip_byte(path, at);
+    CHECK(code() == ErrorCode::unsupported_version);
+    test::flip_byte(path, at);
+  }
   std::ofstream(path, std::ios::app) << "more";
   CHECK(code() == ErrorCode::wrong_size);
+  std::filesystem::resize_file(path, 48 + sizeof(SenderCounts));
+  CHECK(code() == ErrorCode::wrong_size);
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink(path, path);
+  CHECK(code() == ErrorCode::cannot_open);
+}
+
+TEST_CASE("counts that cannot be written whole leave the file as it was") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("counts");
+  BusiestSenders senders;
+  write_counts(path, kOrigin, senders, 0);
+  for (KeyHash key = 1; key <= 3000; ++key) send(senders, spread(key), 1);
+  rlimit before = {};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  const rlimit low = {.rlim_cur = 4096, .rlim_max = before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &low) == 0);
+  const ErrorCode code = test::error_code_of([&] { write_counts(path, kOrigin, senders, 0); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  CHECK(code == ErrorCode::cannot_write);
+  CHECK(std::filesystem::file_size(path) == 48);
 }
 
 TEST_CASE("other users cannot read the file") {

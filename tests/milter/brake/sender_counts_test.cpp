@@ -63,6 +63,23 @@ TEST_CASE("messages to more different recipients than the floor are too many, an
   CHECK(sender.count(kStart, recipients(20, 60), kRules));
 }
 
+TEST_CASE("the limits of a day hold for recipients, too, and so do habits") {
+  constexpr SenderCounts::Rules kFew = {.floor = {.messages = 60, .recipients = 3}};
+  SenderCounts sender(1, kStart);
+  for (HalfHours i = 0; i < 6; ++i) CHECK_FALSE(sender.count(kStart + 3 * i, recipients(2 * i, 2), kFew));
+  for (HalfHours i = 6; i < 20; ++i) sender.count(kStart + 3 * i, recipients(2 * i, 2), kFew);
+  CHECK(sender.count(kStart + 60, recipients(40, 2), kFew));
+  SenderCounts newsletter(1, kStart);
+  newsletter.count(kStart, recipients(0, 100), kObserving);
+  CHECK_FALSE(newsletter.count(kStart + kWeek, recipients(0, 200), kRules));
+  CHECK(newsletter.count(kStart + kWeek, recipients(200, 300), kRules));
+}
+
+TEST_CASE("a floor that is larger than what can be counted is no limit") {
+  SenderCounts sender(1, kStart);
+  CHECK(within_limits(sender, kStart, 5, {.floor = {.messages = 1U << 31, .recipients = 1U << 31}}) == 5);
+}
+
 TEST_CASE("a sender may send three times its habit, of weeks before this one") {
   SenderCounts sender(1, kStart);
   CHECK(within_limits(sender, kStart, 20'000, kObserving) == 60);

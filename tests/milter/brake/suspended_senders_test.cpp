@@ -28,9 +28,9 @@ class Fixture {
     senders_.take({.names = {.sender = "@example.org", .address = address}, .is_spam = true, .message = "queue_id=Q"},
                   a_day, 100, now);
   }
-  void take_held(const std::string& sender) {
-    senders_.take({.names = {.sender = sender}, .is_spam = true, .is_sample = false, .message = "queue_id=Q"}, 10, 100,
-                  now);
+  void take_held(const std::string& sender, std::uint64_t a_day = 10) {
+    senders_.take({.names = {.sender = sender}, .is_spam = true, .is_sample = false, .message = "queue_id=Q"}, a_day,
+                  100, now);
   }
   bool has(std::string_view sender) const { return senders_.has(sender, {}, now); }
   SuspendedSenders::Status status() const { return senders_.status(now); }
@@ -43,10 +43,14 @@ class Fixture {
 
   void spoil_file() const { std::ofstream(file()) << "something else\n"; }
   void remove_file() const { std::filesystem::remove(file()); }
+  // "joe@example.org 24": the entry, and for how many hours from now.
   std::vector<std::string> written() const {
-    std::vector<std::string> entries;
-    for (const Suspension& each : read_suspensions(file())) entries.push_back(each.entry);
-    return entries;
+    std::vector<std::string> lines;
+    for (const Suspension& each : read_suspensions(file())) {
+      lines.push_back(each.entry + ' ' +
+                      std::to_string(std::chrono::floor<std::chrono::hours>(*each.until - now).count()));
+    }
+    return lines;
   }
 
   std::chrono::sys_seconds now{1'790'000'000s};
@@ -135,13 +139,45 @@ TEST_CASE("a suspension that could not be written is valid, and is written with 
   Fixture fixture;
   fixture.spoil_file();
   fixture.take("joe@example.org", true);
+  fixture.take("eve@example.org", true);
   CHECK(fixture.has("joe@example.org"));
   CHECK(!fixture.status().fault.empty());
+  CHECK(fixture.status().suspensions == 2);
+  const std::string said = "suspend-file: ";
+  CHECK(fixture.log().find(said) == fixture.log().rfind(said));
+  CHECK_THAT(fixture.log(), Contains(": suspensions are not kept beyond this process") && Contains("suspended=joe@"));
   fixture.remove_file();
+  fixture.now += 1h;
   fixture.take("ann@example.org", true);
   CHECK(fixture.status().fault.empty());
   CHECK(fixture.has("joe@example.org"));
-  CHECK(fixture.written() == std::vector<std::string>{"joe@example.org", "ann@example.org"});
+  CHECK(fixture.written() ==
+        std::vector<std::string>{"eve@example.org 23", "joe@example.org 23", "ann@example.org 24"});
+  // Only once.
+  fixture.remove_file();
+  fixture.take("jim@example.org", true);
+  CHECK(fixture.written() == std::vector<std::string>{"jim@example.org 24"});
+}
+
+TEST_CASE("where the earlier spam of too many senders is remembered, one message is enough") {
+  Fixture fixture;
+  for (int i = 0; i < 10'000; ++i) fixture.take_held(std::to_string(i) + "@example.org", 5'000);
+  CHECK(fixture.status().suspended == 0);
+  fixture.take_held("joe@example.org", 5'000);
+  CHECK(fixture.has("joe@example.org"));
+  fixture.now += 24h;
+  fixture.take_held("ann@example.org", 5'000);
+  CHECK_FALSE(fixture.has("ann@example.org"));
+}
+
+TEST_CASE("after the clock was set back, senders are suspended again") {
+  Fixture fixture;
+  fixture.take_good_ones();
+  for (int i = 0; i < 5; ++i) fixture.take(std::to_string(i) + "@example.org", true);
+  CHECK(fixture.status().is_stopped);
+  fixture.now -= 1s;
+  fixture.take("6@example.org", true);
+  CHECK(fixture.has("6@example.org"));
 }
 
 TEST_CASE("one sender with much spam does not make the checker suspect") {

@@ -1,5 +1,8 @@
 #include "milter/brake/suspensions.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -47,7 +50,17 @@ TEST_CASE("three addresses of a domain that are suspended at once suspend the en
   CHECK(suspend(all, "b@example.org", entry, kNow).size() == 1);
   CHECK(suspend(all, "c@example.org", entry, kNow) == std::vector<std::string>{"c@example.org", entry});
   CHECK(holds(all, entry, kNow));
-  CHECK(suspend(all, "d@example.org", "@ample.org", kNow).size() == 1);
+  for (const char* const other : {"@ample.org", "@.ample.org", "@.example.or"}) {
+    suspend(all, "d@example.org", other, kNow);
+    CHECK(find_suspension(all, other) == nullptr);
+  }
+}
+
+TEST_CASE("a suspended domain is none of the addresses of a larger one") {
+  Suspensions all;
+  for (const char* const entry : {"@a.example.org", "@b.example.org"}) suspend(all, entry, "", kNow);
+  CHECK(suspend(all, "c@example.org", "@.example.org", kNow).size() == 1);
+  CHECK(suspend(all, "@.example.org", "@.example.org", kNow).size() == 1);
 }
 
 TEST_CASE("suspensions are read as they were written, and expired ones are removed after a week") {
@@ -77,9 +90,10 @@ TEST_CASE("suspensions are read as they were written, and expired ones are remov
 TEST_CASE("an invalid line is reported with its number, and the file stays unchanged") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("suspended");
-  const std::string line = GENERATE("joe@example.org", "joe@example.org\t", "joe@example.org\tnever\t",
-                                    "joe@example.org\t-1\t", "joe@example.org\t1\t2,x", "joe\t1\t2",
-                                    "joe@example.org\t99999999999999\t", "\t1\t2", "joe@example.org 1 2");
+  const std::string line =
+      GENERATE("joe@example.org", "joe@example.org\t", "joe@example.org\tnever\t", "joe@example.org\t-1\t",
+               "joe@example.org\t1\t2,x", "joe\t1\t2", "joe@example.org\t99999999999999\t",
+               "joe@example.org\t253402300800\t", "\t1\t2", "joe@example.org 1 2", "joe@example.org\t1\t2\tann");
   std::ofstream(path) << "# a comment\n\nann@example.org\t0\t1\n" << line << "\n";
   const auto error = test::error_of([&] { edit_suspensions(path, kNow, [](Suspensions& all) { all.clear(); }); });
   CHECK(error.code() == ErrorCode::bad_input);
@@ -91,7 +105,46 @@ TEST_CASE("a file that cannot be read is an error, and not an empty one") {
   const test::TemporaryFolder folder;
   std::filesystem::create_directory(folder.file("suspended"));
   CHECK_THROWS_AS(read_suspensions(folder.file("suspended")), BloomgateError);
+  std::filesystem::create_symlink("link", folder.file("link"));
+  CHECK_THROWS_AS(read_suspensions(folder.file("link")), BloomgateError);
   CHECK_THROWS_AS(edit_suspensions(folder.file("none/suspended"), kNow, [](Suspensions&) {}), BloomgateError);
+}
+
+TEST_CASE("an edit that changes nothing makes no file, and removes nothing") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("suspended");
+  edit_suspensions(path, kNow, [](Suspensions&) {});
+  CHECK_FALSE(std::filesystem::exists(path));
+  edit_suspensions(path, kNow, [](Suspensions& all) {
+    all.push_back({.entry = kJoe, .until = std::chrono::sys_seconds(253'402'300'799s)});
+    all.push_back({.entry = "old@example.org", .until = kNow});
+  });
+  CHECK(read_suspensions(path) == Suspensions{{kJoe, std::chrono::sys_seconds(253'402'300'799s)}});
+}
+
+TEST_CASE("the files belong to the owner of their folder, and a link in the place of the lock is refused") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("suspended");
+  const auto edit = [&] { edit_suspensions(path, kNow, [](Suspensions& all) { suspend(all, kJoe, "", kNow); }); };
+  if (geteuid() == 0) {
+    REQUIRE(chown(folder.path().c_str(), 12, 34) == 0);
+    edit();
+    for (const auto& each : std::filesystem::directory_iterator(folder.path())) {
+      struct stat status = {};
+      REQUIRE(stat(each.path().c_str(), &status) == 0);
+      CHECK(status.st_uid == 12);
+      CHECK(status.st_gid == 34);
+    }
+    CHECK(std::filesystem::exists(path));
+  }
+  for (const auto& each : std::filesystem::directory_iterator(folder.path())) std::filesystem::remove(each.path());
+  edit();
+  std::filesystem::remove(path);
+  const std::filesystem::path lock = std::filesystem::directory_iterator(folder.path())->path();
+  std::filesystem::rename(lock, folder.file("target"));
+  std::filesystem::create_symlink(folder.file("target"), lock);
+  CHECK(test::error_code_of(edit) == ErrorCode::cannot_write);
+  CHECK_FALSE(std::filesystem::exists(path));
 }
 
 TEST_CASE("concurrent edits lose nothing") {
