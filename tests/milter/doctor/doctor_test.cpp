@@ -3,14 +3,11 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
-
-#include <filesystem>
 
 #include "filter/system/file_descriptor.hpp"
+#include "tests/milter/doctor/shown_findings.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tests/support/test_keys.hpp"
 
 namespace bloomgate {
 namespace {
@@ -19,75 +16,30 @@ using Level = DoctorFinding::Level;
 
 TEST_CASE("systemd's state of the service becomes findings") {
   struct Case {
-    std::string_view name;
     std::string_view properties;
-    std::vector<Level> want;
+    std::vector<std::string> wanted;
   };
-  const Case cases[] = {
-      {"no systemd", "", {Level::warning}},
-      {"stopped", "ActiveState=inactive\nStatusText=\n", {Level::problem}},
-      {"failed", "ActiveState=failed\nStatusText=stopping\n", {Level::problem}},
-      {"running", "ActiveState=active\nStatusText=serving /w: 3 entries\n", {Level::ok}},
-      {"what is wrong comes first",
-       "ActiveState=active\nStatusText=damaged: /w; serving /w: 3 entries\n",
-       {Level::ok, Level::problem}},
-      {"options that wait for a restart are no fault",
-       "ActiveState=active\nStatusText=waits for a restart: socket; serving /w: 3 entries\n",
-       {Level::ok, Level::warning}},
-      {"options that wait, and a fault",
-       "ActiveState=active\nStatusText=waits for a restart: socket; damaged: /w; serving /w: 3 entries\n",
-       {Level::ok, Level::warning, Level::problem}},
-  };
-  for (const Case& c : cases) {
-    INFO(c.name);
+  const std::string runs = "ok service: bloomgate-milter.service is running";
+  const std::string waits = "warning service: the daemon waits for a restart: socket";
+  const std::string damaged = "problem service: the daemon says: damaged: /w; serving /w: 3 entries";
+  const std::string stopped = "problem service: bloomgate-milter.service is not running";
+  for (const Case& c : {
+           Case{"", {"warning service: systemd is not running here: the state of the service is not known"}},
+           Case{"ActiveState=inactive\nStatusText=\n", {stopped}},
+           Case{"ActiveState=failed\nStatusText=stopping\n", {stopped}},
+           Case{"ActiveState=active\n", {runs}},
+           Case{"ActiveState=active\nStatusText=serving /w: 3 entries\n", {runs}},
+           Case{"StatusText=damaged: /w; serving /w: 3 entries\nActiveState=active\n", {runs, damaged}},
+           Case{"ActiveState=active\nStatusText=waits for a restart: socket; serving /w: 3 entries\n", {runs, waits}},
+           Case{"ActiveState=active\nStatusText=waits for a restart: socket", {runs, waits}},
+           Case{"ActiveState=active\nStatusText=waits for a restart: socket; damaged: /w; serving /w: 3 entries\n",
+                {runs, waits, damaged}},
+       }) {
+    INFO(c.properties);
     std::vector<DoctorFinding> findings;
     examine_service(c.properties, findings);
-    std::vector<Level> levels;
-    for (const DoctorFinding& finding : findings) levels.push_back(finding.level);
-    CHECK(levels == c.want);
+    test::check_found(findings, c.wanted);
   }
-}
-
-TEST_CASE_METHOD(test::InFolder, "a place for taken manifests that the daemon's user cannot write to is a finding") {
-  DaemonOptions options = {};
-  options.whitelists = {{.name = "w", .path = folder.file("w"), .taken_manifests = folder.file("taken")}};
-  const auto levels = [&](const std::string& user) {
-    std::vector<DoctorFinding> findings;
-    examine_taken_manifests(options, user, findings);
-    std::vector<Level> all;
-    for (const DoctorFinding& each : findings) all.push_back(each.level);
-    return all;
-  };
-  CHECK(levels("root").empty());
-  options.whitelists.front().trusted_keys = {test::signing_key().public_key()};
-  CHECK(levels("root") == std::vector{Level::ok});
-  CHECK(levels("no-such-user").empty());
-  std::filesystem::permissions(folder.file("."), std::filesystem::perms::owner_all);
-  if (geteuid() == 0) CHECK(levels("nobody") == std::vector{Level::problem});
-}
-
-TEST_CASE_METHOD(test::InFolder,
-                 "a database of learned pairs that is unreadable, or whose folder is missing, is a finding") {
-  DaemonOptions options = {};
-  options.learn = DaemonOptions::Learn::outbound;
-  options.learn_file = folder.file("learned.db");
-  const auto found = [&] {
-    std::vector<DoctorFinding> findings;
-    examine_learning(options, "", findings);
-    REQUIRE(findings.size() == 1);
-    return findings.front();
-  };
-  CHECK(found().level == Level::ok);
-  test::write_file(options.learn_file, "no database, but some text");
-  CHECK(found().level == Level::problem);
-  CHECK(found().text.find("learned.db") != std::string::npos);
-  options.learn_file = folder.file("missing/learned.db");
-  CHECK(found().level == Level::problem);
-  CHECK(found().remedy.find("install -d") != std::string::npos);
-  options.learn = DaemonOptions::Learn::none;
-  std::vector<DoctorFinding> findings;
-  examine_learning(options, "", findings);
-  CHECK(findings.empty());
 }
 
 TEST_CASE("a finding is one line and its remedy another, whatever bytes are in them") {
