@@ -95,10 +95,10 @@ bool add(Suspensions& all, const Name& name, sys_seconds now) {
   return true;
 }
 
-// Of a sender who is not suspended for all: the first user for whom he is.
+// Of a sender who is not suspended for all, or no longer: the first user for whom he is.
 std::string user_of(const Suspensions& all, const Name& name, sys_seconds now) {
-  const auto found = std::ranges::find_if(
-      all, [&](const Suspension& each) { return each.holds(now) && !each.user.empty() && each.entry == name.entry; });
+  const auto found =
+      std::ranges::find_if(all, [&](const Suspension& each) { return each.holds(now) && each.entry == name.entry; });
   return name.user.empty() && found != all.end() ? found->user : "";
 }
 

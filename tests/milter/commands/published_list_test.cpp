@@ -56,8 +56,10 @@ TEST_CASE_METHOD(PublishedFolder, "revoke and unrevoke leave a published list al
   std::filesystem::create_symlink(revoked, link);
   for (const std::string& path : {revoked, link}) {
     for (const char* const how : {"revoke", "unrevoke"}) {
-      CHECK_THROWS_WITH(edit(how, path), Contains("is published with whitelist") && Contains("Nothing was changed") &&
-                                             Contains("bloomgate sign --key KEYFILE"));
+      CHECK_THROWS_WITH(edit(how, path), Contains(config + ": revoked: " + path + " is published with whitelist") &&
+                                             Contains("Nothing was changed") &&
+                                             Contains("bloomgate sign --key KEYFILE") &&
+                                             EndsWith(", which counts beside what is published"));
     }
   }
   CHECK(read_file(revoked) == "eve@example.org\n");

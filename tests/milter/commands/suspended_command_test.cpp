@@ -48,7 +48,9 @@ TEST_CASE_METHOD(SuspendFile, "those who are suspended now are shown, with their
   CHECK(run({"list"}) ==
         "joe@example.org: until 2100-01-01 00:00:00 UTC\n@corp.example > ann@ours.example: until it is cleared\n" +
             path + ": 2 senders are suspended\n");
-  const Json shown = Json::parse(run({"list", "--json"}));
+  const std::string text = run({"list", "--json"});
+  CHECK_THAT(text, StartsWith("{\n  \"command\"") && EndsWith("}\n"));
+  const Json shown = Json::parse(text);
   CHECK(shown.at("command").text() == "suspended");
   CHECK(shown.at("file").text() == path);
   const auto all = shown.at("suspended").elements();
@@ -98,7 +100,7 @@ TEST_CASE_METHOD(SuspendFile, "a person ends suspensions, of all users or of one
         "eve@example.org: was not suspended\nann@example.org > b@ours.example: is no longer suspended\nstatus 1");
   CHECK(entries() == Entries{"ann@example.org > a@ours.example", "old@example.org > a@ours.example"});
   const std::string text = run({"clear", "ann@example.org > a@ours.example", "eve@example.org", "--json"});
-  CHECK_THAT(text, EndsWith("}\nstatus 1"));
+  CHECK_THAT(text, StartsWith("{\n  \"command\"") && EndsWith("}\nstatus 1"));
   const Json shown = Json::parse(text.substr(0, text.rfind("status")));
   CHECK(shown.at("command").text() == "suspended");
   CHECK(shown.at("file").text() == path);

@@ -66,6 +66,7 @@ TEST_CASE_METHOD(DaemonsLog, "a message that is found is shown with its time, it
 TEST_CASE_METHOD(DaemonsLog, "all of that is told as JSON, too") {
   const Asked found = of_log({"A1", "--json"});
   CHECK(found.status == EX_OK);
+  CHECK_THAT(found.text, StartsWith("{\n  \"asked\"") && EndsWith("}\n"));
   const Json all = Json::parse(found.text);
   CHECK(all.at("asked").text() == "A1");
   CHECK(all.at("found").number() == 1);
@@ -146,6 +147,7 @@ TEST_CASE_METHOD(DaemonsLog, "a log that is compressed or cannot be read is an e
     CHECK(ask({"A1", "--log", "-"}, one + "\n").status == 1);
     CHECK(ask({"A1", "--log", "-"}, start[1] + one + "\n").status == 1);
     CHECK(ask({"A1", "--log", "-"}, one).status == 1);
+    CHECK(ask({"A1", "--log", "-"}, std::string("x") + start[1]).status == 1);
   }
 }
 
