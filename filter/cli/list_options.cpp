@@ -12,7 +12,7 @@ void ListOptions::add_to(po::options_description& options) {
        "how the lists are written, as for build")  //
       ("threads", po::value(&threads)->value_name("N"),
        "use N threads (default: one for each processor)")  //
-      ("quiet", po::bool_switch(&quiet), "show no progress");
+      ("quiet", po::bool_switch(&quiet), "show no progress and no hints");
 }
 
 void add_broad_files(BroadFiles& files, po::options_description& options) {

@@ -1,5 +1,6 @@
 #include "filter/jobs/query_job.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "filter/base/ascii.hpp"
@@ -190,6 +191,14 @@ QueryJob::QueryJob(const QueryOptions& options, WriteAnswer write, UseText use)
 }
 
 QueryJob::~QueryJob() = default;
+
+bool QueryJob::holds_pairs() const noexcept {
+  return std::ranges::any_of(layers_, [](const auto& layer) { return layer->filter().view().holds_pairs(); });
+}
+
+bool QueryJob::holds_signers() const noexcept {
+  return std::ranges::any_of(layers_, [](const auto& layer) { return layer->filter().view().holds_signers(); });
+}
 
 bool QueryJob::use(const QueriedFilter& filter, const Answers& answers) {
   filter.filter().require_whole();

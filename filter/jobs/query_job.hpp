@@ -67,6 +67,10 @@ class QueryJob {
 
   const QueryCounts& total() const noexcept { return total_; }
 
+  // Whether a sender may be listed only for some recipients, or only with a signer.
+  bool holds_pairs() const noexcept;
+  bool holds_signers() const noexcept;
+
  private:
   class QueriedFilter;
   struct Answers;

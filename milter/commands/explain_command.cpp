@@ -4,6 +4,7 @@
 
 #include "filter/base/shell_word.hpp"
 #include "milter/commands/commands.hpp"
+#include "milter/commands/conditional_entries.hpp"
 #include "milter/commands/message_decision.hpp"
 #include "milter/policy/explain.hpp"
 #include "milter/why/why_sentence.hpp"
@@ -12,8 +13,10 @@ namespace bloomgate {
 namespace {
 
 // `how_to_name_recipients` is for an operator who has named none; empty: he has.
-std::string sentence(const MessageDecision& message, const std::string& how_to_name_recipients) {
+std::string sentence(const MessageDecision& message, const DaemonOptions& options,
+                     const std::string& how_to_name_recipients) {
   KnownDecision known = known_of_decision(message.decision, message.facts, message.trace);
+  add_conditional_entries(known, options, *message.lists);
   known.rule = message.rules.policy.identity;
   known.how_to_name_recipients = how_to_name_recipients;
   std::string text = why_sentence(known);
@@ -28,8 +31,8 @@ std::string sentence(const MessageDecision& message, const std::string& how_to_n
 void explain(const DaemonCommand& command, std::istream* message, std::ostream& out) {
   MessageDecision decided;
   decide_message(decided, command, message);
-  const std::string why =
-      sentence(decided, command.explain.to.empty() ? "Give --to, once for each recipient." : std::string());
+  const std::string why = sentence(decided, command.options,
+                                   command.explain.to.empty() ? "Give --to, once for each recipient." : std::string());
   out << (command.explain.json ? explanation_json : explanation_text)(decided.trace, decided.decision, decided.mta_name,
                                                                       check_mark(command.options), why);
 }
@@ -41,8 +44,9 @@ std::string explained_sentence(const DaemonCommand& command, const std::string& 
   asked.explain.header_from = {address};
   MessageDecision decided;
   decide_message(decided, asked, nullptr);
-  return sentence(decided, "With a recipient: bloomgate-milter explain --from " + shell_word(address, "ADDRESS") +
-                               " --to RECIPIENT.");
+  return sentence(
+      decided, command.options,
+      "With a recipient: bloomgate-milter explain --from " + shell_word(address, "ADDRESS") + " --to RECIPIENT.");
 }
 
 }  // namespace bloomgate

@@ -30,29 +30,6 @@
 namespace bloomgate {
 namespace {
 
-std::shared_ptr<const LoadedLists> loaded_lists(const DaemonOptions& options) {
-  ListParts parts;
-  for (const WhitelistSource& source : options.whitelists) {
-    try {
-      for (NamedFilter& each : load_whitelist_files(source, false, FilterCheck::header)) {
-        parts.whitelists.push_back(std::move(each));
-      }
-    } catch (const BloomgateError&) {
-      if (!options.allow_missing_whitelist) throw;
-      parts.whitelists.push_back({source.name, nullptr});
-    }
-  }
-  for (const NamedExactList& each : kExactLists) {
-    try {
-      if (const auto read = read_configured_list(options, each, parts.whitelists)) (parts.*each.part).list = read->list;
-    } catch (const BloomgateError&) {
-      if (!is_awaited(options, each, parts.whitelists)) throw;
-      parts.*each.part = {.is_lost = true};
-    }
-  }
-  return std::make_shared<const LoadedLists>(std::move(parts));
-}
-
 bool has_fields(const ExplainOptions& given) {
   return !given.header_from.empty() || !given.authentication_results.empty();
 }
@@ -253,6 +230,29 @@ bool assume_from(const ExplainOptions& given, const std::string& body, std::vect
 }
 
 }  // namespace
+
+std::shared_ptr<const LoadedLists> loaded_lists(const DaemonOptions& options) {
+  ListParts parts;
+  for (const WhitelistSource& source : options.whitelists) {
+    try {
+      for (NamedFilter& each : load_whitelist_files(source, false, FilterCheck::header)) {
+        parts.whitelists.push_back(std::move(each));
+      }
+    } catch (const BloomgateError&) {
+      if (!options.allow_missing_whitelist) throw;
+      parts.whitelists.push_back({source.name, nullptr});
+    }
+  }
+  for (const NamedExactList& each : kExactLists) {
+    try {
+      if (const auto read = read_configured_list(options, each, parts.whitelists)) (parts.*each.part).list = read->list;
+    } catch (const BloomgateError&) {
+      if (!is_awaited(options, each, parts.whitelists)) throw;
+      parts.*each.part = {.is_lost = true};
+    }
+  }
+  return std::make_shared<const LoadedLists>(std::move(parts));
+}
 
 Suspensions suspensions_of(const DaemonOptions& options) {
   if (!options.suspend || access(options.suspend_file.c_str(), R_OK) != 0) return {};

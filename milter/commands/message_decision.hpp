@@ -50,6 +50,9 @@ void decide_message(MessageDecision& made, const DaemonCommand& command, std::is
 // for most. Throws as decide_message().
 void decide_again(MessageDecision& made, const DaemonCommand& command, Assumed assumed);
 
+// The lists of the configuration; of a whitelist the header is checked only. Throws what loading the lists throws.
+std::shared_ptr<const LoadedLists> loaded_lists(const DaemonOptions& options);
+
 // Who is suspended; none where that is off, or where the caller may not read the file.
 Suspensions suspensions_of(const DaemonOptions& options);
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "filter/base/shell_word.hpp"
 #include "filter/log/journal.hpp"
 #include "milter/commands/commands.hpp"
+#include "milter/commands/conditional_entries.hpp"
+#include "milter/commands/message_decision.hpp"
 #include "milter/why/message_search.hpp"
 #include "milter/why/why_sentence.hpp"
 
@@ -126,6 +129,20 @@ std::string said_now(const DaemonCommand& command, const MessageSearch& search) 
   }
 }
 
+// Completes the sentences on senders that were not listed. The lists are loaded once, if they can be.
+AddListed listed_now(const DaemonCommand& command) {
+  return [&command, lists = std::shared_ptr<const LoadedLists>(),
+          is_loaded = !command.why.config_fault.empty()](KnownDecision& known) mutable {
+    if (known.reason != Reason::not_listed) return;
+    try {
+      if (!is_loaded) lists = loaded_lists(command.options);
+    } catch (const BloomgateError&) {  // NOLINT(bugprone-empty-catch): the log's own words have to do
+    }
+    is_loaded = true;
+    if (lists != nullptr) add_conditional_entries(known, command.options, *lists);
+  };
+}
+
 // How to find more. Each is a sentence.
 std::vector<std::string> advice(const DaemonCommand& command, const MessageSearch& search, const Searched& searched) {
   std::vector<std::string> lines;
@@ -203,7 +220,7 @@ std::string found_text(const MessageSearch& search) {
 }  // namespace
 
 int why(const DaemonCommand& command, std::istream& standard_input, std::ostream& out) {
-  MessageSearch search(command.why.subject, now());
+  MessageSearch search(command.why.subject, now(), listed_now(command));
   Searched searched;
   for (const std::string& path : command.why.logs) {
     if (path == "-") {

@@ -21,7 +21,7 @@ std::string_view reason_meaning(Reason reason) noexcept {
     case Reason::learned:
       return "Each recipient has written to the sender.";
     case Reason::not_listed:
-      return "The sender is on no list.";
+      return "The sender is on no list, or only with a signer that has not signed the message.";
     case Reason::not_listed_for_all:
       return "The sender is listed for some recipients of the message, but not for all.";
     case Reason::recipients_unknown:

@@ -143,6 +143,33 @@ SignerKey ExactList::find_with_signer(const Entry& entry, std::string_view signe
   return {};
 }
 
+std::vector<std::string> ExactList::conditional_entries(const Entry& sender, TagSeparators separators) const {
+  std::vector<std::string> entries;
+  if (!may_send(sender)) return entries;
+  const Spellings spellings(sender, separators);
+  const auto covers = [&](std::string_view entry) {
+    return std::ranges::any_of(spellings.all(), [&](std::string_view spelling) {
+      if (spelling.empty()) return false;
+      const EntryForms forms(spelling);
+      return std::any_of(forms.begin(), forms.end(), [&](const EntryForms::Form& form) {
+        return entry.starts_with(form.prefix) && entry.substr(form.prefix.size()) == form.rest;
+      });
+    });
+  };
+  for (const std::uint32_t offset : slots_) {
+    if (offset == 0) continue;
+    const std::string_view key = key_at(offset);
+    if (is_pair_key(key)) {
+      const PairSides sides = sides_of_pair(key);
+      if (!sides.recipient.empty() && covers(sides.sender)) entries.push_back(entry_text(key));
+    } else if (is_signer_key(key) && covers(sides_of_signer_key(key).entry)) {
+      entries.emplace_back(key);
+    }
+  }
+  std::ranges::sort(entries);
+  return entries;
+}
+
 bool ExactList::has_neighbours(std::string_view neighbours_key) const noexcept {
   return contains(own_neighbours_key(neighbours_key).view());
 }

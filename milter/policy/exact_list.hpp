@@ -60,6 +60,11 @@ class ExactList {
   // Whether any entry has that neighbours key (filter/domains/neighbours.hpp). One probe.
   bool has_neighbours(std::string_view neighbours_key) const noexcept;
 
+  // The entries that list or cover a sender, an address or a mailing list, only under a condition: with a signer, or
+  // for a recipient. As a list writes them, sorted. Separators as in find(). Reads the whole list, for a person who
+  // asks; throws std::bad_alloc.
+  std::vector<std::string> conditional_entries(const Entry& sender, TagSeparators separators) const;
+
   bool holds_pairs() const noexcept { return has_pairs_; }
   bool holds_signers() const noexcept { return has_signers_; }
 

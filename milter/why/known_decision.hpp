@@ -16,6 +16,21 @@
 
 namespace bloomgate {
 
+// The entries that list a sender only with a signer or for a recipient, so that no message without either is delivered
+// by them.
+struct ConditionalEntries {
+  // A whitelist that has such entries. It stores hashes only, so it answers for a signer or a recipient that is named.
+  struct Whitelist {
+    std::string path = {};
+    bool has_signers = false;
+    bool has_pairs = false;
+  };
+
+  std::string sender = {};                 // the address that they are for
+  std::vector<std::string> of_extra = {};  // as the list extra writes them
+  std::vector<Whitelist> whitelists = {};
+};
+
 // Each text is printable ASCII (printable.hpp). Empty: it is unknown, or there is none.
 struct KnownDecision {
   Verdict verdict = Verdict::check;
@@ -40,6 +55,7 @@ struct KnownDecision {
   std::optional<Confirmation> confirmation = {};
   RejectReason sender_fault = RejectReason::none;
   bool is_envelope_alone = false;           // as in Decision; from a log line, only if it is certain
+  ConditionalEntries conditional = {};      // for not_listed
   std::string how_to_name_recipients = {};  // a sentence, if the command got no recipients; empty: it cannot take any
 };
 

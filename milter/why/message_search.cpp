@@ -1,13 +1,13 @@
 #include "milter/why/message_search.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "filter/base/ascii.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/log/daemon_line.hpp"
 #include "milter/why/known_decision.hpp"
-#include "milter/why/why_sentence.hpp"
 
 namespace bloomgate {
 namespace {
@@ -23,8 +23,10 @@ std::string_view inside_brackets(std::string_view text) noexcept {
 
 }  // namespace
 
-MessageSearch::MessageSearch(std::string_view subject, LogTime now)
-    : is_by_sender_(subject == kNullSender || subject.find('@') != std::string_view::npos), times_(now) {
+MessageSearch::MessageSearch(std::string_view subject, LogTime now, AddListed add_listed)
+    : is_by_sender_(subject == kNullSender || subject.find('@') != std::string_view::npos),
+      times_(now),
+      add_listed_(std::move(add_listed)) {
   subject = ascii::trimmed(subject, " \t");
   // Mail servers write a queue ID into their logs in this form: "4XyZ1:".
   if (!is_by_sender_ && (subject.ends_with(':') || subject.ends_with(','))) subject.remove_suffix(1);
@@ -62,7 +64,7 @@ void MessageSearch::read_line(std::string_view line) {
                    .header_from = printable(decision->header_from),
                    .decision = printable(decision->decision),
                    .reason = printable(decision->reason),
-                   .why = why_sentence(*decision)});
+                   .why = why_sentence(*decision, add_listed_)});
   if (kept_.size() >= 2 * kMost) keep_last();
 }
 

@@ -11,6 +11,7 @@
 
 #include "filter/log/daemon_line.hpp"
 #include "filter/log/log_times.hpp"
+#include "milter/why/why_sentence.hpp"
 
 namespace bloomgate {
 
@@ -28,8 +29,8 @@ class MessageSearch {
 
   // `subject` is a queue ID, or an address with an `@`: of the envelope sender or of From, `joe@example.org`, `Joe
   // <joe@example.org>`, `@example.org` for each address of a domain, `@.example.org` for those below it, too, or `<>`
-  // for the null sender. The case is ignored.
-  MessageSearch(std::string_view subject, LogTime now);
+  // for the null sender. The case is ignored. `add_listed` as in why_sentence().
+  MessageSearch(std::string_view subject, LogTime now, AddListed add_listed = {});
 
   // The most bytes of a line of a log.
   static constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
@@ -63,6 +64,7 @@ class MessageSearch {
   std::string wanted_;
   bool is_by_sender_;
   LogTimes times_;
+  AddListed add_listed_;
   std::vector<FoundMessage> kept_;
   std::uint64_t found_ = 0;
   std::uint64_t lines_ = 0;

@@ -5,6 +5,7 @@
 
 #include "filter/address/address.hpp"
 #include "filter/address/reject_reason.hpp"
+#include "filter/address/signer.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/base/shell_word.hpp"
@@ -75,10 +76,10 @@ std::string or_the_senders(const std::string& domain) {
   return domain.empty() ? "the sender's domain" : domain;
 }
 
-std::string joined(const std::vector<std::string>& names) {
+std::string joined(const std::vector<std::string>& names, std::string_view before_last = " and ") {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+    text.append(i == 0 ? "" : i + 1 == names.size() ? before_last : ", ").append(names[i]);
   }
   return text;
 }
@@ -217,19 +218,64 @@ std::string how_to_add(const KnownDecision& known) {
          "; with identity = both: " + both + ')';
 }
 
+// The signers of those entries; empty if there is none.
+std::vector<std::string> signers_of(const std::vector<std::string>& entries) {
+  std::vector<std::string> signers;
+  for (const std::string& each : entries) {
+    if (is_signer_key(each)) signers.emplace_back(sides_of_signer_key(each).signer);
+  }
+  return signers;
+}
+
+Why listed_with_condition(const ConditionalEntries& conditional) {
+  const std::vector<std::string>& entries = conditional.of_extra;
+  Why why = {.because = conditional.sender +
+                        " is listed only under a condition that this message does not meet: by the " +
+                        (entries.size() == 1 ? "entry " : "entries ") + joined(entries) + " of the list extra",
+             .change = {}};
+  const std::vector<std::string> signers = signers_of(entries);
+  if (!signers.empty()) {
+    why.change = "A signature of " + joined(signers, " or ") + " would change that. ";
+  }
+  why.change += "To list the sender without a condition: " + command("add", conditional.sender) +
+                "; then a signature of its own domain has to prove the message.";
+  return why;
+}
+
+// How to ask the whitelists for entries with a condition, which only answer for a condition that is named.
+std::string how_to_ask_with_condition(const ConditionalEntries& conditional) {
+  std::string text;
+  for (const ConditionalEntries::Whitelist& each : conditional.whitelists) {
+    const std::string ask = "bloomgate query " + shell_word(each.path, "FILE") + ' ';
+    text += " The whitelist " + each.path + " also has entries with a " +
+            (!each.has_pairs     ? "signer"
+             : !each.has_signers ? "recipient"
+                                 : "signer or a recipient") +
+            ". Ask for one of this sender: ";
+    if (each.has_signers) text += ask + shell_word(conditional.sender + " signed-by DOMAIN", "ENTRY");
+    if (each.has_signers && each.has_pairs) text += ", or ";
+    if (each.has_pairs) text += ask + shell_word(conditional.sender + " > RECIPIENT", "ENTRY");
+    text += '.';
+  }
+  return text;
+}
+
 Why not_listed(const KnownDecision& known) {
   const std::string address = address_of(known);
+  if (!known.conditional.of_extra.empty()) return listed_with_condition(known.conditional);
   Why why;
   if (known.confirmation == Confirmation::no) {
     why.because = of_list(known) + " finds " + who(known) + " only by chance: its store does not have this sender";
   } else {
     // As received: a line does not say whether the original sender was looked up.
     why.because = (known.behind.empty() ? who(known) : known.sender) + " is on no list";
+    if (!known.conditional.whitelists.empty()) why.because += " without a condition";
   }
   if (known.identity == IdentityKind::envelope && has_other_from(known, address)) {
     why.because += ", and From (" + known.header_from + ") does not make up for it";
   }
-  why.change = "If you know the sender: " + how_to_add(known) + "; a signature has to prove the message, too.";
+  why.change = "If you know the sender: " + how_to_add(known) + "; a signature has to prove the message, too." +
+               how_to_ask_with_condition(known.conditional);
   return why;
 }
 
@@ -465,8 +511,9 @@ std::string why_sentence(const KnownDecision& known) {
   return why.change.empty() ? text : text + ' ' + why.change;
 }
 
-std::string why_sentence(const DecisionLine& line) {
-  if (const std::optional<KnownDecision> known = known_of_line(line)) {
+std::string why_sentence(const DecisionLine& line, const AddListed& add_listed) {
+  if (std::optional<KnownDecision> known = known_of_line(line)) {
+    if (add_listed) add_listed(*known);
     const bool was_checked = !line.deep_check.empty() && line.deep_check != "-";
     return why_sentence(*known) + (was_checked ? " The deeper check: " + printable(line.deep_check) + '.' : "");
   }

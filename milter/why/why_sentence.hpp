@@ -3,6 +3,7 @@
 // printable ASCII, and names nothing that is unknown.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "milter/why/known_decision.hpp"
@@ -13,7 +14,10 @@ namespace bloomgate {
 // mailer.test only. A signature of example.org, or a DMARC pass from a trusted milter, would change that."
 std::string why_sentence(const KnownDecision& known);
 
+// Adds what the lists say now, and a line of the log does not.
+using AddListed = std::function<void(KnownDecision& known)>;
+
 // The same for any line, also for a message that was refused.
-std::string why_sentence(const DecisionLine& line);
+std::string why_sentence(const DecisionLine& line, const AddListed& add_listed = {});
 
 }  // namespace bloomgate

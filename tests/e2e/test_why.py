@@ -124,6 +124,15 @@ def test_where_nothing_is_found_the_lists_are_asked_and_the_search_is_shown(aske
     assert "\x1b" not in hostile.stdout
 
 
+def test_a_sender_that_is_listed_only_with_a_signer_is_said_to_be_listed(asked, tmp_path):
+    extra = tmp_path / "extra"
+    extra.write_text(f"{UNLISTED} signed-by esp.example\n")
+    want = f"{UNLISTED} is listed only under a condition that this message does not meet: by the entry {UNLISTED} signed-by esp.example"
+    assert want in asked.explain("--extra", extra, "--from", UNLISTED)
+    # Of the log, too, which does not say it.
+    assert want in asked.of_log(asked.queue_ids["not listed"], "--extra", extra).stdout
+
+
 def test_a_log_that_cannot_be_read_is_an_error_that_says_what_to_do(asked, tmp_path):
     missing = asked.why("4XyZ1", "--log", "/nonexistent/log")
     assert missing.returncode == EX_NOINPUT

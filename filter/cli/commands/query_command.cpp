@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <iostream>
 
+#include "filter/base/ascii.hpp"
 #include "filter/base/json.hpp"
+#include "filter/base/shell_word.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/configured_whitelist.hpp"
@@ -62,6 +64,8 @@ bool print_answers(std::string_view text) {
 
 struct Question {
   bool shows_any = true;
+  bool hints = true;                         // on standard error, for a person
+  std::string command = "bloomgate query ";  // that asks the same filter, up to the address
   bool of_layers = false;
   std::string_view prompt = "address> ";
   std::vector<std::string> addresses;
@@ -69,17 +73,45 @@ struct Question {
   ListOptions options;
 };
 
+bool has_condition(std::string_view text) {
+  return text.find(" > ") != std::string_view::npos || ascii::lower_case(text).find(" signed-by ") != std::string::npos;
+}
+
+// A sender that is not listed by itself may be listed with a signer or for a recipient. The filter has the hashes of
+// such entries only, so it answers for a condition that is named.
+void print_how_to_ask(const QueryJob& job, const Question& question, std::string_view sender) {
+  const auto ask = [&](std::string_view condition) {
+    return question.command + shell_word(std::string(sender).append(condition), "ENTRY");
+  };
+  std::string how;
+  if (job.holds_signers()) how = "with a signer: " + ask(" signed-by DOMAIN");
+  if (job.holds_pairs()) how += (how.empty() ? "" : "; ") + ("for one recipient: " + ask(" > RECIPIENT"));
+  if (!how.empty()) std::cerr << "hint: a sender may also be listed " << how << '\n';
+}
+
+void look_up(QueryJob& job, Question& question, const std::string& text) {
+  const std::uint64_t before = job.total().not_listed;
+  job.look_up(text);
+  if (!question.hints || job.total().not_listed == before || has_condition(text)) return;
+  print_how_to_ask(job, question, text);
+  question.hints = false;  // once is enough
+}
+
 // Until the end of input, with a prompt for each line if there is one.
-void look_up_lines(QueryJob& job, std::string_view prompt) {
+void look_up_lines(QueryJob& job, Question& question, std::string_view prompt) {
   std::string line;
   while (std::cout << prompt && (prompt.empty() || std::cout.flush()) && std::getline(std::cin, line)) {
-    if (prompt.empty() || !line.empty()) job.look_up(line);
+    if (prompt.empty()) {
+      job.look_up(line);
+    } else if (!line.empty()) {
+      look_up(job, question, line);
+    }
   }
   if (!prompt.empty()) std::cout << '\n';
 }
 
-void look_up_lists(QueryJob& job, const Question& question, const std::vector<std::string>& lists) {
-  if (question.of_layers) return look_up_lines(job, "");
+void look_up_lists(QueryJob& job, Question& question, const std::vector<std::string>& lists) {
+  if (question.of_layers) return look_up_lines(job, question, "");
   const ListOptions& options = question.options;
   // The bar would stand between the answers on a terminal, and in a log the reader did not ask for it.
   const bool bar = isatty(STDERR_FILENO) != 0 && (isatty(STDOUT_FILENO) == 0 || !question.shows_any);
@@ -87,15 +119,25 @@ void look_up_lists(QueryJob& job, const Question& question, const std::vector<st
   job.look_up_lists(lists, options.format, options.chosen_threads(), progress, stop_flag());
 }
 
-void look_up_all(QueryJob& job, const Question& question) {
+void look_up_all(QueryJob& job, Question& question) {
   if (question.addresses.empty() && question.lists.empty()) {
     const bool asks = !question.of_layers && isatty(STDIN_FILENO) != 0;
-    return asks ? look_up_lines(job, question.prompt) : look_up_lists(job, question, {"-"});
+    return asks ? look_up_lines(job, question, question.prompt) : look_up_lists(job, question, {"-"});
   }
   for (const std::string& address : question.addresses) {
-    address == "-" ? look_up_lists(job, question, {"-"}) : job.look_up(address);
+    address == "-" ? look_up_lists(job, question, {"-"}) : look_up(job, question, address);
   }
   if (!question.lists.empty()) look_up_lists(job, question, question.lists);
+}
+
+// The daemon's answer depends on more than its whitelist.
+void print_what_else_counts(const std::vector<std::string>& lists, const std::string& other_config,
+                            const std::vector<std::string>& addresses) {
+  if (lists.empty()) return;
+  const bool has_one = !addresses.empty() && addresses.front() != "-" && !has_condition(addresses.front());
+  std::cerr << "hint: the daemon also asks the " << (lists.size() == 1 ? "list " : "lists ") << lists.front()
+            << (lists.size() == 1 ? "" : " and " + lists.back()) << ": bloomgate-milter explain " << other_config
+            << "--from " << shell_word(has_one ? addresses.front() : "", "ADDRESS") << '\n';
 }
 
 // An address, or - for standard input, may stand where the filter would be.
@@ -145,7 +187,16 @@ int run_query(const Arguments& arguments) {
                    "  bloomgate query whitelist.bloom --count --list customers.txt partners.txt.gz\n"});
   if (!values) return EX_OK;
   const bool asks = !operands.empty() || !question.lists.empty();
-  if (asks && !begins_with_filter(operands)) operands.insert(operands.begin(), configured_whitelist(config_file));
+  ConfiguredWhitelist configured;
+  const std::string other_config =
+      config_file == usual_config_file() ? "" : "--config " + shell_word(config_file, "FILE") + ' ';
+  if (asks && !begins_with_filter(operands)) {
+    configured = configured_whitelist(config_file);
+    operands.insert(operands.begin(), configured.path);
+    question.command += other_config;
+  } else if (!operands.empty()) {
+    question.command += shell_word(operands.front(), "FILE") + ' ';
+  }
   if (operands.empty()) throw UsageError("name a filter file");
   if (count + only_listed + only_not_listed > 1) throw UsageError("give one of --count, --listed and --not-listed");
   question.options.chosen_threads();
@@ -158,11 +209,13 @@ int run_query(const Arguments& arguments) {
   question.addresses.assign(operands.begin() + 1, operands.end());
   const ShownAnswers shown = {.listed = !count && !only_not_listed, .not_listed = !count && !only_listed};
   question.shows_any = shown.any();
+  question.hints = shown.not_listed && !json && !question.options.quiet;
   if (json) question.prompt = "";
   QueryJob job({path, store_path, shown}, json ? write_json : write_line, print_answers);
   look_up_all(job, question);
   const QueryCounts& total = job.total();
   if (count) (json ? print_counts_json : print_counts)(total);
+  if (!json && !question.options.quiet) print_what_else_counts(configured.beside, other_config, question.addresses);
   return total.not_listed + total.rejected == 0 ? EX_OK : kNotListed;
 }
 

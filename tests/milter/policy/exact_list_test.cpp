@@ -308,6 +308,30 @@ TEST_CASE("an exact list contains the neighbours keys of its entries") {
   CHECK_FALSE(list.find(canonicalize_path("other@example.org")).is_listed());
 }
 
+TEST_CASE("the entries that list a sender only with a signer or for a recipient are found for a person") {
+  const ExactList list = read_exact_list(
+                             "joe@a.example signed-by esp.example\n@a.example signed-by news.example\n"
+                             "@.a.example > @ours.example\njoe@a.example > ann@ours.example\n"
+                             "list:*.lists.example signed-by esp.example\njoe@b.example\n@c.example\n"
+                             "\"x signed-by y\"@a.example\n")
+                             .list;
+  const auto entries_for = [&](std::string_view sender, TagSeparators separators = {}) {
+    return list.conditional_entries(canonicalize_list_line(sender), separators);
+  };
+  using Entries = std::vector<std::string>;
+  CHECK(entries_for("Joe@a.example") == Entries{"@.a.example > @ours.example", "@a.example signed-by news.example",
+                                                "joe@a.example > ann@ours.example",
+                                                "joe@a.example signed-by esp.example"});
+  CHECK(entries_for("joe+x@a.example") == Entries{"@.a.example > @ours.example", "@a.example signed-by news.example"});
+  CHECK(entries_for("joe+x@a.example", *TagSeparators::parse("+")).size() == 4);
+  CHECK(entries_for("x@b.a.example") == Entries{"@.a.example > @ours.example"});
+  CHECK(entries_for("list:news.lists.example") == Entries{"list:*.lists.example signed-by esp.example"});
+  for (const std::string_view none : {"joe@b.example", "x@c.example", "a.example", "@a.example"}) {
+    CHECK(entries_for(none).empty());
+  }
+  CHECK(ExactList().conditional_entries(canonicalize_list_line("joe@a.example"), {}).empty());
+}
+
 TEST_CASE("a list of pairs alone lists no sender for all recipients") {
   CHECK_FALSE(list_of("joe@example.org\n").holds_pairs());
   CHECK_FALSE(ExactList().has_pairs_of(canonicalize_path("joe@example.org"), {}));

@@ -11,6 +11,8 @@ namespace bloomgate {
 namespace {
 
 using Catch::Contains;
+using Catch::EndsWith;
+using Catch::StartsWith;
 
 // A line of the log, from its words behind the decision.
 std::string line_of(std::string_view decision, std::string_view reason, std::string_view words,
@@ -341,6 +343,45 @@ const SenderCase kSenderCases[] = {
     {Reason::listed_domain, "deliver", "SRS0=Ab1c=XY=example.org=joe@fwd.example", "joe@fwd.example",
      "entry=@fwd.example", "To stop it: bloomgate-milter revoke @fwd.example."},
 };
+
+TEST_CASE("a sender that is listed only with a signer or for a recipient is not called unlisted") {
+  const std::string text = line_of("check", "not-listed", kFrom);
+  const auto line = read_decision_line(text);
+  REQUIRE(line);
+  const auto sentence_with = [&](const ConditionalEntries& conditional) {
+    return why_sentence(*line, [&](KnownDecision& known) { known.conditional = conditional; });
+  };
+  const std::string sender = "joe@example.org";
+  CHECK(
+      sentence_with({.sender = sender, .of_extra = {"joe@example.org signed-by esp.example"}}) ==
+      "Checked, because joe@example.org is listed only under a condition that this message does not meet: by the entry "
+      "joe@example.org signed-by esp.example of the list extra. A signature of esp.example would change that. To list "
+      "the sender without a condition: bloomgate-milter add joe@example.org; then a signature of its own domain has to "
+      "prove the message.");
+  const std::string several =
+      sentence_with({.sender = sender,
+                     .of_extra = {"@example.org signed-by a.example", "joe@example.org > ann@ours.example",
+                                  "joe@example.org signed-by esp.example"}});
+  CHECK_THAT(several,
+             Contains("by the entries @example.org signed-by a.example, joe@example.org > ann@ours.example and "
+                      "joe@example.org signed-by esp.example of the list extra. A signature of a.example or "
+                      "esp.example would"));
+  CHECK_THAT(sentence_with({.sender = sender, .of_extra = {"joe@example.org > ann@ours.example"}}),
+             Contains("joe@example.org > ann@ours.example of the list extra. To list the sender without"));
+  const std::string of_filters = sentence_with({.sender = sender,
+                                                .whitelists = {{.path = "/w/a b", .has_signers = true},
+                                                               {.path = "/w/c", .has_signers = true, .has_pairs = true},
+                                                               {.path = "/w/d", .has_pairs = true}}});
+  CHECK_THAT(of_filters, StartsWith("Checked, because joe@example.org is on no list without a condition. If you know"));
+  CHECK_THAT(
+      of_filters,
+      EndsWith("too. The whitelist /w/a b also has entries with a signer. Ask for one of this sender: bloomgate "
+               "query '/w/a b' 'joe@example.org signed-by DOMAIN'. The whitelist /w/c also has entries with a "
+               "signer or a recipient. Ask for one of this sender: bloomgate query /w/c 'joe@example.org "
+               "signed-by DOMAIN', or bloomgate query /w/c 'joe@example.org > RECIPIENT'. The whitelist /w/d also "
+               "has entries with a recipient. Ask for one of this sender: bloomgate query /w/d 'joe@example.org > "
+               "RECIPIENT'."));
+}
 
 TEST_CASE("another spelling of a sender is the same mailbox, and a forwarder's signature proves nothing") {
   for (const SenderCase& c : kSenderCases) {

@@ -36,6 +36,20 @@ class QueryTest(ProgramTest):
         self.assertIn("several", self.check(EX_USAGE, "query", "--config", "two.conf", "user1@example.org")[1])
         self.assertIn("cannot be read", self.check(EX_USAGE, "query", "--config", "missing.conf", "user1@example.org")[1])
 
+    def test_a_person_is_told_that_the_daemon_asks_more_lists_than_its_whitelist(self):
+        for settings, lists in (("extra = /e\n", "list extra"), ("revoked = /r\n", "list revoked"),
+                                ("revoked = /r\nextra=/e\n", "lists revoked and extra"), ("# extra = /e\nrevoked =\n", None)):
+            self.write("own.conf", f"whitelist = {self.folder}/filter\n{settings}")
+            ask = ["query", "--config", "own.conf", "joe@example.org"]
+            hint = f"hint: the daemon also asks the {lists}: bloomgate-milter explain --config own.conf --from joe@example.org\n"
+            with self.subTest(settings=settings):
+                self.assertEqual(self.check(0, *ask)[1], hint if lists else "")
+                for quiet in "--quiet", "--json":
+                    self.assertEqual(self.check(0, *ask, quiet)[1], "")
+        self.write("own.conf", f"whitelist = {self.folder}/filter\nextra = /e\n")
+        self.assertIn("--from ADDRESS\n", self.check(1, "query", "--config", "own.conf", "a@b.example > c@d.example")[1])
+        self.assertEqual(self.check(0, "query", "filter", "joe@example.org")[1], "")
+
     def test_addresses_are_read_from_standard_input(self):
         for arguments in (["-"], []):
             out, _ = self.check(1, "query", "filter", *arguments, stdin=b"# comment\n\njoe@example.org\r\nann@example.org\n")

@@ -54,6 +54,22 @@ class SignersTest(ProgramTest):
         out, _ = self.check(1, "query", "filter", "--count", "--list", asked)
         self.assertEqual(out, f"listed\t{listed}\nnot-listed\t{len(want) - listed}\nrejected\t2\n")
 
+    def test_a_person_who_asks_for_a_sender_alone_is_told_how_to_ask_with_a_condition(self):
+        by_signer = "with a signer: bloomgate query filter 'billing@bank.example signed-by DOMAIN'"
+        for_one = "for one recipient: bloomgate query filter 'billing@bank.example > RECIPIENT'"
+        for text, how in (("@a.example signed-by esp.example\n", by_signer), ("joe@a.example > ann@ours.example\n", for_one),
+                          (self.LIST, by_signer + "; " + for_one), ("joe@example.net\n", "")):
+            self.build(text)
+            hint = f"hint: a sender may also be listed {how}\n" if how else ""
+            with self.subTest(text=text):
+                ask = ("query", "filter", "billing@bank.example", "x@bank.example")
+                self.assertEqual(self.check(1, *ask)[1], hint)
+                for option in "--quiet", "--json", "--count", "--listed":
+                    self.assertEqual(self.check(1, *ask, option)[1], "")
+        self.build(self.LIST)
+        for answered in ("joe@example.net", 0), ("x@bank.example SIGNED-BY a.example", 1), ("x@bank.example > ann@ours.example", 1), ("x", 1):
+            self.assertEqual(self.check(answered[1], "query", "filter", answered[0])[1], "")
+
     def test_a_question_with_an_invalid_signer_is_not_answered_without_it(self):
         self.build(self.LIST)
         for text in ("joe@example.net signed-by", "joe@example.net signed-by news@esp.example", "list:joe@example.net",
