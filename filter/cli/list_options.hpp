@@ -5,7 +5,7 @@
 #include <string>
 
 #include "filter/base/parallel.hpp"
-#include "filter/ingest/broad_domains.hpp"
+#include "filter/broad/broad_domains.hpp"
 #include "filter/jobs/loss_limits.hpp"
 
 namespace bloomgate::cli {

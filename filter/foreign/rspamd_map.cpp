@@ -5,9 +5,9 @@
 #include <string>
 
 #include "filter/base/ascii.hpp"
+#include "filter/broad/broad_domains.hpp"
 #include "filter/foreign/foreign_lines.hpp"
 #include "filter/foreign/foreign_list.hpp"
-#include "filter/ingest/broad_domains.hpp"
 
 namespace bloomgate {
 namespace {

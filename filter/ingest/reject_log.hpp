@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filter/ingest/broad_domains.hpp"
+#include "filter/broad/broad_domains.hpp"
 #include "filter/ingest/format.hpp"
 
 namespace bloomgate {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "filter/broad/broad_domains.hpp"
 #include "filter/engine/builder.hpp"
 #include "filter/ingest/blocks.hpp"
-#include "filter/ingest/broad_domains.hpp"
 #include "filter/ingest/entries.hpp"
 #include "filter/ingest/except_list.hpp"
 #include "filter/ingest/format.hpp"

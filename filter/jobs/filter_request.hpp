@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "filter/broad/broad_domains.hpp"
 #include "filter/engine/builder.hpp"
 #include "filter/file/file_format.hpp"
-#include "filter/ingest/broad_domains.hpp"
 #include "filter/inputs/stranger_check.hpp"
 #include "filter/jobs/loss_limits.hpp"
 #include "filter/keep/publish_manifest.hpp"

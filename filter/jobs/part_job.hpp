@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "filter/ingest/broad_domains.hpp"
+#include "filter/broad/broad_domains.hpp"
 #include "filter/jobs/filter_request.hpp"
 #include "filter/jobs/job_observer.hpp"
 #include "filter/store/store_format.hpp"

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "filter/ingest/broad_domains.hpp"
+#include "filter/broad/broad_domains.hpp"
 #include "filter/ingest/except_list.hpp"
 #include "filter/ingest/reject_log.hpp"
 #include "filter/jobs/build_job.hpp"

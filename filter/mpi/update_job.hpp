@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "filter/ingest/broad_domains.hpp"
+#include "filter/broad/broad_domains.hpp"
 #include "filter/ingest/reject_log.hpp"
 #include "filter/jobs/locks.hpp"
 #include "filter/jobs/update_job.hpp"

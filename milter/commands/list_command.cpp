@@ -1,15 +1,18 @@
 #include <sysexits.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <iostream>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "filter/address/list_id.hpp"
-#include "filter/address/pair.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/broad/broad_domains.hpp"
 #include "milter/commands/commands.hpp"
-#include "milter/fields/alignment.hpp"
 #include "milter/lists/list_file_edit.hpp"
 #include "milter/lists/loaded_lists.hpp"
 #include "milter/lists/published_lists.hpp"
@@ -62,30 +65,40 @@ std::string sentence(const ListCommand& command, const EditedEntry& edited) {
   return printable(text);
 }
 
-// What an entry that was put in may mean otherwise than it was meant; empty: nothing. `bloomgate build` warns of more.
-std::string warning_of(const Entry& entry, ListName list) {
-  std::string_view key = entry.key();
-  if (is_mailing_list_key(key)) return {};
-  if (entry.is_pair()) key = sides_of_pair(key).sender;
-  if (entry.kind() == EntryKind::with_signer) key = sides_of_signer_key(key).entry;
-  std::string_view domain = key.substr(key.rfind('@') + 1);
-  if (domain.starts_with('.')) domain.remove_prefix(1);
-  if (domain.starts_with('[')) return {};
-  if (domain.find('.') == std::string_view::npos) {
-    return "its domain has no dot, which is right for a name of your own network only";
-  }
-  const bool lists_domain = list == ListName::extra && key.starts_with('@');
-  if (lists_domain && organizational_domain(domain).empty()) {
-    return "it is a public suffix: anybody can have a domain below it; list single domains";
-  }
-  return {};
+// The files of the mailbox providers and of the services that sign for anybody: those beside the configuration, or the
+// usual ones.
+BroadDomains broad_domains_beside(const std::string& config_path) {
+  const std::filesystem::path folder = std::filesystem::path(config_path).parent_path();
+  const auto beside = [&](const char* name) {
+    const std::string path = folder / name;
+    return access(path.c_str(), F_OK) == 0 ? path : std::string();
+  };
+  return usual_broad_domains({beside("free-mail-domains.txt"), beside("shared-signers.txt")},
+                             [](std::string_view line) { std::cerr << printable(line) << '\n'; });
 }
 
-std::string warning_of(const ListCommand& command, const Entry& entry) {
-  return command.spec->change == ListChange::put_in ? warning_of(entry, command.spec->list) : std::string();
+Breadth breadth_of(const Entry& entry, const BroadDomains& domains) {
+  const bool is_address = entry.kind() == EntryKind::address || entry.kind() == EntryKind::pair;
+  return is_address ? BroadDomains::of_address(entry.kind(), entry.key()) : domains.of(entry);
 }
 
-std::string json_of(const ListCommand& command, const std::string& path, std::span<const Entry> given,
+// What each entry that was put in may mean otherwise than it was meant, as `bloomgate build` warns; empty: nothing. Who
+// is revoked or has opted out may be many.
+std::vector<std::string> warnings_of(const DaemonCommand& command, std::span<const Entry> entries) {
+  std::vector<std::string> warnings(entries.size());
+  const ListCommandSpec& asked = *command.list.spec;
+  if (asked.change != ListChange::put_in) return warnings;
+  const bool lists = asked.list == ListName::extra;
+  const BroadDomains domains = lists ? broad_domains_beside(command.config_path) : BroadDomains();
+  std::ranges::transform(entries, warnings.begin(), [&](const Entry& entry) {
+    const Breadth breadth = breadth_of(entry, domains);
+    const bool warns = lists ? breadth != Breadth::usual : breadth == Breadth::dotless;
+    return warns ? printable(breadth_text(breadth, entry.key())) : std::string();
+  });
+  return warnings;
+}
+
+std::string json_of(const ListCommand& command, const std::string& path, std::span<const std::string> warnings,
                     const EditedList& edited) {
   Json entries = Json::array();
   for (std::size_t i = 0; i < edited.entries.size(); ++i) {
@@ -94,7 +107,7 @@ std::string json_of(const ListCommand& command, const std::string& path, std::sp
                        {"entry", entry.entry},
                        {"changed", entry.has_changed},
                        {"covered_by", entry.covered_by},
-                       {"warning", warning_of(command, given[i])}});
+                       {"warning", warnings[i]}});
   }
   const Json all = {{"command", command.spec->name},
                     {"list", word_of(command.spec->list)},
@@ -120,16 +133,15 @@ int edit_list(const DaemonCommand& command, std::ostream& out) {
   const std::string& path = path_of(list, command);
   const std::vector<Entry> entries = entries_of_words(asked.entries, list.of);
   require_own_list(list, path, command);
+  const std::vector<std::string> warnings = warnings_of(command, entries);
   const EditedList edited =
       edit_list_file(path, entries, asked.spec->change, separators_of(asked.spec->list, command.options), list.of);
   if (asked.json) {
-    out << json_of(asked, path, entries, edited) << '\n';
+    out << json_of(asked, path, warnings, edited) << '\n';
   } else {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       out << sentence(asked, edited.entries[i]) << '\n';
-      if (const std::string warning = warning_of(asked, entries[i]); !warning.empty()) {
-        out << "  warning: " << warning << '\n';
-      }
+      if (!warnings[i].empty()) out << "  warning: " << warnings[i] << '\n';
     }
     out << printable(path) << ": " << edited.size << (edited.size == 1 ? " entry\n" : " entries\n");
   }

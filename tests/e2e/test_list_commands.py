@@ -58,10 +58,17 @@ def start_with_lists(start_gateway):
 
 def test_an_entry_that_may_mean_otherwise_than_it_was_meant_gets_a_warning(start_gateway):
     gateway = start_with_lists(start_gateway)
-    for words, warning in {("revoke", "joe@partner"): "its domain has no dot", ("opt-out", "ann@ours"): "its domain has no dot",
-                           ("add", "@com"): "its domain has no dot", ("add", "@.co.uk"): "it is a public suffix",
-                           ("add", "joe@cut > ann@ours.example"): "its domain has no dot",
-                           ("revoke", "@.co.uk"): "", ("add", "@example.org"): "", ("add", "joe@[192.0.2.1]"): "",
+    # The daemon's configuration is in this folder.
+    (gateway.daemon.config_file.parent / "free-mail-domains.txt").write_text("mailbox.example\n")
+    (gateway.daemon.config_file.parent / "shared-signers.txt").write_text("esp.example\n")
+    for words, warning in {("revoke", "joe@partner"): "has a domain without a dot", ("opt-out", "ann@ours"): "has a domain without a dot",
+                           ("add", "@partner"): "has a domain without a dot", ("add", "@.co.uk"): "@.co.uk is a public suffix",
+                           ("add", "joe@cut > ann@ours.example"): "has a domain without a dot",
+                           ("add", "@mailbox.example"): "@mailbox.example is a free-mail domain: anybody can have an address there",
+                           ("add", "@mailbox.example > ann@ours.example"): "is a free-mail domain",
+                           ("add", "@shop.example signed-by esp.example"): "signs for every customer of a service",
+                           ("revoke", "@mailbox.example"): "", ("remove", "@mailbox.example"): "",
+                           ("add", "joe@mailbox.example"): "", ("revoke", "@.co.uk"): "", ("add", "@example.org"): "", ("add", "joe@[192.0.2.1]"): "",
                            ("unrevoke", "joe@partner"): ""}.items():
         done = run(gateway, *words)
         assert done.returncode == 0, done.stderr

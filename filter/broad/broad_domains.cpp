@@ -1,4 +1,4 @@
-#include "filter/ingest/broad_domains.hpp"
+#include "filter/broad/broad_domains.hpp"
 
 #include <libpsl.h>
 #include <unistd.h>

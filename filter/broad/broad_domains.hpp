@@ -1,6 +1,7 @@
 // Finds entries that list more senders than their writer may have meant: public suffixes, below which anybody can have
 // a domain; free-mail domains, in which anybody can have an address; signers that sign for anybody, such as services
-// that send mail for their customers; and mailing lists that their host may not sign. `bloomgate build` warns of them.
+// that send mail for their customers; and mailing lists that their host may not sign. `bloomgate build` and
+// `bloomgate-milter add` warn of them.
 //
 // Immutable after its constructor; safe from any thread. The public suffixes are those of the system's Public Suffix
 // List, or of the one that libpsl was built with, if that is newer. The operator's files have the free-mail domains and
