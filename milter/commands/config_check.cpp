@@ -1,3 +1,5 @@
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -47,15 +49,18 @@ void show_exact_list(const NamedExactList& list, const ReadList& read, std::ostr
   }
 }
 
-// Refuses what the daemon would refuse at its start.
-void show_lists(const DaemonOptions& options, std::ostream& out) {
+// Refuses what the daemon would refuse at its start. Returns how many whitelists are missing, which is allowed.
+std::size_t show_lists(const DaemonOptions& options, std::ostream& out) {
   std::vector<NamedFilter> whitelists;
+  std::size_t missing = 0;
   for (const WhitelistSource& source : options.whitelists) {
     try {
       std::ranges::move(show_whitelist(source, out), std::back_inserter(whitelists));
     } catch (const BloomgateError& error) {
       if (!options.allow_missing_whitelist) throw;
-      out << "whitelist: none can be used, which allow-missing-whitelist allows: " << printable(error.what()) << '\n';
+      ++missing;
+      out << "whitelist " << printable(source.path)
+          << ": missing, which allow-missing-whitelist allows: " << printable(error.what()) << '\n';
     }
   }
   for (const NamedExactList& each : kExactLists) {
@@ -67,6 +72,18 @@ void show_lists(const DaemonOptions& options, std::ostream& out) {
           << "daemon delivers no message by it: " << printable(error.what()) << '\n';
     }
   }
+  return missing;
+}
+
+// Whether the daemon starts, and with which whitelists.
+std::string verdict_on(const DaemonOptions& options, std::size_t missing, bool needs_action) {
+  const std::size_t all = options.whitelists.size();
+  std::string text = !needs_action && missing == 0 ? "good" : "the daemon can start with it";
+  if (missing != 0) {
+    text += missing == all ? ", but has no whitelist yet: until it has one, it lists senders only by its other lists"
+                           : fmt::format(", but with {} of its {} whitelists only", all - missing, all);
+  }
+  return needs_action ? text + "; what needs action is below" : text;
 }
 
 // What other hosts have learned.
@@ -123,15 +140,17 @@ void check_config(const DaemonCommand& command, std::ostream& out) {
     throw ConfigErrors(faults);
   }
   std::ostringstream lists;
+  std::size_t missing = 0;
   try {
-    show_lists(options, lists);
+    missing = show_lists(options, lists);
     show_heard(options, lists);
   } catch (const BloomgateError&) {
     show_findings();
     throw;
   }
-  out << "configuration " << printable(command.config_path)
-      << (findings.empty() ? ": good\n" : ": the daemon can use it; what needs action is below\n") << lists.str();
+  out << "configuration " << printable(command.config_path) << ": " << verdict_on(options, missing, !findings.empty())
+      << '\n'
+      << lists.str();
   for (const DeepCheckServer& server : options.deep_check.servers) {
     out << "deep-check " << printable(to_string(server))
         << (options.mode == Mode::observe ? ": not asked while the mode is observe\n" : "\n");

@@ -114,7 +114,7 @@ TEST_CASE_METHOD(Program, "option --check-config reports on the configuration an
   const Ended good = run("--check-config --config " + config);
   CHECK(good.status == EX_OK);
   CHECK_THAT(good.output,
-             Contains("configuration " + config + ": the daemon can use it; what needs action is below\n") &&
+             Contains("configuration " + config + ": the daemon can start with it; what needs action is below\n") &&
                  Contains("ticket: whitelist whitelist: it keeps no domains of its senders") &&
                  Contains(whitelist.path() + ": 2 entries"));
   CHECK_FALSE(std::filesystem::exists(folder.file("s")));
@@ -139,14 +139,23 @@ TEST_CASE_METHOD(Program, "option --check-config reports on the configuration an
   CHECK_THAT(exempt.output, Contains("so do clients of exempt-networks") && Contains("at most 7 new entries an hour"));
   CHECK_THAT(good.output, !Contains("learn:"));
 
-  std::filesystem::remove(whitelist.path());
+  const std::string other = folder.file("other");
+  std::filesystem::rename(whitelist.path(), other);
   const Ended missing = run("--check-config --config " + config);
   CHECK(missing.status == EX_NOINPUT);
   CHECK_THAT(missing.output, Contains(whitelist.path()));
 
   const Ended allowed = run("--check-config --allow-missing-whitelist yes --config " + config);
   CHECK(allowed.status == EX_OK);
-  CHECK_THAT(allowed.output, Contains("none can be used, which allow-missing-whitelist allows"));
+  CHECK_THAT(allowed.output,
+             Contains("configuration " + config +
+                      ": the daemon can start with it, but has no whitelist yet: until it has one, it lists senders "
+                      "only by its other lists; what needs action is below\n") &&
+                 Contains("whitelist " + whitelist.path() + ": missing, which allow-missing-whitelist allows: "));
+  write_file(config, "whitelist = a=" + other + "\nwhitelist = b=" + whitelist.path() +
+                         "\nsocket = unix:" + folder.file("s") + "\n");
+  CHECK_THAT(run("--check-config --allow-missing-whitelist yes --config " + config).output,
+             Contains("can start with it, but with 1 of its 2 whitelists only; what needs action"));
 
   CHECK(run("--check-config --mode off --config " + config).status == EX_USAGE);
 }
