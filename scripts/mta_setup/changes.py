@@ -24,23 +24,42 @@ class Refused(Exception):
 
 class Configuration:
     """The files by their paths, as they are (`current`) and as they were before us (`original`). None stands for a
-    file that does not exist. applied: what the last --apply put in, of `edits`; empty if nothing is applied."""
+    file that does not exist. applied: what the last --apply put in, of `edits`; empty if nothing is applied. left: those
+    of these pieces whose steps failed, or had to wait for a step that did."""
 
     def __init__(self, folder, paths):
         self.folder = Path(folder)
         self.state = self.folder / STATE_FOLDER
         self.is_applied = self.state.is_dir()
-        self.applied = self._applied()
+        self.applied = self._pieces_of("edits.json")
+        self.left = self._pieces_of("left.json")
         before = [edit.file for edit in self.applied if edit.file]
         self.paths = list(dict.fromkeys([*map(str, paths), *before]))
         self.current = {path: read(Path(path)) for path in self.paths}
         self.original = {path: self._without_us(path) for path in self.paths}
 
-    def _applied(self):
-        journal = read(self.state / "edits.json")
-        if journal is None:
-            return []
-        return [edits.from_json(found) for found in json.loads(journal)]
+    def _pieces_of(self, name):
+        journal = read(self.state / name)
+        return [] if journal is None else [edits.from_json(found) for found in json.loads(journal)]
+
+    def has(self, piece):
+        """Whether the last --apply put the piece in, and it is still there."""
+        current = self.current.get(piece.file)
+        if piece not in self.applied or piece.kind == "command":
+            return False
+        if not piece.file:
+            return True
+        text = None if current is None else current.decode("utf-8", "surrogateescape")
+        return text is not None and piece.taken_out(text) != text
+
+    def remember_left(self, pieces):
+        """The pieces whose steps the next --apply has to do: of a group, a folder or a command. None: all are done."""
+        if not self.state.is_dir():
+            return
+        if pieces:
+            write_pieces(self.state / "left.json", pieces)
+        else:
+            (self.state / "left.json").unlink(missing_ok=True)
 
     def _without_us(self, path):
         current = self.current[path]
@@ -90,9 +109,13 @@ class Configuration:
             for path, content in files.items():
                 if content is not None:
                     (new / part / kept_name(path)).write_bytes(content)
-        (new / "edits.json").write_text(json.dumps([edits.to_json(edit) for edit in put_in], indent=1) + "\n")
+        write_pieces(new / "edits.json", put_in)
         (new / "options.json").write_text(json.dumps(chosen, indent=1) + "\n")
         return new
+
+
+def write_pieces(path, pieces):
+    path.write_text(json.dumps([edits.to_json(edit) for edit in pieces], indent=1) + "\n")
 
 
 def folder_of(options):

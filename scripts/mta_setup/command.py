@@ -181,17 +181,22 @@ def run(options, make_setup):
             say(options, "nothing to undo: nothing was applied here" if options.undo else "nothing is applied here", [])
             return 0
         if not options.undo:
-            say(options, f"Added to the configuration in {configuration.folder}:", configuration.applied, "there")
+            say(options, f"Added to the configuration in {configuration.folder}:", configuration.applied,
+                operator.methodcaller("there"))
             return 0
     return undo(options, setup) if options.undo else plan(options, setup)
 
 
-def say(options, title, pieces, words="said", **more):
-    """words: which of the pieces' own words, of edits.Edit."""
+def say(options, title, pieces, words=operator.methodcaller("said"), **more):
+    """words: piece -> what is said of it."""
     if options.json:
         put(json.dumps({"edits": [to_json(piece) for piece in pieces], **more}, indent=1))
         return
-    put("\n".join([title, *(f"  {line}" for line in listed(pieces, operator.methodcaller(words)))]))
+    put("\n".join([title, *(f"  {line}" for line in listed(pieces, words))]))
+
+
+def planned(configuration, piece):
+    return f"keeps {piece.there()}" if piece.there() and configuration.has(piece) else piece.said()
 
 
 def listed(pieces, words):
@@ -209,12 +214,14 @@ def plan(options, setup):
     difference = configuration.diff(setup.wanted)
     has_changes = bool(difference) or setup.pieces != configuration.applied
     if not has_changes and not in_the_way:
+        if configuration.left:
+            return finish_last(options, setup)
         say(options, f"nothing to change: the configuration is as the recipe {options.recipe} wants it", [])
         return 0
     setup.notes[:0] = checks_that_go(setup)
     title = (f"Only marks mail (recipe none), in {configuration.folder}:" if options.recipe == "none" else
              f"The recipe {options.recipe}, for the configuration in {configuration.folder}:")
-    report = functools.partial(say, options, title, setup.pieces, notes=setup.notes)
+    report = functools.partial(say, options, title, setup.pieces, functools.partial(planned, configuration), notes=setup.notes)
     # JSON is one object, which also says what is left to do: if files are changed, it is printed after that.
     if in_the_way or not (options.json and options.apply):
         report(in_the_way=in_the_way)
@@ -232,6 +239,28 @@ def plan(options, setup):
                             {name: value for name, value in vars(options).items() if name in CHOSEN})
     done = f"Done. But {setup.unchecked}." if setup.unchecked else "Done."
     return finish(options, report, done, setup, setup.pieces, machine.TO_MAKE, {})
+
+
+def finish_last(options, setup):
+    """The files are as they are to be, but a step after the last change of them failed."""
+    left = setup.configuration.left
+    title = (f"nothing to change in the files: they are as the recipe {options.recipe} wants them. Steps of the last --apply "
+             "are left:")
+    report = functools.partial(say, options, title, left)
+    if not options.apply:
+        report(**({"left_to_do": [{"step": step} for step in steps_of(left)]} if options.json else {}))
+        if not options.json:
+            put(f"\nTo do them: {shlex.join([*sys.argv, '--apply'])}")
+        return 0
+    if not options.json:
+        report()
+    return finish(options, report, "Done.", setup, left, machine.TO_MAKE, {})
+
+
+def steps_of(pieces):
+    doings = machine.TO_MAKE
+    made = [shlex.join(doings[piece.kind].by_hand(piece)) for piece in pieces if piece.kind in doings]
+    return made + [shlex.join(piece.command) for piece in pieces if piece.kind == "command"]
 
 
 @contextlib.contextmanager
@@ -284,7 +313,7 @@ def show(notes, in_the_way, difference):
 def undo(options, setup):
     configuration = setup.configuration
     report = functools.partial(say, options, f"To be removed from the configuration in {configuration.folder}:",
-                               configuration.applied, "removed")
+                               configuration.applied, operator.methodcaller("removed"))
     if options.list or not options.json:
         report()
     if not options.json:
@@ -318,6 +347,9 @@ def finish(options, report, done, setup, pieces, before, after):
         except Refused as reason:
             left.append(LeftToDo(shlex.join(command), str(reason)))
     do_each(pieces, after, left, only_list)
+    if options.apply and not options.files_only:
+        has_failed = any(step.failed for step in left)
+        setup.configuration.remember_left([piece for piece in pieces if not piece.file] if has_failed else [])
     left += map(LeftToDo, setup.left_to_do)
     backup = f"The backup is in {setup.configuration.state}." if options.apply else ""
     report_end(options, report, done, backup, left, ", so no program was reloaded" if is_held else "")

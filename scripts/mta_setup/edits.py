@@ -12,7 +12,7 @@ BEGIN, END = "Bloomgate: begin", "Bloomgate: end"
 
 
 class Edit:
-    """In words: said() is what --apply does, there() what it has added, removed() what --undo does."""
+    """In words: said() is what --apply does, there() what it has added, also after "keeps", removed() what --undo does."""
 
     def there(self):
         return self.said()
@@ -101,6 +101,9 @@ class Chroot(Edit):
 
     def said(self):
         return f"{self.service} leaves its chroot ({self.before} -> n): {self.why}"
+
+    def there(self):
+        return f"{self.service} out of its chroot ({self.before} -> n): {self.why}"
 
     def removed(self):
         return f"{self.service} returns to its chroot (n -> {self.before})"
@@ -231,6 +234,9 @@ class Group(Edit):
 
     def said(self):
         return f"the user {self.user} joins the group {self.group}: {self.why}"
+
+    def there(self):
+        return f"the user {self.user} in the group {self.group}: {self.why}"
 
     def removed(self):
         return f"the user {self.user} leaves the group {self.group}"

@@ -307,7 +307,7 @@ class PostfixSetup:
     def _look_at_the_checks(self):
         is_made_by_apply = self.socket.pieces and not self.options.apply
         if not is_made_by_apply and not any(map(machine.listens, (self.socket.place, self.socket.before))):
-            self.notes.append(f"nothing listens on {self.socket.place}: until bloomgate-milter does, mail is delivered "
+            self.notes.append(f"nothing listens on {self.socket.place}: until bloomgate-milter does, mail passes "
                               "without a mark")
         if self._nothing_checks():
             self.unchecked = unchecked("no content_filter, no milter after Bloomgate",
@@ -338,7 +338,7 @@ class PostfixSetup:
         if self.options.when_down == "tempfail" and not self.options.parts_come_later:
             raise Refused(f"{what}, so the senders of all mail would be asked to try again later (--when-down "
                           f"tempfail). {remedy}. Or say --parts-come-later")
-        self.notes.append(f"{what}: until something does, mail is delivered without this check. {remedy}")
+        self.notes.append(f"{what}: until something does, mail passes without this check. {remedy}")
 
     # --- all of it
 

@@ -99,7 +99,7 @@ class SendmailSetup:
         self.left_to_do.append("bloomgate-milter doctor")
         self.pieces.append(Command(("systemctl", "try-reload-or-restart", "sendmail")))
         if not machine.listens(self.socket.place):
-            self.notes.append(f"nothing listens on {self.socket.place}: until bloomgate-milter does, mail is delivered "
+            self.notes.append(f"nothing listens on {self.socket.place}: until bloomgate-milter does, mail passes "
                               "without a mark")
 
     def attempt(self, step, *arguments):
@@ -202,7 +202,7 @@ class SendmailSetup:
             if not self.options.parts_come_later:
                 raise Refused(f"{what}, so the senders of all mail would be asked to try again later. {remedy}. Or say "
                               "--parts-come-later")
-        self.notes.append(f"{what}: until something does, mail is delivered without it. {remedy}")
+        self.notes.append(f"{what}: until something does, mail passes without it. {remedy}")
 
     def earlier_groups(self, user, path):
         """What an earlier --apply did, which is not needed again, and is still to be undone."""

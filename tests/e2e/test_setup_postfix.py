@@ -200,7 +200,7 @@ def test_what_undo_removes_is_listed_in_words_of_removing(setup):
                  f"{postfix.etc}/master.cf: {BLOOMGATE} in the milters of 192.0.2.7:25/inet\n",
                  "forged_mark_header_checks: the file: the lines of config/mta/postfix/forged_mark_header_checks\n"):
         assert line in shown.stdout and line in listed.stdout, line
-    assert "smtp/inet returns to its chroot (n -> y)\n" in shown.stdout and "smtp/inet leaves its chroot" in listed.stdout
+    assert "smtp/inet returns to its chroot (n -> y)\n" in shown.stdout and "smtp/inet out of its chroot" in listed.stdout
     assert "smtpd_milters: adds" not in shown.stdout + listed.stdout
     assert shown.stdout.endswith("\nNothing was changed. To do this, leave --list out\n")
     assert (Group("ann", "ours", "why").removed(), Folder("/x", "ann").removed()) == (
@@ -346,7 +346,12 @@ def test_a_service_that_is_enabled_later_is_found_by_the_next_run(setup):
     assert "your spam checker still checks all mail" not in applied.stdout
     later = "submission inet n - y - - smtpd\n"
     master_cf.write_text(master_cf.read_text() + later)
-    assert "submission/inet leaves its chroot" in postfix.run_plain("--apply").stdout
+    again = postfix.run_plain("--apply").stdout
+    assert f"{master_cf}: submission/inet leaves its chroot" in again
+    # What is there already is not announced as new.
+    assert f"{master_cf}: keeps smtp/inet out of its chroot" in again
+    assert re.search(f"main.cf: keeps .*{BLOOMGATE}.* in smtpd_milters\n", again), again
+    assert "adds" not in again and "new file" not in again
     assert later.replace(" y ", " n ") in master_cf.read_text()
     assert "nothing to change" in postfix.run_plain("--apply").stdout
     assert postfix.run_plain("--undo").returncode == 0

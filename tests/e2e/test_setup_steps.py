@@ -85,6 +85,23 @@ def test_if_a_user_cannot_join_a_group_the_files_stay_changed_and_no_program_is_
     assert files_of(world.etc) == before and world.calls() == "reload\n"
 
 
+def test_a_step_that_failed_is_done_by_the_next_apply(world):
+    world.replace("usermod", "#!/bin/sh\nexit 10\n")
+    assert world.run("--apply").returncode == os.EX_UNAVAILABLE
+    title = "nothing to change in the files: they are as the recipe none wants them. Steps of the last --apply are left:\n"
+    steps = [world.join, world.reload]
+    shown, again = world.run(), world.run("--apply")
+    assert shown.returncode == 0 and shown.stdout.startswith(title) and "\nTo do them: " in shown.stdout
+    assert json.loads(world.run("--json").stdout)["left_to_do"] == [{"step": step} for step in steps]
+    assert again.returncode == os.EX_UNAVAILABLE and again.stdout.startswith(title) and world.calls() == ""
+    world.replace("usermod", f"#!/bin/sh\necho \"$@\" >>{world.bin}/joined\n")
+    done = world.run("--apply")
+    assert (done.returncode, world.calls()) == (0, "reload\n"), done.stderr
+    assert (world.bin / "joined").read_text() == world.join.removeprefix("usermod ") + "\n"
+    assert done.stdout.startswith(title) and "\nDone.\n" in done.stdout
+    assert world.run("--apply").stdout == "nothing to change: the configuration is as the recipe none wants it\n"
+
+
 def test_a_program_that_is_not_installed_is_a_step_that_fails():
     with pytest.raises(Refused, match="^/nonexistent/usermod -a failed: No such file or directory$"):
         machine.run(["/nonexistent/usermod", "-a"])
@@ -175,12 +192,12 @@ def test_a_line_that_is_not_utf_8_is_shown_as_it_is(setup):  # noqa: F811
     assert done.returncode == 0 and b"# caf\xe9" in done.stdout, done.stderr
 
 
-def test_the_dry_run_says_which_parts_do_not_run_yet_and_that_mail_is_delivered(setup):  # noqa: F811
+def test_the_dry_run_says_which_parts_do_not_run_yet_and_that_mail_passes_without_them(setup):  # noqa: F811
     postfix = setup()
     shown = postfix.run("--recipe", "rspamd", "--socket", "unix:/nonexistent/milter.sock")
     assert shown.returncode == 0
-    assert "nothing listens on unix:/nonexistent/milter.sock: until bloomgate-milter does, mail is delivered" in shown.stdout
-    assert ("nothing listens on inet:127.0.0.1:11332: until something does, mail is delivered without this check. Install and "
+    assert "nothing listens on unix:/nonexistent/milter.sock: until bloomgate-milter does, mail passes without a mark" in shown.stdout
+    assert ("nothing listens on inet:127.0.0.1:11332: until something does, mail passes without this check. Install and "
             f"start rspamd; the recipe is in {REPOSITORY}/config/mta/postfix-rspamd\n") in shown.stdout
     waits = postfix.run("--recipe", "rspamd", "--when-down", "tempfail")
     assert waits.returncode == 78
