@@ -357,7 +357,11 @@ std::optional<SuspendedCommand> suspended_command(const GivenCommandLine& given)
   SuspendedCommand command = {.json = given.options.contains("json")};
   const auto& words = kWordsOf<SuspendedCommand::Action>;
   const auto action = given.words.size() < 2 ? words.end() : std::ranges::find(words, std::string_view(given.words[1]));
-  if (action == words.end()) throw config_error({}, "", "suspended: expected list, add ENTRY... or clear ENTRY...");
+  if (action == words.end()) {
+    throw config_error({}, "",
+                       "suspended: expected list, add ENTRY... or clear ENTRY..." +
+                           nearest_word_hint(given.words.size() < 2 ? "" : given.words[1], words));
+  }
   command.action = static_cast<SuspendedCommand::Action>(action - words.begin());
   command.entries.assign(given.words.begin() + 2, given.words.end());
   const bool is_list = command.action == SuspendedCommand::Action::list;
@@ -375,7 +379,9 @@ std::optional<MovedCommand> moved_command(const GivenCommandLine& given) {
   const auto& words = kWordsOf<MovedCommand::Where>;
   const auto where = given.words.size() != 3 ? words.end() : std::ranges::find(words, std::string_view(given.words[1]));
   if (where == words.end()) {
-    throw config_error({}, "", "moved: expected junk USER or inbox USER, and the message on standard input");
+    throw config_error({}, "",
+                       "moved: expected junk USER or inbox USER, and the message on standard input" +
+                           nearest_word_hint(given.words.size() < 2 ? "" : given.words[1], words));
   }
   return MovedCommand{.where = static_cast<MovedCommand::Where>(where - words.begin()),
                       .user = given.words[2],

@@ -172,6 +172,7 @@ GivenCommandLine read_command_line(const std::vector<std::string>& arguments) {
     }
   } catch (const po::unknown_option& error) {
     std::string name = error.get_option_name();
+    name = name.substr(0, name.find('='));
     name.erase(0, name.find_first_not_of('-'));
     throw config_error(
         place, "",

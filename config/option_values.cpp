@@ -189,8 +189,7 @@ std::size_t choose(const OptionSpec& spec, const GivenValue& given, std::span<co
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
   std::string expected;
   for (const std::string_view word : words) expected.append(expected.empty() ? "one of " : ", ").append(word);
-  reject(spec, given, expected, given.text,
-         nearest_word_hint(given.text, std::vector<std::string>(words.begin(), words.end())));
+  reject(spec, given, expected, given.text, nearest_word_hint(given.text, words));
 }
 
 void convert(const OptionSpec& spec, const GivenValue& given, bool& out) {
@@ -333,7 +332,11 @@ void convert(const OptionSpec& spec, const GivenValue& given, std::vector<DeepCh
                        "'none' and " + to_string(out.front()) + " exclude each other: keep one of them");
   }
   auto server = parse_deep_check_server(given.text);
-  if (!server) reject(spec, given, "none, " + std::string(kDeepCheckServerForms));
+  if (!server) {
+    constexpr std::array<std::string_view, 3> kKinds = {"none", "rspamd", "spamd"};
+    reject(spec, given, "none, " + std::string(kDeepCheckServerForms), given.text,
+           nearest_word_hint(std::string_view(given.text).substr(0, given.text.find(':')), kKinds));
+  }
   out.push_back(std::move(*server));
 }
 

@@ -40,8 +40,11 @@ std::string_view nearest_word(std::string_view typed, std::span<const std::strin
   if (typed.size() > kMostBytes) return {};
   const std::string word = folded(typed);
   std::string_view nearest;
-  std::size_t fewest = typed.size() / 3 + 1;
+  // `on` is not a mistyped `no`, but `ad` is nearly `add`.
+  const bool is_short = typed.size() == 2;
+  std::size_t fewest = is_short ? 2 : typed.size() / 3 + 1;
   for (const std::string& each : known) {
+    if (is_short && each.size() != 3) continue;
     const std::size_t edits = edits_between(word, folded(each));
     if (edits >= fewest) continue;
     fewest = edits;
@@ -53,6 +56,10 @@ std::string_view nearest_word(std::string_view typed, std::span<const std::strin
 std::string nearest_word_hint(std::string_view typed, std::span<const std::string> known, std::string_view before) {
   const std::string_view nearest = nearest_word(typed, known);
   return nearest.empty() ? std::string() : " (did you mean " + std::string(before) + std::string(nearest) + "?)";
+}
+
+std::string nearest_word_hint(std::string_view typed, std::span<const std::string_view> known) {
+  return nearest_word_hint(typed, std::vector<std::string>(known.begin(), known.end()));
 }
 
 }  // namespace bloomgate

@@ -108,6 +108,7 @@ void store_options(const Arguments& arguments, const po::options_description& al
                  .run();
   } catch (const po::unknown_option& error) {
     std::string name = error.get_option_name();
+    name = name.substr(0, name.find('='));
     name.erase(0, name.find_first_not_of('-'));
     throw UsageError(error.what() + nearest_word_hint(name, names, kDashes));
   }

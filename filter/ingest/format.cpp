@@ -10,6 +10,7 @@
 #include "filter/base/ascii.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/line_ends.hpp"
+#include "filter/base/nearest_word.hpp"
 #include "filter/base/usage_error.hpp"
 #include "filter/file/header_fields.hpp"
 #include "filter/ingest/csv_format.hpp"
@@ -212,9 +213,10 @@ std::unique_ptr<Format> make_format(const std::string& name, std::size_t input_c
   if (name.starts_with(kCsv) && name.size() > kCsv.size()) {
     return std::make_unique<CsvFormat>(name.substr(kCsv.size()), input_count);
   }
+  constexpr std::array<std::string_view, 2> kNames = {"text", "postfix-map"};
   throw UsageError(
       "--format takes text, postfix-map, csv:COLUMN or csv:SENDER,RECIPIENT (numbers or names of columns), not '" +
-      name + "'");
+      name + "'" + nearest_word_hint(name, kNames));
 }
 
 std::size_t find_line_end(std::string_view text, bool quotes, bool& in_quotes) noexcept {

@@ -150,7 +150,12 @@ def refuse(parser, message):
     """Instead of argparse's own: one line, and the exit code of sysexits(3)."""
     options = [name for action in parser._actions for name in action.option_strings]
     typed = message.removeprefix("unrecognized arguments: ").split()[0]
-    near = [] if message.startswith("argument ") else difflib.get_close_matches(f"--{typed.lstrip('-')}", options, 1, 0.7)
+    if value := re.match(r"argument \S+: invalid choice: '(.*?)' \(choose from (.*)\)$", message):
+        near = difflib.get_close_matches(value[1], re.findall(r"[\w-]+", value[2]), 1, 0.7)
+    elif message.startswith("argument "):
+        near = []
+    else:
+        near = difflib.get_close_matches(f"--{typed.partition('=')[0].lstrip('-')}", options, 1, 0.7)
     hint = f" (did you mean {near[0]}?)" if near else ""
     print(f"{parser.prog}: nothing was changed: {message}{hint}; '{parser.prog} --help' lists the options", file=sys.stderr)
     sys.exit(os.EX_USAGE)

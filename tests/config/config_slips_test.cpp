@@ -103,7 +103,12 @@ TEST_CASE("a slip on the daemon's command line is refused with what to write") {
       {{"--mode=observe", "--mode=enforce"}, "--mode: given a second time"},
       {{"/etc/bloomgate/bloomgate-milter.conf"}, "--config FILE names the configuration file"},
       {{"restart"}, "systemd does that: systemctl restart bloomgate-milter"},
+      {{"--config", "/dev/null", "--identiy=both"}, "(did you mean --identity?)"},
       {{"revok", "joe@example.org"}, "got 'revok' (did you mean revoke?)"},
+      {{"ad", "joe@example.org"}, "got 'ad' (did you mean add?)"},
+      {{"suspended", "lst"}, "(did you mean list?)"},
+      {{"moved", "jnk", "ann@ours.example"}, "(did you mean junk?)"},
+      {{"--config", "/dev/null", "--deep-check", "rspmad:inet:11333@127.0.0.1"}, "(did you mean rspamd?)"},
       {{"--explain", "message.eml"}, "--explain reads the message from standard input: < FILE"},
   };
   for (const Line& line : lines) {

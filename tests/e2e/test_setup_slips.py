@@ -10,6 +10,8 @@ NOT_THERE = ["--config-dir", "/nonexistent"]
 # The script, its words, the exit code, and what is said.
 SLIPS = {
     "an option mistyped": ("postfix", ["--aply"], os.EX_USAGE, "unrecognized arguments: --aply (did you mean --apply?)"),
+    "an option mistyped, with its value": ("postfix", ["--recipee=none"], os.EX_USAGE, "(did you mean --recipe?)"),
+    "a recipe mistyped": ("postfix", ["--recipe", "rspamdd"], os.EX_USAGE, "(did you mean rspamd?)"),
     "an option without dashes": ("postfix", ["apply"], os.EX_USAGE, "(did you mean --apply?)"),
     "one dash for two": ("postfix", ["-undo"], os.EX_USAGE, "'setup-postfix --help' lists the options"),
     "a recipe that is not there": ("postfix", ["--recipe", "amavis"], os.EX_USAGE, "content-filter"),

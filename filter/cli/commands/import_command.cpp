@@ -13,6 +13,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
+#include "filter/base/nearest_word.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
@@ -69,7 +70,9 @@ std::string names_of_kinds() {
 ForeignKind kind_of(const std::string& from, std::string_view text, const std::string& path) {
   if (!from.empty()) {
     if (const auto kind = foreign_kind_of(from)) return *kind;
-    throw UsageError("--from takes " + names_of_kinds() + ", not '" + from + "'");
+    std::vector<std::string> kinds;
+    for (std::size_t i = 0; i < kForeignKinds; ++i) kinds.emplace_back(name_of(static_cast<ForeignKind>(i)));
+    throw UsageError("--from takes " + names_of_kinds() + ", not '" + from + "'" + nearest_word_hint(from, kinds));
   }
   if (const auto kind = recognise(text)) return *kind;
   throw UsageError(printable(path) + " does not show which program it is from; give --from " + names_of_kinds());

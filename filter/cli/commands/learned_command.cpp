@@ -3,6 +3,7 @@
 #include <sysexits.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <iostream>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
+#include "filter/base/nearest_word.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/cli/commands/commands.hpp"
@@ -68,7 +70,9 @@ Day first_day(const LearnedCommand& command) {
 void check(const LearnedCommand& command) {
   const bool is_export = command.action == "export";
   if (command.action != "list" && command.action != "forget" && !is_export) {
-    throw UsageError("there is 'list', 'forget' and 'export', not '" + command.action + "'");
+    constexpr std::array<std::string_view, 3> kActions = {"list", "forget", "export"};
+    throw UsageError("there is 'list', 'forget' and 'export', not '" + command.action + "'" +
+                     nearest_word_hint(command.action, kActions));
   }
   if (command.file.empty()) throw UsageError("name the file, which the daemon's option learn-file names");
   if (is_export == command.output.empty()) throw UsageError("--output goes with 'export', and must be given there");

@@ -1,5 +1,9 @@
 #include "filter/cli/commands/shape_options.hpp"
 
+#include <string>
+#include <vector>
+
+#include "filter/base/nearest_word.hpp"
 #include "filter/cli/command_line.hpp"
 #include "filter/cli/numbers.hpp"
 
@@ -17,6 +21,14 @@ std::string names_of(const Values& values, NameOf name_of) {
     names += name_of(*value);
   }
   return names;
+}
+
+// Of the names, the one that may have been meant.
+template <typename Values, typename NameOf>
+std::string hint_of(const std::string& typed, const Values& values, NameOf name_of) {
+  std::vector<std::string> names;
+  for (const auto& value : values) names.emplace_back(name_of(value));
+  return nearest_word_hint(typed, names);
 }
 
 }  // namespace
@@ -47,8 +59,9 @@ void ShapeOptions::add_hash_to(po::options_description& options) {
 
 Layout ShapeOptions::chosen_layout() const {
   if (const Layout* const found = find_layout(layout)) return *found;
-  throw UsageError("--layout takes " + names_of(kLayouts, [](Layout each) { return layout_rules(each).name(); }) +
-                   ", not '" + layout + "'");
+  const auto name = [](Layout each) { return layout_rules(each).name(); };
+  throw UsageError("--layout takes " + names_of(kLayouts, name) + ", not '" + layout + "'" +
+                   hint_of(layout, kLayouts, name));
 }
 
 std::optional<std::uint32_t> ShapeOptions::chosen_block_bytes() const {
@@ -68,7 +81,8 @@ std::optional<std::uint32_t> ShapeOptions::chosen_block_bytes() const {
 
 HashFamily ShapeOptions::chosen_hash_family() const {
   if (const auto found = find_hash_family(hash_family)) return *found;
-  throw UsageError("--hash takes " + names_of(kHashFamilies, hash_family_name) + ", not '" + hash_family + "'");
+  throw UsageError("--hash takes " + names_of(kHashFamilies, hash_family_name) + ", not '" + hash_family + "'" +
+                   hint_of(hash_family, kHashFamilies, hash_family_name));
 }
 
 }  // namespace bloomgate::cli
