@@ -87,14 +87,13 @@ std::string hint(const Decision& decision) {
 
 std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
                              std::string_view why) {
-  std::string text;
+  std::string text = why.empty() ? std::string() : std::string(why) + "\n\n";
   for (const TraceStep& step : trace.steps()) text += line_of(step);
   if (!trace.is_complete()) text += "(steps are missing: there was no memory for them)\n";
   text += columns("mark") + (decision.is_marked ? header_value(decision, host, check_mark) : "none") + '\n';
   if (const std::string line = hint(decision); !line.empty()) text += columns("hint") + line + '\n';
   text.append("decision: ").append(verdict_name(decision.verdict));
-  text.append(" reason=").append(reason_name(decision.reason)).append("\n");
-  return why.empty() ? text : text.append("why: ").append(why).append("\n");
+  return text.append(" reason=").append(reason_name(decision.reason)).append("\n");
 }
 
 Json explanation(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,

@@ -13,7 +13,10 @@
 
 namespace bloomgate {
 
-// One line per step: its name, its outcome, and its subject:
+// First `why`, which says the outcome in a sentence, and an empty line; neither if it is empty. Then one line per step:
+// its name, its outcome, and its subject:
+//
+//     Delivered, because joe@example.org is on the whitelist 'customers', and …
 //
 //     envelope-sender    address  subject=<prvs=4f2a1b3c5d=Joe@Example.org> key=prvs=4f2a1b3c5d=joe@example.org
 //     whitelist          address  subject=customers key=joe@example.org
@@ -32,8 +35,7 @@ namespace bloomgate {
 //     child-signer       not-counted  subject=shop.example key=mg.shop.example
 //     hint               the message has a signature of mg.shop.example, a name below shop.example, which …
 //
-// The line of the decision always has this form. The last line is `why`, which says the same in a sentence; it is
-// omitted if the sentence is empty. `host` and `check_mark` as in header_value().
+// The line of the decision always has this form, and is the last. `host` and `check_mark` as in header_value().
 std::string explanation_text(const Trace& trace, const Decision& decision, std::string_view host, CheckMark check_mark,
                              std::string_view why = {});
 

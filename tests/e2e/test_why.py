@@ -149,16 +149,16 @@ def test_a_log_that_cannot_be_read_is_an_error_that_says_what_to_do(asked, tmp_p
     assert asked.why().returncode == EX_USAGE
 
 
-def test_explain_ends_with_the_sentence_that_the_log_gives(asked):
+def test_explain_begins_with_the_sentence_that_the_log_gives(asked):
     explain = asked.explain
     for sender, expected in ((LISTED, f"{LISTED} is on the whitelist 'whitelist', but nothing proves the message"),
                              (REVOKED, f"the list revoked has {REVOKED}. bloomgate-milter unrevoke {REVOKED} ")):
-        last = explain("--from", sender).splitlines()[-1]
-        assert last.startswith(f"why: Checked, because {expected}")
-        assert "takes From to be the envelope sender" in last
+        first = explain("--from", sender).splitlines()[0]
+        assert first.startswith(f"Checked, because {expected}")
+        assert "takes From to be the envelope sender" in first
         assert "takes From" not in explain("--from", sender, "--header-from", sender)
-        with_from = explain("--from", sender, "--header-from", sender).splitlines()[-1]
-        assert with_from == last.partition(" (This takes From")[0]
-        assert json.loads(explain("--json", "--from", sender))["why"] == last.removeprefix("why: ")
+        with_from = explain("--from", sender, "--header-from", sender).splitlines()[0]
+        assert with_from == first.partition(" (This takes From")[0]
+        assert json.loads(explain("--json", "--from", sender))["why"] == first
     of_another = explain("--from", STRANGER, message=OTHER.sign(GENUINE))
-    assert of_another.splitlines()[-1].removeprefix("why: ") == MESSAGES["signed by another"][1]
+    assert of_another.splitlines()[0] == MESSAGES["signed by another"][1]

@@ -17,7 +17,7 @@ function explained(sender, fields)
   write_file("message.eml", table.concat(lines, "\n") .. "\n\nX-Body: x\n")
   run(program .. " --config " .. folder .. "/bloomgate-milter.conf --explain --from '" .. sender .. "' < " .. folder ..
       "/message.eml")
-  return string.match(read_file("command.log"), "\ndecision: ([^\n]*)\nwhy: [^\n]*\n$")
+  return string.match(read_file("command.log"), "\ndecision: ([^\n]*)\n$")
 end
 
 conn = connect()

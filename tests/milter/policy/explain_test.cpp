@@ -183,6 +183,8 @@ TEST_CASE("the explanation of a message without a mark says so") {
   decision.reason = Reason::exempt_network;
   CHECK(explanation_text({}, decision, "mx", CheckMark::tells_why) ==
         "mark               none\ndecision: check reason=exempt-network\n");
+  CHECK(explanation_text({}, decision, "mx", CheckMark::tells_why, "Exempt, because of this.") ==
+        "Exempt, because of this.\n\nmark               none\ndecision: check reason=exempt-network\n");
   CHECK(nlohmann::json::parse(explanation_json({}, decision, "mx", CheckMark::tells_why)).at("mark").is_null());
 }
 
