@@ -38,6 +38,10 @@ std::string format_count(double count) {
   return format_count(static_cast<std::uint64_t>(std::llround(count)));
 }
 
+std::string format_counted(std::uint64_t count, std::string_view one, std::string_view several) {
+  return format_count(count).append(" ").append(word_for(count, one, several));
+}
+
 std::string format_short_bytes(std::uint64_t bytes, std::string_view space) {
   constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) return fmt::format("{}{}bytes", bytes, space);

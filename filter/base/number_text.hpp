@@ -12,8 +12,14 @@ namespace bloomgate {
 
 inline constexpr std::string_view kNarrowSpace = "\u202f";
 
-std::string format_count(std::uint64_t count);                                      // "1,234,567"
-std::string format_count(double count);                                             // rounded; "unknown" for infinity
+// The word after a number: "entry" or "entries".
+constexpr std::string_view word_for(std::uint64_t count, std::string_view one, std::string_view several) noexcept {
+  return count == 1 ? one : several;
+}
+std::string format_count(std::uint64_t count);  // "1,234,567"
+std::string format_count(double count);         // rounded; "unknown" for infinity
+// "1 entry", "1,234 entries".
+std::string format_counted(std::uint64_t count, std::string_view one, std::string_view several);
 std::string format_bytes(std::uint64_t bytes);                                      // "1.00 GiB (1,073,741,824 bytes)"
 std::string format_short_bytes(std::uint64_t bytes, std::string_view space = " ");  // "1.00 GiB"
 // "2.16 %", with three significant digits; a rare one as "1 in 910,000", or "below 1 in 10^12".

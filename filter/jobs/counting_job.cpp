@@ -77,12 +77,12 @@ std::uint64_t read_changes(const CountingRequest& request, OpenLists& lists, con
 std::optional<BloomgateError> refusal_of_changes(const CountingRequest& request, const LinesRead& read) {
   if (request.change == CountingChange::add) return refusal_of_lines(request, read, "nothing was changed");
   if (read.rejected == 0) return std::nullopt;
-  return refusal_of_removals(read.rejected, "lines");
+  return refusal_of_removals(read.rejected, "");
 }
 
 std::optional<BloomgateError> refusal_of_absent(const CountingRequest& request, std::uint64_t entries) {
   if (entries == 0 || !request.is_strict) return std::nullopt;
-  return BloomgateError(ErrorCode::bad_input, format_count(entries) + " entries are not there and " +
+  return BloomgateError(ErrorCode::bad_input, format_counted(entries, "entry is", "entries are") + " not there and " +
                                                   choice_names().strict + " was given; nothing was changed");
 }
 

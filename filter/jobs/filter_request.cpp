@@ -54,14 +54,15 @@ unsigned generations_to_keep(const FilterRequest& request, const BuildOptions& o
 std::optional<BloomgateError> refusal_of_lines(const FilterRequest& request, const LinesRead& read,
                                                const std::string& outcome) {
   if (!request.is_strict || read.rejected == 0) return request.limits.refusal_of(read);
-  return BloomgateError(ErrorCode::bad_input, format_count(read.rejected) + " lines were rejected and " +
-                                                  choice_names().strict + " was given; " + outcome);
+  return BloomgateError(ErrorCode::bad_input, format_counted(read.rejected, "line was", "lines were") +
+                                                  " rejected and " + choice_names().strict + " was given; " + outcome);
 }
 
 BloomgateError refusal_of_removals(std::uint64_t rejected, const std::string& removals) {
-  return {ErrorCode::bad_input, format_count(rejected) + " " + removals +
-                                    " were rejected, so the senders in them would stay listed; correct them; nothing "
-                                    "was changed"};
+  return {ErrorCode::bad_input,
+          format_counted(rejected, "line", "lines") + removals +
+              std::string(word_for(rejected, " was rejected, so its sender", " were rejected, so their senders")) +
+              " would stay listed; correct the list; nothing was changed"};
 }
 
 FilterResult result_of(const FilterRequest& request, const FilterHeader& header, std::uint64_t rejected,

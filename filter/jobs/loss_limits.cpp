@@ -51,7 +51,7 @@ std::optional<BloomgateError> LossLimits::refusal_of(std::uint64_t entries, cons
   const std::optional<std::uint64_t> old = entries_at(path);
   if (!old || entries >= *old / kShrinkTo + *old % kShrinkTo) return std::nullopt;
   return BloomgateError(ErrorCode::bad_input,
-                        path + " has " + format_count(*old) + " entries, and " + format_count(entries) +
+                        path + " has " + format_counted(*old, "entry", "entries") + ", and " + format_count(entries) +
                             " would be left; to keep the old ones, name their lists, too" + nothing_changed(shrink),
                         {.path = path});
 }

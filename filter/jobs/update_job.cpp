@@ -145,7 +145,7 @@ std::unique_ptr<StoreFile> open_old_store(const UpdatePlan& plan) {
 }
 
 void require_lines(const UpdatePlan& plan, const LinesRead& added, std::uint64_t rejected_of_remove) {
-  if (rejected_of_remove != 0) throw refusal_of_removals(rejected_of_remove, "lines of " + choice_names().removals);
+  if (rejected_of_remove != 0) throw refusal_of_removals(rejected_of_remove, " of " + choice_names().removals);
   if (auto refusal = refusal_of_lines(plan, added, "nothing was changed")) throw BloomgateError(std::move(*refusal));
 }
 

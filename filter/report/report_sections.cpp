@@ -67,8 +67,9 @@ ReportSection messages_section(const Figures& figures) {
   }
   if (figures.lost_lines != 0) {
     section.notes.push_back(
-        fmt::format("The daemon wrote {} lines faster than the log could take them, so these figures lack them.",
-                    format_count(figures.lost_lines)));
+        fmt::format("The daemon wrote {} faster than the log could take {}, so these figures lack {}.",
+                    format_counted(figures.lost_lines, "line", "lines"), word_for(figures.lost_lines, "it", "them"),
+                    word_for(figures.lost_lines, "it", "them")));
   }
   if (figures.starts != 0) section.notes.push_back("Starts of the daemon: " + format_count(figures.starts) + ".");
   return section;
@@ -96,8 +97,10 @@ ReportSection days_section(const Figures& figures) {
     in_table += all;
   }
   if (in_table != figures.messages) {
-    section.notes.push_back(fmt::format("{} messages of other days are left out: the table has the last {}.",
-                                        format_count(figures.messages - in_table), kMostDays));
+    section.notes.push_back(fmt::format(
+        "{} left out: the table has the last {} days.",
+        format_counted(figures.messages - in_table, "message of another day is", "messages of other days are"),
+        kMostDays));
   }
   return section;
 }
@@ -151,7 +154,8 @@ ReportSection recipients_section(const Figures& figures) {
   ReportSection section = {.title = "Recipients"};
   section.facts = {
       {format_count(figures.recipients),
-       fmt::format("recipients of {} messages were looked up", format_count(figures.recipient_messages))},
+       fmt::format("{} of {} looked up", word_for(figures.recipients, "recipient", "recipients"),
+                   format_counted(figures.recipient_messages, "message", "messages"))},
       {format_share(figures.listing_recipients, figures.recipients),
        "the sender has an entry for that recipient: " + format_count(figures.listing_recipients), "deliver"}};
   section.notes.emplace_back(
@@ -172,10 +176,12 @@ ReportSection reasons_section(const Figures& figures) {
 
 ReportSection forged_section(const Figures& figures, std::size_t most) {
   ReportSection section = table_of("Forged marks", "domain", figures.forging_domains, most);
-  section.notes.insert(section.notes.begin(),
-                       fmt::format("{} messages came with {} fields that only the daemon writes. None of them had an "
-                                   "effect: the daemon takes them out, or refuses the message.",
-                                   format_count(figures.forging_messages), format_count(figures.forged_fields)));
+  section.notes.insert(
+      section.notes.begin(),
+      fmt::format("{} came with {} that only the daemon writes. No such field had an effect: the daemon "
+                  "takes it out, or refuses the message.",
+                  format_counted(figures.forging_messages, "message", "messages"),
+                  format_counted(figures.forged_fields, "field", "fields")));
   return section;
 }
 
@@ -212,17 +218,18 @@ ReportSection child_signers_section(const Figures& figures, std::size_t most) {
 
 ReportSection decision_times_section(const Figures& figures) {
   const TimeCounts& times = figures.decision_times;
-  ReportSection section = {.title = "Slow decisions"};
+  ReportSection section = {.title = "Time that each decision took"};
   section.facts = {{format_duration(times.quantile_seconds(0.5)), "half take at most"},
                    {format_duration(times.quantile_seconds(0.99)), "99 % take at most"},
                    {format_duration(times.longest_seconds()), "the slowest"}};
   for (std::size_t mark = 0; mark < TimeCounts::kMarks.size(); ++mark) {
     if (times.longer()[mark] == 0) continue;
-    section.notes.push_back(fmt::format("{} took longer than {}.", format_count(times.longer()[mark]),
+    section.notes.push_back(fmt::format("{} took longer than {}.",
+                                        format_counted(times.longer()[mark], "decision", "decisions"),
                                         format_duration(TimeCounts::kMarks[mark])));
   }
   section.caption = "The slowest decisions";
-  section.columns = {{"slowest"}, {"time"}, {"queue ID"}, {"reason"}};
+  section.columns = {{"took"}, {"decided at"}, {"queue ID"}, {"reason"}};
   section.name_column = 2;
   for (const SlowDecision& slow : figures.slowest) {
     section.rows.push_back(
@@ -261,9 +268,9 @@ ReportSection spared_section(const Figures& figures) {
   if (const std::optional<double> seconds = figures.spared_seconds()) {
     section.facts.push_back({format_duration(*seconds), "of a checker's time (an estimate)"});
     section.notes.push_back(
-        fmt::format("The estimate: {} messages, each as long as the {} answered checks of this log "
-                    "took on average, {}.",
-                    format_count(spared), format_count(figures.check_times.count()),
+        fmt::format("The estimate: {}, each as long as the {} of this log took on average, {}.",
+                    format_counted(spared, "message", "messages"),
+                    format_counted(figures.check_times.count(), "answered check", "answered checks"),
                     format_duration(figures.check_times.mean_seconds())));
   } else {
     section.notes.emplace_back(
@@ -323,12 +330,12 @@ std::vector<std::string> scope_of(const Figures& figures, const ReadCounts& coun
   if (figures.first && figures.last) {
     lines.push_back(format_local(*figures.first) + " to " + format_local(*figures.last));
   }
-  lines.push_back(fmt::format("{} {} with {} lines, {} of them the daemon's", counts.logs,
-                              counts.logs == 1 ? "log" : "logs", format_count(counts.lines),
-                              format_count(counts.daemon_lines)));
+  lines.push_back(fmt::format("{} with {}, {} of them the daemon's", format_counted(counts.logs, "log", "logs"),
+                              format_counted(counts.lines, "line", "lines"), format_count(counts.daemon_lines)));
   if (counts.undated_lines != 0) {
-    lines.push_back(format_count(counts.undated_lines) +
-                    " lines of the daemon have no date that can be read, and are left out");
+    lines.push_back(format_counted(counts.undated_lines,
+                                   "line of the daemon has no date that can be read, and is left out",
+                                   "lines of the daemon have no date that can be read, and are left out"));
   }
   return lines;
 }

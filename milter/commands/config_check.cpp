@@ -10,6 +10,7 @@
 
 #include "config/config_error.hpp"
 #include "filter/base/error.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/commands/commands.hpp"
 #include "milter/daemon/served_options.hpp"
@@ -33,8 +34,9 @@ std::vector<NamedFilter> show_whitelist(const WhitelistSource& source, std::ostr
   std::vector<NamedFilter> filters = load_whitelist_files(source, false, FilterCheck::header);
   for (const NamedFilter& each : filters) {
     const LoadedFilter& whitelist = *each.filter;
-    out << "whitelist " << printable(whitelist.path()) << ": " << entries_of(whitelist.header())
-        << " entries; its header is good (the daemon checks the rest when it loads the file)\n";
+    out << "whitelist " << printable(whitelist.path()) << ": "
+        << format_counted(entries_of(whitelist.header()), "entry", "entries")
+        << "; its header is good (the daemon checks the rest when it loads the file)\n";
     if (whitelist.store() == nullptr) continue;
     out << "confirm " << printable(source.store) << ": the store of this whitelist; its header and index are good\n";
   }
@@ -45,7 +47,7 @@ void show_exact_list(const NamedExactList& list, const ReadList& read, std::ostr
   for (const ReadList::Text& text : read.texts) {
     const bool is_first = &text == &read.texts.front();
     out << list.name << ' ' << printable(text.path) << ": " << text.entries << (is_first ? "" : " more")
-        << " entries\n";
+        << word_for(text.entries, " entry\n", " entries\n");
   }
 }
 
@@ -93,7 +95,7 @@ void show_heard(const DaemonOptions& options, std::ostream& out) {
   for (const HeardStatus& each : elsewhere.status()) {
     out << "learned-from " << printable(each.folder) << ": ";
     if (each.fault.empty()) {
-      out << each.pairs << " pairs\n";
+      out << format_counted(each.pairs, "pair", "pairs") << '\n';
     } else {
       out << "nothing is known of that host: " << printable(each.fault) << '\n';
     }

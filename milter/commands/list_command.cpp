@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "filter/base/json.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/broad/broad_domains.hpp"
 #include "milter/commands/commands.hpp"
@@ -143,7 +144,7 @@ int edit_list(const DaemonCommand& command, std::ostream& out) {
       out << sentence(asked, edited.entries[i]) << '\n';
       if (!warnings[i].empty()) out << "  warning: " << warnings[i] << '\n';
     }
-    out << printable(path) << ": " << edited.size << (edited.size == 1 ? " entry\n" : " entries\n");
+    out << printable(path) << ": " << format_counted(edited.size, "entry", "entries") << '\n';
   }
   const bool some_stay =
       std::ranges::any_of(edited.entries, [](const EditedEntry& each) { return !each.covered_by.empty(); });

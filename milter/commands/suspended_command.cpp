@@ -51,7 +51,7 @@ int show(const std::string& path, bool as_json, sys_seconds now, std::ostream& o
     if (each.times.size() > 1) out << ", " << each.times.size() << " times within a week";
     out << '\n';
   }
-  out << printable(path) << ": " << all.size() << (all.size() == 1 ? " sender is" : " senders are") << " suspended\n";
+  out << printable(path) << ": " << format_counted(all.size(), "sender is", "senders are") << " suspended\n";
   return EX_OK;
 }
 

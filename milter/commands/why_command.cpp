@@ -10,6 +10,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/base/shell_word.hpp"
 #include "filter/log/journal.hpp"
@@ -169,7 +170,7 @@ std::vector<std::string> advice(const DaemonCommand& command, const MessageSearc
 std::string nothing_text(const DaemonCommand& command, const MessageSearch& search, const Searched& searched) {
   std::string text = search.is_by_sender() ? "No message of " : "No message with the queue ID ";
   text += search.subject() + " is in " + (searched.places.empty() ? "any log" : listed(searched.places)) + " (" +
-          std::to_string(search.lines()) + " lines read, " + std::to_string(search.decisions()) +
+          format_counted(search.lines(), "line", "lines") + " read, " + format_count(search.decisions()) +
           " of them decisions of the daemon).\n";
   if (const std::string now = said_now(command, search); !now.empty()) {
     text += "An unsigned message from this sender would now be: " + now + '\n';

@@ -16,6 +16,7 @@
 #include "config/enum_words.hpp"
 #include "config/restart_options.hpp"
 #include "filter/base/error.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/daemon/monitoring_server.hpp"
 #include "milter/daemon/sender_lookups.hpp"
@@ -252,7 +253,7 @@ void Daemon::show_sample_share() const noexcept {
 // Lets the messages in progress finish. Mail is served as before meanwhile.
 void Daemon::say_farewell() {
   const std::size_t cut_off = in_progress_.wait_for_none(kLongestFarewell);
-  if (cut_off != 0) log_->warn("{} messages were being handled and are cut off", cut_off);
+  if (cut_off != 0) log_->warn("{} being handled and cut off", format_counted(cut_off, "message was", "messages were"));
   std::this_thread::sleep_for(kLastAnswers);
 }
 

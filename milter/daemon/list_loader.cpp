@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "filter/base/error.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/keep/layer_folder.hpp"
 #include "filter/system/file_paths.hpp"
@@ -70,9 +71,9 @@ void require_not_shrunken(const WhitelistSource& source, const std::vector<Named
   for (const NamedFilter& each : loaded) now += entries_in(each);
   if (now >= before / kMostTimesFewer + (before % kMostTimesFewer == 0 ? 0 : 1)) return;
   throw BloomgateError(ErrorCode::bad_input,
-                       fmt::format("{} has {} entries, less than a tenth of the {} in use; if that is meant, set "
+                       fmt::format("{} has {}, less than a tenth of the {} in use; if that is meant, set "
                                    "allow-shrunken-whitelist = yes and reload",
-                                   source.path, now, before),
+                                   source.path, format_counted(now, "entry", "entries"), format_count(before)),
                        {.path = source.path});
 }
 
@@ -117,12 +118,15 @@ void add_lines(const NamedExactList& place, const ReadList& read, double seconds
           {true, fmt::format("{}:{}: {}; the line is left out", printable(text.path), line.number, line.text)});
     }
     if (text.bad_line_count > text.bad_lines.size()) {
-      lines.push_back({true, fmt::format("{}: {} more lines are not entries and are left out", printable(text.path),
-                                         text.bad_line_count - text.bad_lines.size())});
+      lines.push_back({true, fmt::format("{}: {}", printable(text.path),
+                                         format_counted(text.bad_line_count - text.bad_lines.size(),
+                                                        "more line is not an entry and is left out",
+                                                        "more lines are not entries and are left out"))});
     }
     const bool is_first = &text == &read.texts.front();
-    lines.push_back({false, fmt::format("loaded {} {}entries of {} in {:.3f} s ({})", text.entries,
-                                        is_first ? "" : "more ", printable(text.path), seconds, place.name)});
+    lines.push_back(
+        {false, fmt::format("loaded {} {}{} of {} in {:.3f} s ({})", text.entries, is_first ? "" : "more ",
+                            word_for(text.entries, "entry", "entries"), printable(text.path), seconds, place.name)});
   }
 }
 
@@ -149,8 +153,8 @@ void load_exact(const ListLoader::Request& request, const NamedExactList& place,
     part = *read;
     const ExactListPart before = is_known ? request.in_use.*place.part : ExactListPart{};
     if (const std::size_t entries = before.list ? before.list->size() : 0; entries != 0 && part.list->size() == 0) {
-      loaded.lines.push_back(
-          {true, fmt::format("{} had {} entries and is empty now ({})", printable(path), entries, place.name)});
+      loaded.lines.push_back({true, fmt::format("{} had {} and is empty now ({})", printable(path),
+                                                format_counted(entries, "entry", "entries"), place.name)});
     }
   } catch (const std::exception& error) {
     const std::string fault = printable(error.what());

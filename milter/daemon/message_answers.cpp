@@ -11,6 +11,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/line_ends.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/system/held_signals.hpp"
 #include "milter/judge/hearing.hpp"
@@ -186,8 +187,8 @@ HttpAdmission MessageAnswers::refuse(unsigned status, std::string why) {
   ++refusals_;
   const auto now = std::chrono::steady_clock::now();
   if (told_refusal_ == std::chrono::steady_clock::time_point() || now - told_refusal_ >= kBetweenRefusals) {
-    log_->warn("lookup-messages: {} messages that were posted were not decided, the last with status {}: {}", refusals_,
-               status, printable(why));
+    log_->warn("lookup-messages: {} not decided, the last with status {}: {}",
+               format_counted(refusals_, "posted message was", "posted messages were"), status, printable(why));
     refusals_ = 0;
     told_refusal_ = now;
   }

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "filter/base/error.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/shell_word.hpp"
 #include "filter/file/file_format.hpp"
 #include "filter/file/mapped_filter.hpp"
@@ -34,7 +35,7 @@ constexpr std::uint64_t kLeastRoomBytes = 1 << 20;
 constexpr const char* kAsRoot = "run this as root: sudo bloomgate-milter --doctor";
 
 std::string days(std::chrono::seconds age) {
-  return std::to_string(age.count() / 86400) + " days";
+  return format_counted(static_cast<std::uint64_t>(std::max<std::int64_t>(0, age.count() / 86400)), "day", "days");
 }
 
 std::string folder_of(const std::string& path) {
@@ -94,8 +95,8 @@ void examine_store(const WhitelistSource& source, const MappedFilter& whitelist,
     const auto store = open_store(source.store, whitelist.header().store_identity, source.path);
     findings.push_back({Level::ok, "confirm",
                         store->path() + " confirms what " + source.path +
-                            " finds: " + std::to_string(store->header().addresses) +
-                            " addresses, and fewer than 1 in 10^9 unlisted senders are found"});
+                            " finds: " + format_counted(store->header().addresses, "address", "addresses") +
+                            ", and fewer than 1 in 10^9 unlisted senders are found"});
     struct stat info = {};
     if (fstat(store->descriptor(), &info) == 0) examine_permissions(store->path(), info, user, findings);
   } catch (const BloomgateError& error) {
@@ -117,7 +118,7 @@ void examine_whitelist(const WhitelistSource& source, const std::vector<std::str
     whitelist.require_no_counters();
     if (!source.trusted_keys.empty()) whitelist.require_signer(source.trusted_keys);
     const std::chrono::seconds age(time(nullptr) - info.st_mtime);
-    const std::string text = path + ": " + std::to_string(entries_of(whitelist.header())) + " entries, " +
+    const std::string text = path + ": " + format_counted(entries_of(whitelist.header()), "entry", "entries") + ", " +
                              (whitelist.header().kinds.any_pairs() ? "with pairs, " : "") + days(age) +
                              " old, fingerprint " + fingerprint_of(whitelist);
     findings.push_back({Level::ok, "whitelist", text});
@@ -323,7 +324,7 @@ void examine_learning(const DaemonOptions& options, const std::string& user, std
   try {
     const std::uint64_t pairs = LearnedFile(path, LearnedFile::Access::read).count();
     findings.push_back(
-        {Level::ok, "learn", path + ": " + std::to_string(pairs) + " pairs of a user and a correspondent"});
+        {Level::ok, "learn", path + ": " + format_counted(pairs, "pair", "pairs") + " of a user and a correspondent"});
   } catch (const BloomgateError& error) {
     findings.push_back({Level::problem, "learn", error.what(),
                         "see what it says; until then nothing is learned, and mail is decided as before"});

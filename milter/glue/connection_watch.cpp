@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/system/held_signals.hpp"
 #include "milter/learning/logger.hpp"
 
@@ -231,7 +232,7 @@ void ConnectionWatch::say(Events& events, const char* text, const Values&... val
     events.said_at = now;
     count = std::exchange(events.unsaid, 0);
   }
-  log_->warn(fmt::runtime(text), count, values...);
+  log_->warn(fmt::runtime(text), format_counted(count, "connection was", "connections were"), values...);
 }
 
 void ConnectionWatch::say_all() {
@@ -241,17 +242,16 @@ void ConnectionWatch::say_all() {
     limits = limits_;
   }
   say(turned_away_,
-      "max-connections: {} connections were turned away, since {} were open; the mail server applies its "
-      "milter_default_action to them",
+      "max-connections: {} turned away, since {} were open; the mail server applies its "
+      "milter_default_action",
       limits.connections);
-  say(late_, "connection-timeout: {} connections were ended, since they completed no step of the protocol for {} s",
+  say(late_, "connection-timeout: {} ended, since no step of the protocol was completed for {} s",
       limits.timeout.count());
-  say(never_spoke_, "{} connections were ended, since nothing whole came on them in {} s",
-      std::min(kFirstStep, limits.timeout).count());
+  say(never_spoke_, "{} ended, since nothing whole came in {} s", std::min(kFirstStep, limits.timeout).count());
   say(without_descriptor_,
-      "{} connections were turned away, since too few descriptors are left: raise their limit (LimitNOFILE= of the "
+      "{} turned away, since too few descriptors are left: raise their limit (LimitNOFILE= of the "
       "unit, ulimit -n), or lower max-connections; the mail server then applies its milter_default_action");
-  say(unpaired_macros_, "{} connections were ended, since a mail server sent the name of a macro without its value");
+  say(unpaired_macros_, "{} ended, since a mail server sent the name of a macro without its value");
 }
 
 }  // namespace bloomgate

@@ -109,8 +109,8 @@ void whitelist_has_shrunk(const HealthFacts& facts, FoundOnes& found) {
     const std::uint64_t half = *each.entries_before - *each.entries_before / 2;
     if (each.entries >= half) continue;
     found.push_back(
-        {fmt::format("whitelist {} has {} entries, and the file before it ({}.1) had {}", each.name, each.entries,
-                     each.path, *each.entries_before),
+        {fmt::format("whitelist {} has {}, and the file before it ({}.1) had {}", each.name,
+                     format_counted(each.entries, "entry", "entries"), each.path, format_count(*each.entries_before)),
          fmt::format("if that is a mistake: bloomgate rollback {}; if it is meant, the next build ends this",
                      shell_word(each.path, "FILE"))});
   }
@@ -123,9 +123,9 @@ void whitelist_is_old(const HealthFacts& facts, FoundOnes& found) {
     const auto days = std::chrono::duration_cast<std::chrono::days>(age).count();
     if (age > kOldAfter) found.push_back({fmt::format("whitelist {} is {} days old", each.name, days)});
     if (age < -kClockSlack) {
-      found.push_back(
-          {fmt::format("whitelist {} is from the future, by {} days: it is not known how old it is", each.name, -days),
-           "set the clock of this machine, or touch the file"});
+      found.push_back({fmt::format("whitelist {} is from the future, by {}: it is not known how old it is", each.name,
+                                   format_counted(static_cast<std::uint64_t>(-days), "day", "days")),
+                       "set the clock of this machine, or touch the file"});
     }
   }
 }

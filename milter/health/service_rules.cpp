@@ -69,13 +69,13 @@ void domains_are_never_proven(const HealthFacts& facts, FoundOnes& found) {
   constexpr std::size_t kMostNamed = 10;
   std::string whom;
   for (const UnprovenDomain& each : std::span(domains).first(std::min(domains.size(), kMostNamed))) {
-    whom += fmt::format("{}{} ({} messages, the last: {})", whom.empty() ? "" : ", ", each.domain, each.messages,
-                        each.reason);
+    whom += fmt::format("{}{} ({}, the last: {})", whom.empty() ? "" : ", ", each.domain,
+                        format_counted(each.messages, "message", "messages"), each.reason);
   }
-  found.push_back(
-      {fmt::format("{} listed domains have sent mail, and nothing ever proved it, so it was checked", domains.size()),
-       {},
-       std::move(whom)});
+  found.push_back({fmt::format("{} sent mail, and nothing ever proved it, so it was checked",
+                               format_counted(domains.size(), "listed domain has", "listed domains have")),
+                   {},
+                   std::move(whom)});
 }
 
 // Why messages are checked.
@@ -157,8 +157,9 @@ void samples_are_not_answered(const HealthFacts& facts, FoundOnes& found) {
 
 void cannot_decide(const HealthFacts& facts, FoundOnes& found) {
   if (facts.running->hour.internal_errors == 0) return;
-  found.push_back({fmt::format("{} messages of the last hour could not be decided, and were checked",
-                               facts.running->hour.internal_errors)});
+  found.push_back(
+      {fmt::format("{} be decided in the last hour, and therefore checked",
+                   format_counted(facts.running->hour.internal_errors, "message could not", "messages could not"))});
 }
 
 void decisions_are_slow(const HealthFacts& facts, FoundOnes& found) {
@@ -171,16 +172,19 @@ void decisions_are_slow(const HealthFacts& facts, FoundOnes& found) {
 void connections_are_turned_away(const HealthFacts& facts, FoundOnes& found) {
   const HealthCounts& hour = facts.running->hour;
   constexpr std::string_view kText =
-      "{} connections of the mail server were turned away in the last hour, since {}: their mail was checked, or waits "
-      "at its sender";
+      "{} turned away in the last hour, since {}: their mail was checked, or waits at its sender";
+  const auto connections = [](std::uint64_t count) {
+    return format_counted(count, "connection of the mail server was", "connections of the mail server were");
+  };
   if (hour.turned_away != 0) {
     found.push_back(
-        {fmt::format(kText, hour.turned_away, fmt::format("max-connections is {}", facts.running->session_limit)),
+        {fmt::format(kText, connections(hour.turned_away),
+                     fmt::format("max-connections is {}", facts.running->session_limit)),
          "raise max-connections, if the mail server may have so many; or see why they stay open (ss -xp, ss -tp)"});
   }
   if (hour.without_descriptor != 0) {
     found.push_back(
-        {fmt::format(kText, hour.without_descriptor, "the daemon had too few descriptors left"),
+        {fmt::format(kText, connections(hour.without_descriptor), "the daemon had too few descriptors left"),
          "raise their limit (LimitNOFILE= of the unit, ulimit -n), or lower max-connections; then: systemctl restart "
          "bloomgate-milter"});
   }
@@ -188,7 +192,8 @@ void connections_are_turned_away(const HealthFacts& facts, FoundOnes& found) {
 
 void log_lines_are_lost(const HealthFacts& facts, FoundOnes& found) {
   if (facts.running->hour.lost_log_lines == 0) return;
-  found.push_back({fmt::format("the log has lost {} lines in the last hour", facts.running->hour.lost_log_lines)});
+  found.push_back({fmt::format("the log has lost {} in the last hour",
+                               format_counted(facts.running->hour.lost_log_lines, "line", "lines"))});
 }
 
 void learning_has_stopped(const HealthFacts& facts, FoundOnes& found) {
@@ -216,9 +221,8 @@ void suspending_has_stopped(const HealthFacts& facts, FoundOnes& found) {
 void senders_are_suspended(const HealthFacts& facts, FoundOnes& found) {
   const std::uint64_t suspended = facts.running->suspended;
   if (suspended == 0) return;
-  found.push_back({suspended == 1
-                       ? "1 sender is suspended, since proven mail of it was spam"
-                       : fmt::format("{} senders are suspended, since proven mail of them was spam", suspended)});
+  found.push_back({format_counted(suspended, "sender is suspended, since proven mail of it was spam",
+                                  "senders are suspended, since proven mail of them was spam")});
 }
 
 void nothing_is_learned(const HealthFacts& facts, FoundOnes& found) {

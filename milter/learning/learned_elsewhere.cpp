@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/base/shell_word.hpp"
 #include "filter/share/shared_folder.hpp"
@@ -208,8 +209,8 @@ void LearnedElsewhere::take(Host& host, Time now) {
     host.status.bytes = host.pairs.bytes();
   }
   if (is_first || was_faulty) {
-    log_->info("learning: {}: list {} of another host, with {} pairs{}", printable(folder), manifest.list, pairs,
-               was_faulty ? ", heard of again" : "");
+    log_->info("learning: {}: list {} of another host, with {}{}", printable(folder), manifest.list,
+               format_counted(pairs, "pair", "pairs"), was_faulty ? ", heard of again" : "");
   }
   // The files are in use even if this cannot be stored.
   if (remembers_) remember_taken(host.source, usable.signed_by_trusted);
@@ -281,8 +282,9 @@ bool LearnedElsewhere::forget_in(LearnedFile& file, LearnedDay today) const {
     const std::uint64_t gone = file.forget_heard(
         host->pairs.host(), {host->pairs.source(), forgotten.rbegin()->first}, people,
         [&](const LearnedPair& pair) { return name_either(set, *key_, pair.user, pair.correspondent); }, today);
-    log_->info("learning: {} people were forgotten at the host of {}: {} pairs are forgotten here, too", people.size(),
-               printable(host->source.path), gone);
+    log_->info("learning: {} forgotten at the host of {}: {} forgotten here, too",
+               format_counted(people.size(), "person was", "people were"), printable(host->source.path),
+               format_counted(gone, "pair is", "pairs are"));
     has_forgotten = true;
   }
   return has_forgotten;

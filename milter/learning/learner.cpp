@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/system/held_signals.hpp"
 #include "milter/learning/logger.hpp"
@@ -328,7 +329,8 @@ void Learner::open() {
     status_.fault.clear();
     pairs = known_->size();
   }
-  log_->info("learning: {} with {} pairs{}", printable(path), pairs, is_again ? ", learns again" : "");
+  log_->info("learning: {} with {}{}", printable(path), format_counted(pairs, "pair", "pairs"),
+             is_again ? ", learns again" : "");
   if (is_again && on_change_) on_change_();
 }
 

@@ -134,11 +134,11 @@ double LoadedFilter::false_positive_rate() const noexcept {
 
 std::string LoadedFilter::description() const {
   const FilterHeader& header = file_.header();
-  return fmt::format("{}: {} entries, {}{} bits, {}{}expected false-positive rate {} per look-up", printable(path()),
-                     entries_of(header), header.kinds.any_pairs() ? "with pairs, " : "", view().body().size() * 8,
-                     store_ ? "confirmed by " + printable(store_->path()) + ", " : "",
-                     signer_ ? "signed by " + signer_->text() + ", " : "",
-                     rate_text(false_positive_rate(), store_ != nullptr));
+  return fmt::format(
+      "{}: {} {}, {}{} bits, {}{}expected false-positive rate {} per look-up", printable(path()), entries_of(header),
+      word_for(entries_of(header), "entry", "entries"), header.kinds.any_pairs() ? "with pairs, " : "",
+      view().body().size() * 8, store_ ? "confirmed by " + printable(store_->path()) + ", " : "",
+      signer_ ? "signed by " + signer_->text() + ", " : "", rate_text(false_positive_rate(), store_ != nullptr));
 }
 
 std::string rate_text(double rate, bool is_confirmed) {

@@ -111,7 +111,9 @@ std::string service_status(const LoadedLists& lists, IdentityRule identity) {
   if (const std::string rate = message_rate(lists, identity); !rate.empty()) status += "; " + rate;
   for (const NamedExactList& each : kExactLists) {
     const auto& list = (parts.*each.part).list;
-    if (list) status += fmt::format("; {} {} entries{}", list->size(), each.name, pairs_of(*list));
+    if (list)
+      status += fmt::format("; {} {} {}{}", list->size(), each.name, word_for(list->size(), "entry", "entries"),
+                            pairs_of(*list));
   }
   return status;
 }

@@ -258,11 +258,14 @@ std::string lists_section(const Monitor& monitor, SystemClock::time_point now) {
   const std::string rate = message_rate(*lists, monitor.standing()->identity);
   html += "<p>" + escaped(rate.empty() ? "none: no whitelist serves" : rate) + "</p>\n";
   html +=
-      fmt::format("<p class=\"soft\">{} senders were looked up, and the bits of the whitelists had {} of them.</p>\n",
-                  grouped(monitor.tally().look_ups()), grouped(monitor.tally().hits()));
+      fmt::format("<p class=\"soft\">{} {} looked up; the bits of the whitelists had {}.</p>\n",
+                  grouped(monitor.tally().look_ups()),
+                  word_for(monitor.tally().look_ups(), "sender was", "senders were"), grouped(monitor.tally().hits()));
   for (const NamedExactList& each : kExactLists) {
     const auto& list = (parts.*each.part).list;
-    if (list) html += fmt::format("<p class=\"soft\">{}: {} entries</p>\n", each.name, grouped(list->size()));
+    if (list)
+      html += fmt::format("<p class=\"soft\">{}: {} {}</p>\n", each.name, grouped(list->size()),
+                          word_for(list->size(), "entry", "entries"));
   }
   return html + "</section>\n";
 }
@@ -350,7 +353,8 @@ std::string chart_of(const Ring& ring, std::chrono::sys_seconds now, std::size_t
   std::uint64_t all = 0;
   for (const DecisionBar& each : made) all += each.height();
   return chart(made,
-               fmt::format("{}: {} messages, at most {} in {}", title, grouped(all), grouped(highest.height()), of_bar),
+               fmt::format("{}: {} {}, at most {} in {}", title, grouped(all), word_for(all, "message", "messages"),
+                           grouped(highest.height()), of_bar),
                times);
 }
 

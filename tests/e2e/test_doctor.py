@@ -106,7 +106,7 @@ def test_a_whitelist_and_a_store_are_found_to_belong_together_or_not(world):
     build_filter_of(pair, [LISTED], "--store", store)
     options = ("--whitelist", pair, "--confirm", store)
     store.chmod(0o644)
-    assert_found(world.findings(*options), "1 addresses, and fewer than 1 in 10^9 unlisted senders are found", "ok")
+    assert_found(world.findings(*options), "1 address, and fewer than 1 in 10^9 unlisted senders are found", "ok")
     store.chmod(0o600)
     assert_found(world.findings(*options), f"{store} cannot be read by {USER}")
     assert_found(world.findings("--confirm", store), "was built without a store")

@@ -268,7 +268,7 @@ CASES = [
           "learn-from-exempt": "can list anybody for any user"},
          {**LEARN, "learn-rate": "1", "exempt-networks": "192.0.2.0/24", "learn-from-exempt": "yes", "learn-exempt-rate": "1"},
          (learning,), lambda world: write_to_three(world, login="ann") or write_to_three(world), of_daemon=True),
-    Case({"domains-never-proven": "1 listed domains have sent mail, and nothing ever proved it"}, of_daemon=True,
+    Case({"domains-never-proven": "1 listed domain has sent mail, and nothing ever proved it"}, of_daemon=True,
          after=lambda world: send(world, 5)),
     Case({"checkers-fail": "of 20 messages that were to be checked in the last hour, 20 got no answer",
           "samples-unanswered": "samples of delivered mail in the last day, ",

@@ -147,7 +147,7 @@ def test_the_page_is_readable_on_a_telephone_and_a_desk_by_day_and_by_night(log,
             browser.open_page(page.as_uri(), width, dark)
             text = browser.value_of("document.body.innerText")
             for words in ("Bloomgate report", "Messages by hour", "Top senders", "Top unlisted domains", "stranger.example",
-                          "Forged marks", "Slow decisions", "Deeper checks", "Warnings and errors", "Spared"):
+                          "Forged marks", "Time that each decision took", "Deeper checks", "Warnings and errors", "Spared"):
                 assert words in text, f"'{words}' is missing in:\n{text}"
             # No word of it leads sideways out of the screen.
             assert browser.value_of("document.documentElement.scrollWidth") <= width

@@ -160,7 +160,7 @@ def test_a_front_begins_with_an_empty_folder_and_has_what_its_publisher_revokes(
     gateway.daemon.reload(RELOADED)
     before = len(gateway.daemon.log())
     assert edit("revoke", LISTED).returncode == 0
-    gateway.daemon.logged("loaded 1 entries of " + str(own), before)
+    gateway.daemon.logged("loaded 1 entry of " + str(own), before)
     wait_until(lambda: places(gateway, LISTED, NEW) == [DEEP_CHECK, DEEP_CHECK], "both to be revoked")
     before = len(gateway.daemon.log())
     publish()

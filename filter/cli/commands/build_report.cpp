@@ -27,16 +27,19 @@ void print_build(const BuildResult& report) {
   const FilterHeader& header = report.header;
   std::cout << "built     " << report.output << '\n' << entries_text(header);
   std::cout << "\nrejected  " << format_count(report.rejected);
-  if (report.excepted != 0) std::cout << "\nexcepted  " << format_count(report.excepted) << " entries left out";
+  if (report.excepted != 0)
+    std::cout << "\nexcepted  " << format_counted(report.excepted, "entry", "entries") << " left out";
   if (report.broad.sum() != 0) {
-    const auto print_if_any = [](std::uint64_t count, const char* what) {
-      if (count != 0) std::cout << ", " << format_count(count) << what;
+    const auto print_if_any = [](std::uint64_t count, const char* one, const char* several) {
+      if (count != 0) std::cout << ", " << format_counted(count, one, several);
     };
-    std::cout << "\nbroad     for anyone: " << format_count(report.broad.of(Breadth::public_suffix))
-              << " public suffixes, " << format_count(report.broad.of(Breadth::free_mail)) << " free-mail domains";
-    print_if_any(report.broad.of(Breadth::list_without_signer), " mailing lists without their signer");
-    print_if_any(report.broad.shared_signers(), " shared signers");
-    print_if_any(report.broad.of(Breadth::dotless), " domains without a dot");
+    std::cout << "\nbroad     for anyone: "
+              << format_counted(report.broad.of(Breadth::public_suffix), "public suffix", "public suffixes") << ", "
+              << format_counted(report.broad.of(Breadth::free_mail), "free-mail domain", "free-mail domains");
+    print_if_any(report.broad.of(Breadth::list_without_signer), "mailing list without its signer",
+                 "mailing lists without their signer");
+    print_if_any(report.broad.shared_signers(), "shared signer", "shared signers");
+    print_if_any(report.broad.of(Breadth::dotless), "domain without a dot", "domains without a dot");
   }
   print_strangers(header, report.strangers);
   const double fpr = expected_fpr_of(header);

@@ -71,8 +71,9 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
 
 void print_comparison(const Comparison& comparison, const std::vector<std::string>& paths) {
   const auto print = [](const std::string& where, double addresses, std::uint64_t domains) {
-    std::cout << "in " << where << ": " << format_count(addresses) << " addresses, " << format_count(domains)
-              << " domain entries\n";
+    std::cout << "in " << where << ": " << format_count(addresses)
+              << word_for(addresses > 0.5 && addresses < 1.5 ? 1 : 2, " address, ", " addresses, ")
+              << format_counted(domains, "domain entry", "domain entries") << '\n';
   };
   const Overlap& overlap = comparison.overlap;
   print(paths[0], overlap.a, overlap.domains_of_a);

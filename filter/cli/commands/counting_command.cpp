@@ -124,10 +124,12 @@ void print_added(const CountingResult& report) {
 void print_removed(const CountingResult& report) {
   const CountingCounts& counts = report.counts;
   std::cout << "removed   " << format_count(counts.addresses + counts.domains) << "\nnot there "
-            << format_count(report.not_there) << " lines";
+            << format_counted(report.not_there, "line", "lines");
   if (counts.addresses_not_there != 0) {
-    std::cout << ", and " << format_count(counts.addresses_not_there)
-              << " addresses that share counters with others of the lists: some of these were never added";
+    std::cout << ", and "
+              << format_counted(counts.addresses_not_there,
+                                "address that shares counters with others of the lists: it was perhaps never added",
+                                "addresses that share counters with others of the lists: some were never added");
   }
   if (counts.still_listed != 0) {
     std::cout << "\nlisted    " << format_count(counts.still_listed)

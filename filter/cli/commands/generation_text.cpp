@@ -48,10 +48,9 @@ GenerationDescription describe(const std::string& path) {
 
 std::string generation_text(const GenerationDescription& generation) {
   if (!generation.fault.empty()) return generation.path + ": cannot be used: " + generation.fault;
-  const std::string layers = generation.layers == 0 ? ""
-                                                    : " in " + std::to_string(generation.layers) +
-                                                          (generation.layers == 1 ? " layer" : " layers");
-  return generation.path + ": " + format_count(generation.entries) + " entries" + layers + ", built " +
+  const std::string layers =
+      generation.layers == 0 ? "" : " in " + format_counted(generation.layers, "layer", "layers");
+  return generation.path + ": " + format_counted(generation.entries, "entry", "entries") + layers + ", built " +
          format_time(generation.written);
 }
 

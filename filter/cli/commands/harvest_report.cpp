@@ -29,12 +29,15 @@ Json names_of(const std::vector<std::string>& names) {
 
 void print_harvest(const HarvestReport& report) {
   std::cout << "harvested " << report.list << "\nentries   " << format_count(report.written.entries) << "\nmessages  "
-            << format_count(report.counts.messages) << " of your users, " << format_count(report.counts.contacts)
-            << " recipients\n";
+            << format_count(report.counts.messages) << " of your users, "
+            << format_counted(report.counts.contacts, "recipient", "recipients") << '\n';
   if (report.wants_lists) {
-    std::cout << "lists     " << format_count(report.written.mailing_lists) << " mailing lists, of "
-              << format_count(report.counts.named_messages) << " sent messages with a Message-ID and "
-              << format_count(report.counts.list_messages) << " received ones that name their list\n";
+    std::cout << "lists     " << format_counted(report.written.mailing_lists, "mailing list", "mailing lists")
+              << ", of " << format_counted(report.counts.named_messages, "sent message", "sent messages")
+              << " with a Message-ID and "
+              << format_counted(report.counts.list_messages, "received one that names its list",
+                                "received ones that name their list")
+              << '\n';
   }
   for (std::size_t kind = 0; kind < kLeftOutKinds; ++kind) {
     if (const std::uint64_t times = report.counts.left_out[kind]) {
@@ -42,8 +45,8 @@ void print_harvest(const HarvestReport& report) {
     }
   }
   if (!report.users_over_limit.empty()) {
-    std::cout << "too many  contacts of " << format_count(report.users_over_limit.size())
-              << " users: " << first_of(report.users_over_limit) << '\n';
+    std::cout << "too many  contacts of " << format_counted(report.users_over_limit.size(), "user", "users") << ": "
+              << first_of(report.users_over_limit) << '\n';
   }
   if (report.counts.log_messages != 0 && report.counts.automatic_marks == 0) {
     std::cout << "not seen  automatic messages of the logs: no line marks them; the header check that setup-postfix "
@@ -58,14 +61,17 @@ void print_harvest(const HarvestReport& report) {
     std::cout << '\n';
   }
   if (const std::uint64_t lines = report.addresses.skipped_lines(); lines != 0) {
-    std::cout << "skipped   " << format_count(lines) << " lines of --owner-addresses\n";
+    std::cout << "skipped   " << format_counted(lines, "line", "lines") << " of --owner-addresses\n";
   }
-  const auto print_skipped = [](std::uint64_t files, const char* what) {
-    if (files != 0) std::cout << "skipped   " << format_count(files) << " files that " << what << '\n';
+  const auto print_skipped = [](std::uint64_t files, const char* one, const char* several) {
+    if (files != 0) std::cout << "skipped   " << format_counted(files, one, several) << '\n';
   };
-  print_skipped(report.skipped.no_sources, "are not of a kind that this command reads there");
-  print_skipped(report.skipped.vanished, "were moved or deleted meanwhile");
-  print_skipped(report.skipped.unreadable, "cannot be read to their end");
+  print_skipped(report.skipped.no_sources, "file that is not of a kind that this command reads there",
+                "files that are not of a kind that this command reads there");
+  print_skipped(report.skipped.vanished, "file that was moved or deleted meanwhile",
+                "files that were moved or deleted meanwhile");
+  print_skipped(report.skipped.unreadable, "file that cannot be read to its end",
+                "files that cannot be read to their end");
   if (report.spilled_bytes != 0) {
     std::cout << "spilled   " << format_bytes(report.spilled_bytes) << " to disk, for lack of memory\n";
   }

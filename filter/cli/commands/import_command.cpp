@@ -215,7 +215,8 @@ void print(const Sums& sums, const std::string& output, std::ostream& out) {
     line(kWidthTexts[width].title, sums.by_width[width], kWidthTexts[width].sum);
   line("proven", sums.unproven, "of them were believed there without a proof; here their mail must be authenticated");
   line("take care", sums.take_care,
-       "lines block senders whom the entries may list; the list names them at its beginning");
+       word_for(sums.take_care, "line blocks senders whom the entries may list; the list names it at its beginning",
+                "lines block senders whom the entries may list; the list names them at its beginning"));
   out << "left out  " << format_count(sums.left_out) << '\n';
   for (const auto& [reason, count] : sums.reasons) out << "          " << format_count(count) << ": " << reason << '\n';
 }

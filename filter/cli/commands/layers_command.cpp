@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "filter/base/json.hpp"
+#include "filter/base/number_text.hpp"
 #include "filter/cli/commands/build_options.hpp"
 #include "filter/cli/commands/build_report.hpp"
 #include "filter/cli/commands/commands.hpp"
@@ -133,7 +134,7 @@ int run_fold_layers(const Arguments& arguments) {
     report["manifest"] = written_json(job.manifest());
     print_report(report);
   } else {
-    std::cout << "folded     " << result.layers << " layers into " << result.output << '\n';
+    std::cout << "folded     " << format_counted(result.layers, "layer", "layers") << " into " << result.output << '\n';
     print_written("manifest   ", job.manifest());
   }
   return EX_OK;

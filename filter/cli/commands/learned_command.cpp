@@ -247,14 +247,16 @@ void print_forgotten(const LearnedCommand& command, const Forgotten& done, const
               << daemon.text << '\n';
   }
   if (has_lists) {
-    std::cout << "lists     " << format_count(erased.lines) << " lines removed from " << format_count(erased.rewritten)
-              << " of " << format_count(erased.lists) << " lists\n";
+    std::cout << "lists     " << format_counted(erased.lines, "line", "lines") << " removed from "
+              << format_count(erased.rewritten) << " of " << format_counted(erased.lists, "list", "lists") << '\n';
     for (const std::string& list : erased.kept_by_hand) {
       std::cout << "by hand   " << printable(list) << " names these people, and was not changed: edit it yourself\n";
     }
     if (erased.lines_of_no_entry != 0) {
-      std::cout << "by hand   " << format_count(erased.lines_of_no_entry)
-                << " comments and invalid lines of lists name these people, and were not changed\n";
+      std::cout << "by hand   "
+                << format_counted(erased.lines_of_no_entry, "comment or invalid line of a list names these people",
+                                  "comments and invalid lines of lists name these people")
+                << ", and nothing there was changed\n";
     }
     if (erased.lines != 0) {
       std::cout << "A whitelist file still has these pairs, as hashes. To build it again: systemctl start "

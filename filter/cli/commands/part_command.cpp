@@ -202,7 +202,7 @@ int run_part(const Arguments& arguments) {
   const StorePart& part = result.header.part;
   std::cout << "made      " << result.output << ", part " << part.index << " of " << part.parts << "\naddresses "
             << format_count(result.header.addresses) << "\ndomains   " << format_count(result.header.domains)
-            << "\nrejected  " << format_count(result.rejected) << " lines\nsize      "
+            << "\nrejected  " << format_counted(result.rejected, "line", "lines") << "\nsize      "
             << format_bytes(result.file_bytes) << '\n';
   return EX_OK;
 }

@@ -93,7 +93,7 @@ void tell_of_nothing(const ReportCommand& command, const LogReading& reading) {
       std::cerr << (i == 0 ? "" : ", ") << (command.logs[i] == "-" ? "standard input" : printable(command.logs[i]));
     }
   }
-  std::cerr << ": " << format_count(counts.lines) << " lines, " << format_count(counts.daemon_lines)
+  std::cerr << ": " << format_counted(counts.lines, "line", "lines") << ", " << format_count(counts.daemon_lines)
             << " of them of bloomgate-milter";
   if (counts.older_lines != 0) std::cerr << ", of which " << format_count(counts.older_lines) << " are older";
   std::cerr << '\n';

@@ -40,7 +40,7 @@ std::string sender_domains_text(const FilterHeader& header) {
   if (!header.sender_domains) {
     return header.addresses == 0 ? "none" : "none: at any domain an address may be found by chance";
   }
-  return "at " + format_count(*header.sender_domains) + (*header.sender_domains == 1 ? " domain, " : " domains, ") +
+  return "at " + format_counted(*header.sender_domains, "domain", "domains") + ", " +
          format_bytes(DomainCoding(*header.sender_domains).section_bytes()) +
          "; at any other domain no address is found by chance";
 }
@@ -73,14 +73,14 @@ std::string rates_lines(const FilterHeader& header) {
 void print_strangers(const FilterHeader& header, const StrangerReview& review) {
   if (header.strangers.known != 0) std::cout << "\nexcluded  " << known_strangers_text(header);
   if (review.rejected != 0) {
-    std::cout << "\nno entry  " << format_count(review.rejected) << " lines of the lists of --never-match";
+    std::cout << "\nno entry  " << format_counted(review.rejected, "line", "lines") << " of the lists of --never-match";
   }
 }
 
 std::string known_strangers_text(const FilterHeader& header) {
   std::string text = format_count(header.strangers.known) + "; " + format_count(hits_of(header)) +
                      " hit the bits: " + format_count(header.excluded) + " excluded, " +
-                     format_count(header.strangers.entries) + " entries";
+                     format_counted(header.strangers.entries, "entry", "entries");
   if (header.strangers.by_domain != 0)
     text += "; " + format_count(header.strangers.by_domain) + " listed by their domains";
   return text;

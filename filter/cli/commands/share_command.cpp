@@ -63,8 +63,9 @@ void print(const ShareResult& result, const std::string& folder, bool json) {
   if (json) return print_report(json_of(result, folder));
   const Manifest& manifest = result.manifest.manifest;
   std::cout << (result.is_new ? "shared     " : "unchanged  ") << "list " << manifest.list << ", number "
-            << manifest.number << ": " << format_count(result.pairs) << (result.is_whole ? " pairs in all" : " pairs")
-            << ", " << format_count(result.forgets) << " forgotten, " << format_bytes(result.bytes) << std::endl;
+            << manifest.number << ": " << format_counted(result.pairs, "pair", "pairs")
+            << (result.is_whole ? " in all" : "") << ", " << format_count(result.forgets) << " forgotten, "
+            << format_bytes(result.bytes) << std::endl;
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ double bits_for_memory(const SizeWishes& wishes, std::uint64_t entries, std::uin
   const double bits = body_bytes_for(wishes, memory_bytes) * 8 / static_cast<double>(entries);
   if (bits < 1) {
     throw BloomgateError(ErrorCode::bad_argument, format_bytes(memory_bytes) + " leave less than one bit for each of " +
-                                                      format_count(entries) + " entries; give more memory");
+                                                      format_counted(entries, "entry", "entries") +
+                                                      "; give more memory");
   }
   return std::min(64.0, bits);
 }

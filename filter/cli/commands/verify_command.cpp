@@ -51,18 +51,20 @@ void print_result(const VerifyResult& result, bool signers_are_checked) {
                                       : ", which was not checked: give the keys that you trust with --trusted-key\n");
   }
   if (result.store) {
-    std::cout << "sound      " << result.store->path << ": a store of " << format_count(result.store->addresses)
-              << " addresses and " << format_count(result.store->domains)
-              << " domain entries; its pages match their checksums and are in order\n";
+    std::cout << "sound      " << result.store->path << ": a store of "
+              << format_counted(result.store->addresses, "address", "addresses") << " and "
+              << format_counted(result.store->domains, "domain entry", "domain entries")
+              << "; its pages match their checksums and are in order\n";
   }
   if (result.sender_domains) {
-    std::cout << "senders    their " << format_count(*result.sender_domains)
-              << (*result.sender_domains == 1 ? " domain is that" : " domains are those") << " of the store\n";
+    std::cout << "senders    their " << format_counted(*result.sender_domains, "domain is that", "domains are those")
+              << " of the store\n";
   }
   if (result.members) {
-    std::cout << "found      " << format_count(result.members->found) << " entries of the lists\nmissing    "
-              << format_count(result.members->missing) << "\nrejected   " << format_count(result.members->rejected)
-              << " lines that are not entries\n";
+    std::cout << "found      " << format_counted(result.members->found, "entry", "entries")
+              << " of the lists\nmissing    " << format_count(result.members->missing) << "\nrejected   "
+              << format_counted(result.members->rejected, "line that is not an entry", "lines that are not entries")
+              << '\n';
   }
   if (result.rate) print_rate(*result.rate);
 }

@@ -60,8 +60,8 @@ void print(const PullResult& result, const std::string& folder, bool json) {
   if (json) return print_report(json_of(result, folder));
   const Manifest& manifest = result.manifest.manifest;
   std::cout << (result.is_new ? "pulled     " : "unchanged  ") << "list " << manifest.list << ", number "
-            << manifest.number << ": " << format_count(result.files) << (result.files == 1 ? " file" : " files")
-            << " fetched, " << format_bytes(result.bytes_fetched) << std::endl;
+            << manifest.number << ": " << format_counted(result.files, "file", "files") << " fetched, "
+            << format_bytes(result.bytes_fetched) << std::endl;
 }
 
 void warn_of_old(const PullResult& result, JobObserver& observer) {

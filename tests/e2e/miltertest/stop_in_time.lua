@@ -5,5 +5,5 @@
 conn = connect_in_step()
 begin(conn, "<joe@example.org>")
 run("kill -TERM " .. pid)
-wait_for("daemon.log", "warning: 1 messages were being handled and are cut off\n")
+wait_for("daemon.log", "warning: 1 message was being handled and cut off\n")
 wait_for("daemon.log", "stopped\n")

@@ -47,7 +47,7 @@ check_a_whitelist_is_used_as_soon_as_it_is_there() {
   local pid
   pid=$(property MainPID)
   whitelist listed@example.org
-  await status_has 'serving /var/lib/bloomgate/whitelist.bloom: 1 entries'
+  await status_has 'serving /var/lib/bloomgate/whitelist.bloom: 1 entry'
   is MainPID "$pid"
 }
 

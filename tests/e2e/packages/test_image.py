@@ -277,4 +277,4 @@ def test_the_steps_of_the_page_lead_to_a_daemon_that_serves(podman, tmp_path):
     done = subprocess.run([*network, f"ip link set lo up\n{commands}\n{looks}"], cwd=tmp_path, capture_output=True, text=True,
                           timeout=200)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "serving /var/lib/bloomgate/whitelists/whitelist.bloom: 1 entries" in done.stdout
+    assert "serving /var/lib/bloomgate/whitelists/whitelist.bloom: 1 entry" in done.stdout

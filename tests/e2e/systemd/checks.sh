@@ -70,7 +70,7 @@ check_a_whitelist_is_used_as_soon_as_it_is_there() {
   local pid
   pid=$(main_pid)
   whitelist listed@example.org
-  await status_has 'serving /var/lib/bloomgate/whitelist.bloom: 1 entries'
+  await status_has 'serving /var/lib/bloomgate/whitelist.bloom: 1 entry'
   is MainPID "$pid"
 }
 
@@ -395,7 +395,7 @@ check_an_update_makes_a_whitelist_that_the_daemon_takes_in() {
   [[ $(way_of renewed@example.org) == deep-check ]]
   systemctl start bloomgate-update
   update_has Result success
-  await journal_has 'loaded .*: 1 entries'
+  await journal_has 'loaded .*: 1 entry'
   [[ $(way_of renewed@example.org) == light-path ]]
   [[ $(way_of listed@example.org) == deep-check ]]
   is MainPID "$pid"

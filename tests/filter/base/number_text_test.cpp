@@ -10,6 +10,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+TEST_CASE("a count has the word that goes with it") {
+  CHECK(format_counted(0, "entry", "entries") == "0 entries");
+  CHECK(format_counted(1, "entry", "entries") == "1 entry");
+  CHECK(format_counted(1234, "entry", "entries") == "1,234 entries");
+}
+
 TEST_CASE("numbers are printed in a readable form") {
   struct Case {
     std::string got;

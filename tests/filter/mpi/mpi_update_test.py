@@ -122,8 +122,8 @@ class RefusedUpdateTest(PairTest):
         bad = self.write("bad.txt", b"no address\nann@ours.example\n")
         self.make_old("--never-match", self.addresses("strangers.txt", 100, 5000), some)
         for arguments, status, words in (
-                (["--remove", bad], os.EX_DATAERR, "1 lines of --remove were rejected"),
-                (["--strict", "--add", bad], os.EX_DATAERR, "1 lines were rejected and --strict was given"),
+                (["--remove", bad], os.EX_DATAERR, "1 line of --remove was rejected"),
+                (["--strict", "--add", bad], os.EX_DATAERR, "1 line was rejected and --strict was given"),
                 (["--strict", "--never-match", some], os.EX_DATAERR, "of what the lists of --never-match name"),
                 ([], os.EX_USAGE, "keeps excluded senders out")):
             with self.subTest(words=words):

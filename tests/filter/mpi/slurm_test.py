@@ -106,7 +106,7 @@ class SlurmTest(unittest.TestCase):
         (self.lists / "1.txt").write_text("this is no address\n")
         status, said = self.submit(OPTIONS="--strict")
         self.assertNotEqual(status, 0, said)
-        self.assertIn("1 lines were rejected and --strict was given", said)
+        self.assertIn("1 line was rejected and --strict was given", said)
         self.assertEqual(self.output.read_bytes(), b"\x89BLM\r\n\x1a\nthe old one")
 
 

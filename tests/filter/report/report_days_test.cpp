@@ -76,7 +76,7 @@ TEST_CASE_METHOD(Days, "the latest days are whole, and what is older is counted"
     CHECK(days.back().date == format_local_day(last));
     CHECK(bars_of(figures).left_out == figures.messages - counted);
     CHECK_THAT(pages()[0], Catch::Contains(std::to_string(figures.messages - counted) +
-                                           " messages of other days are left out: the table has the last 60."));
+                                           " messages of other days are left out: the table has the last 60 days."));
   }
 }
 

@@ -76,8 +76,8 @@ TEST_CASE_METHOD(PublishedFolder, "revoke changes the operator's own list, which
 }
 
 TEST_CASE_METHOD(PublishedFolder, "the check of the configuration refuses a published list as the daemon does") {
-  CHECK_THAT(checked(""), Contains("revoked " + revoked + ": 1 entries"));
-  CHECK_THAT(checked("revoked = " + revoked), Contains("revoked " + revoked + ": 1 entries"));
+  CHECK_THAT(checked(""), Contains("revoked " + revoked + ": 1 entry"));
+  CHECK_THAT(checked("revoked = " + revoked), Contains("revoked " + revoked + ": 1 entry"));
   SECTION("that is not as it was signed") {
     write_file(revoked, "");
     CHECK_THROWS_WITH(checked("revoked = " + revoked), Contains("is not the file that the manifest names"));

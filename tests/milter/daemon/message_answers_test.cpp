@@ -180,9 +180,8 @@ TEST_CASE_METHOD(Server, "at most so many messages are decided at once, and othe
     CHECK_THAT(receive_all(*each), StartsWith("HTTP/1.1 200"));
   }
   // Who was refused is in the log, once a minute.
-  CHECK_THAT(
-      log.text(),
-      Contains("warning: lookup-messages: 1 messages that were posted were not decided, the last with status 503"));
+  CHECK_THAT(log.text(),
+             Contains("warning: lookup-messages: 1 posted message was not decided, the last with status 503"));
   // A client that is gone has left its place.
   send_text(connect(), head(kJoe, 1000));
   CHECK(comes_true([&] { return word_of(kJoe) == "deliver listed"; }));

@@ -109,7 +109,7 @@ struct Waiting : Supervised {
   // Has something else change, and waits until it is taken in.
   void change_revoked() const {
     write_file(revoked_list, "eve@example.org\n");
-    Watched::await([this] { return log.text().find("loaded 1 entries of " + revoked_list) != std::string::npos; });
+    Watched::await([this] { return log.text().find("loaded 1 entry of " + revoked_list) != std::string::npos; });
   }
 
   std::string whitelist;

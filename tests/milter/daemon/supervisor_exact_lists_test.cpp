@@ -150,7 +150,7 @@ TEST_CASE("after a reload that cannot read the revoked entries no message is del
 TEST_CASE("a list that had entries and is now empty gets a warning") {
   Watched s("joe@example.org\n");
   write_file(s.path, "");
-  const std::string warning = "warning: " + s.path + " had 1 entries and is empty now (revoked)";
+  const std::string warning = "warning: " + s.path + " had 1 entry and is empty now (revoked)";
   Watched::await([&] { return s.log.text().find(warning) != std::string::npos; });
   CHECK(s.reason("<joe@example.org>") == Reason::listed);
   CHECK_THAT(s.log.text(), !Contains("had 0 entries"));  // as the other list had before

@@ -94,7 +94,7 @@ TEST_CASE_METHOD(PublishedLayers, "the operator's own list counts beside what is
   write_file(own, "ann@example.org\n");
   Supervisor& daemon = start();
   CHECK(reasons() == Reasons{listed, Reason::revoked, Reason::revoked});
-  CHECK_THAT(log.text(), Contains("loaded 1 entries of " + own) && Contains("loaded 1 more entries of " + revoked));
+  CHECK_THAT(log.text(), Contains("loaded 1 entry of " + own) && Contains("loaded 1 more entry of " + revoked));
   write_file(own, "");
   daemon.reload_changed();
   CHECK(reasons() == Reasons{listed, Reason::revoked, listed});

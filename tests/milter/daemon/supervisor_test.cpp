@@ -32,7 +32,7 @@ TEST_CASE_METHOD(Serving, "the first load fills the slot and is logged with entr
   CHECK_THAT(
       log.text(),
       Matches("info: loaded " + file.path() +
-              ": 1 entries, 32768 bits, expected false-positive rate below 1 in 10\\^12 per look-up, in [0-9.]+ s\n"
+              ": 1 entry, 32768 bits, expected false-positive rate below 1 in 10\\^12 per look-up, in [0-9.]+ s\n"
               "info: expected false-positive rate below 1 in 10\\^12 per message \\(identity = either\\)\n"));
 }
 

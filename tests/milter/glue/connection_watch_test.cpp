@@ -85,7 +85,7 @@ TEST_CASE_METHOD(WatchTest,
   CHECK(tally.turned_away() == 0);
   CHECK(tally.malformed() == 1);
   CHECK(log.text().find("2 connections were turned away, since too few descriptors are left") != std::string::npos);
-  CHECK(log.text().find("1 connections were ended, since a mail server sent") != std::string::npos);
+  CHECK(log.text().find("1 connection was ended, since a mail server sent") != std::string::npos);
 }
 
 TEST_CASE_METHOD(WatchTest, "a connection that has ended makes room for another") {
@@ -139,7 +139,7 @@ TEST_CASE_METHOD(WatchTest, "a connection without a whole step in time is ended,
   CHECK_FALSE(has_ended(asking));
   CHECK(tally.cut_off() == 1);
   CHECK(log.text().find(
-            "connection-timeout: 1 connections were ended, since they completed no step of the protocol for 60 s") !=
+            "connection-timeout: 1 connection was ended, since no step of the protocol was completed for 60 s") !=
         std::string::npos);
   of_asking.heard();
   let_pass(61);
@@ -197,7 +197,7 @@ TEST_CASE_METHOD(WatchTest, "a connection that has taken no step is ended after 
   CHECK_FALSE(has_ended(served));
   let_pass(20);
   CHECK(tally.cut_off() == 1);
-  CHECK(log.text().find("1 connections were ended, since nothing whole came on them in 30 s") != std::string::npos);
+  CHECK(log.text().find("1 connection was ended, since nothing whole came in 30 s") != std::string::npos);
 }
 
 TEST_CASE_METHOD(WatchTest, "only a connection to the daemon's own socket is ever ended") {

@@ -89,7 +89,7 @@ TEST_CASE("a pair that any host has learned is found, and a forgotten one is not
   ear.look();
   CHECK_FALSE(ear.knows(kAnn, kJoe));
   CHECK(ear.knows(kAnn, kZoe));
-  CHECK_THAT(ear.log(), Contains("list submit1 of another host, with 1 pairs"));
+  CHECK_THAT(ear.log(), Contains("list submit1 of another host, with 1 pair"));
 }
 
 TEST_CASE("a person whom one host has forgotten is not delivered by the pairs of another that is down") {

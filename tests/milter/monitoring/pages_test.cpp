@@ -480,7 +480,7 @@ TEST_CASE_METHOD(Watched, "a listed domain that nothing ever proved is named whe
   for (std::uint64_t i = 1; i < UnprovenDomains::kFewest; ++i) monitor.note_message(facts, decision, "", 0);
   CHECK(found().empty());
   monitor.note_message(facts, decision, "", 0);
-  CHECK(found() == std::vector<std::string>{"1 listed domains have sent mail, and nothing ever proved it, so it was "
+  CHECK(found() == std::vector<std::string>{"1 listed domain has sent mail, and nothing ever proved it, so it was "
                                             "checked"});
   CHECK_THAT(html(true), Contains("shop.example (5 messages, the last: no-signature)"));
   CHECK_THAT(html(false), !Contains("shop.example"));
@@ -517,7 +517,7 @@ TEST_CASE_METHOD(Watched, "what was wrong needs no action when an hour has passe
   for (int second = 0; second < 61 * 60; ++second) monitor.end_second();
   CHECK(found().empty());
   lost = 13;
-  CHECK(found() == std::vector<std::string>{"the log has lost 1 lines in the last hour"});
+  CHECK(found() == std::vector<std::string>{"the log has lost 1 line in the last hour"});
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST_CASE("the status names all whitelists and the exact lists") {
   lists.whitelists = {{"one", one.load()}, {"missing", nullptr}, {"other", other.load()}};
   lists.revoked.list = std::make_shared<const ExactList>(read_exact_list("a@example.org\nb@example.org\n").list);
   lists.extra.list = std::make_shared<const ExactList>(read_exact_list("@example.net\n").list);
-  const std::string served = "serving " + one.path() + ": 1 entries, .* UTC; " + other.path() +
+  const std::string served = "serving " + one.path() + ": 1 entry, .* UTC; " + other.path() +
                              ": 2 entries, .* UTC; expected .* per message .*; ";
   CHECK_THAT(service_status(LoadedLists(lists), kEither), Matches(served + "2 revoked entries; 1 extra entries"));
   lists.extra.list = std::make_shared<const ExactList>(read_exact_list("@example.net > ann@ours.example\n").list);

@@ -54,8 +54,8 @@ class ExclusionTest(ProgramTest):
             f"{not_list}:4: warning: eve@a.tree.example is listed by its domain, and stays listed",
             f"{not_list}:5: warning: @corp.example is an entry, and stays listed",
             f"{not_list}:9: warning: joe@example.org is an entry, and stays listed"])
-        self.assertIn("excluded  4; 1 hit the bits: 0 excluded, 1 entries; 2 listed by their domains\n", out)
-        self.assertIn("no entry  1 lines of the lists of --never-match\n", out)
+        self.assertIn("excluded  4; 1 hit the bits: 0 excluded, 1 entry; 2 listed by their domains\n", out)
+        self.assertIn("no entry  1 line of the lists of --never-match\n", out)
         self.check(0, "query", "filter", "joe@example.org", "eve@corp.example", "eve@a.tree.example", "@corp.example")
         self.check(1, "query", "filter", "eve@example.org")
 

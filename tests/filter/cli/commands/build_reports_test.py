@@ -149,7 +149,7 @@ class BroadEntryTest(ProgramTest):
         self.assertIn("list:3: warning: @localhost > ann@ours.example has a domain without a dot", err)
         self.assertIn("list:4: warning: @example signed-by esp.example has a domain without a dot", err)
         self.check(0, "query", "filter", "joe@intranet")
-        self.assertIn("0 free-mail domains, 1 domains without a dot\n", self.build("@intranet\n")[0])
+        self.assertIn("0 free-mail domains, 1 domain without a dot\n", self.build("@intranet\n")[0])
 
     def test_an_address_whose_domain_has_no_dot_gets_a_warning_in_a_short_list_and_at_the_beginning_of_a_long_one(self):
         text = "joe@example\njoe@example.org\nann@partner > joe@ours.example\nann@[IPv6:2001:db8::1]\n\"a@b.c\"@partner\n"

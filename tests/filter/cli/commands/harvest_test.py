@@ -238,7 +238,7 @@ class HarvestTest(ProgramTest):
                 self.assertEqual(counted(options), want)
         out, _ = self.check(0, *self.RUN, "--pairs", self.PLACE)
         self.assertIn("left out  10,000 contacts of users who have more than --most-contacts\n", out)
-        self.assertIn("too many  contacts of 1 users: mallory@ours.example\n", out)
+        self.assertIn("too many  contacts of 1 user: mallory@ours.example\n", out)
 
     def test_a_table_that_the_operator_names_has_no_limit(self):
         table = self.write("partners.csv", "E-mail\n" + "".join(f"joe{number}@example.org\n" for number in range(9)))
@@ -323,7 +323,7 @@ class HarvestTest(ProgramTest):
         self.write("logins", "asmith\nann@ours.example ann\n")
         out, err = self.check(0, *run, "--owner-addresses", logins, self.PLACE)
         self.assertRegex(err, "skipped: .*logins:1: not an address and its logins")
-        self.assertIn("skipped   1 lines of --owner-addresses\n", out)
+        self.assertIn("skipped   1 line of --owner-addresses\n", out)
         self.assertEqual(len(os.listdir(self.folder / "lists")), 2)
 
     def test_the_journal_is_read_from_where_the_last_run_ended(self):

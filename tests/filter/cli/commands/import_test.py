@@ -43,7 +43,7 @@ class ImportTest(ProgramTest):
         self.assertIn("# Take care: entries below may list senders of more.cf, line 1, eve@*: a blocked sender", out)
         report = json.loads(self.check(0, "import", "-o", "list", "local.cf", "more.cf", "--json")[0])
         self.assertEqual([each["item"] for each in report["left_out"] if each["may_block_entries"]], ["eve@*"])
-        self.assertIn("take care 1 lines block", self.check(0, "import", "-o", "list", "local.cf", "more.cf")[0])
+        self.assertIn("take care 1 line blocks", self.check(0, "import", "-o", "list", "local.cf", "more.cf")[0])
 
     def test_a_hostile_item_stays_a_comment(self):
         self.write("hostile.cf", "welcomelist_from *a\x1b[31m\vjoe@example.org x*\x85@example.org\nwelcomelist_from ok@example.org\n")

@@ -40,8 +40,8 @@ class PairsTest(ProgramTest):
         for name, more in (("a", "jim@example.org > ann@ours.example\n"), ("b", "@example.com > ann@ours.example\n")):
             self.check(0, "build", "-o", name, "--seed", "1", "--expected-entries", "100", self.write(name + ".txt", both + more))
         out = self.check(0, "compare", "a", "b")[0]
-        self.assertIn("in a: 2 addresses, 1 domain entries\nin b: 1 addresses, 2 domain entries\n"
-                      "in either: 2 addresses, 2 domain entries\nin both: 1 addresses, 1 domain entries\n", out)
+        self.assertIn("in a: 2 addresses, 1 domain entry\nin b: 1 address, 2 domain entries\n"
+                      "in either: 2 addresses, 2 domain entries\nin both: 1 address, 1 domain entry\n", out)
         self.assertIn("(addresses and pairs of them are estimated from the fill; domain entries and pairs with one are counted)", out)
 
     def test_a_pair_lists_a_sender_for_one_recipient_and_an_address_for_all(self):

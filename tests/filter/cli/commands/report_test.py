@@ -145,7 +145,7 @@ class ReportTest(ProgramTest):
         other = self.write("other", "Nov 20 10:00:00 mx postfix/smtpd[1]: connect from x\n")
         quiet = self.write("quiet", "Nov 20 10:00:00 mx bloomgate-milter[1]: stopping\n")
         old = self.write("old", self.decision(7200))
-        for arguments, want in (((other,), "1 lines, 0 of them of bloomgate-milter\n.*log-target.*--journal"),
+        for arguments, want in (((other,), "1 line, 0 of them of bloomgate-milter\n.*log-target.*--journal"),
                                 ((quiet,), "1 of them of bloomgate-milter\n.*log-level"),
                                 (("--since", "1h", old), "1 are older\n.*--since")):
             out, err = self.check(1, "report", *arguments)
