@@ -317,7 +317,7 @@ std::string word_hint(const std::string& word, const GivenOptions& command_line)
   if (std::ranges::find(kOfSystemd, word) != kOfSystemd.end()) {
     return "; systemd does that: systemctl " + word + " bloomgate-milter";
   }
-  if (command_line.contains("explain")) return "; --explain reads the message from standard input: < FILE";
+  if (command_line.contains("explain")) return "; explain reads the message from standard input: < FILE";
   if (word.find('/') != std::string::npos || word.ends_with(".conf")) {
     return "; --config FILE names the configuration file";
   }
@@ -419,7 +419,7 @@ pid_t reload_process(const GivenOptions& command_line) {
 void refuse(const GivenOptions& command_line, std::span<const std::string_view> names, const std::string& owner) {
   for (const std::string_view name : names) {
     if (command_line.contains(name))
-      throw config_error({}, std::string(name), "it belongs to " + owner + ", which is missing");
+      throw config_error({}, std::string(name), "it belongs to " + owner);
   }
 }
 
@@ -479,20 +479,20 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
     command.action = Action::explain;
     command.explain = explain_options(command_line);
   } else {
-    refuse(command_line, kExplainOptions, "--explain");
+    refuse(command_line, kExplainOptions, "the command explain");
   }
   if (command_line.contains("doctor")) {
     command.action = Action::doctor;
     command.doctor = doctor_options(command_line);
   } else {
-    refuse(command_line, kDoctorOptions, "--doctor");
+    refuse(command_line, kDoctorOptions, "the command doctor");
   }
   if (command.action != Action::doctor && command.action != Action::why) {
-    refuse(command_line, kLogOption, "--doctor or the command why");
+    refuse(command_line, kLogOption, "the commands doctor and why");
   }
   if (command.action != Action::explain && command.action != Action::doctor && command.action != Action::edit_list &&
       command.action != Action::why && command.action != Action::suspended && command.action != Action::moved) {
-    refuse(command_line, kJsonOption, "--explain, --doctor or a command");
+    refuse(command_line, kJsonOption, "explain, doctor and other commands");
   }
   Merger({}, command_line).set("config", command.config_path);
   try {

@@ -161,7 +161,7 @@ struct ExplainOptions {
   bool json = false;
 };
 
-// What --doctor examines besides the daemon's own configuration.
+// What `doctor` examines besides the daemon's own configuration.
 struct DoctorOptions {
   std::string postfix_config;
   std::string sendmail_config;
@@ -188,7 +188,7 @@ struct DaemonCommand {
   WhyCommand why = {};
   SuspendedCommand suspended = {};
   MovedCommand moved = {};
-  pid_t reload_process = 0;  // the process of the daemon that --reload notifies; 0: that of the systemd unit
+  pid_t reload_process = 0;  // the process of the daemon that `reload` notifies; 0: that of the systemd unit
 };
 
 // Reads the command line (`arguments` without the program's name) and the configuration file that it names, or else the

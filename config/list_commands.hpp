@@ -34,7 +34,7 @@ std::span<const ListCommandSpec> list_command_table() noexcept;
 inline constexpr std::array<std::string_view, 6> kActionWords = {"check-config", "doctor", "explain",
                                                                  "reload",       "help",   "version"};
 inline constexpr std::string_view kReloadWord = "reload";
-// The value of --reload for the process of the systemd unit.
+// The value of `reload` for the process of the systemd unit.
 inline constexpr std::string_view kUnitsProcess = "unit";
 
 // The command that edits no list: it reports what the daemon's log says about a message.

@@ -1,6 +1,6 @@
 // The steps that failed in the last run of `bloomgate-update`. The script writes them into a file beside the whitelist
 // (WHITELIST in update.conf), and removes that file after a run without a failure. The status page, the figures and
-// --doctor read it. Safe from any thread.
+// `doctor` read it. Safe from any thread.
 #pragma once
 
 #include <string>

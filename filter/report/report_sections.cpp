@@ -318,7 +318,7 @@ ReportSection unasked_section(const Figures& figures) {
   }
   section.notes.emplace_back(
       "In these sessions the mail server could not ask the milter. Where that is Bloomgate's, the mail had no mark, "
-      "and nothing was learned of it. 'bloomgate-milter --doctor' says whether the daemon runs and each service of the "
+      "and nothing was learned of it. 'bloomgate-milter doctor' says whether the daemon runs and each service of the "
       "mail server can reach its socket.");
   return section;
 }

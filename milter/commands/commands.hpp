@@ -9,11 +9,11 @@
 
 namespace bloomgate {
 
-// `--check-config`: whether the daemon could start with a configuration, and what of it needs action. Writes what it
+// `check-config`: whether the daemon could start with a configuration, and what of it needs action. Writes what it
 // finds for a person. Throws BloomgateError for what the daemon would refuse.
 void check_config(const DaemonCommand& command, std::ostream& out);
 
-// `--explain`: the decision on one message as the daemon would make it, step by step. It goes the daemon's own way,
+// `explain`: the decision on one message as the daemon would make it, step by step. It goes the daemon's own way,
 // MessageRecorder, lists and decide().
 //
 // Writes the steps and the decision to `out`, as policy/explain.hpp shows them, and the sentence of why_sentence.hpp.
@@ -21,7 +21,7 @@ void check_config(const DaemonCommand& command, std::ostream& out);
 // header is read from `message`, unless that is null. If there is no message at all, its From is taken to be the
 // envelope sender, and the sentence says so.
 //
-// Of a whitelist the header is checked only, as by --check-config. Throws config_error() where the command line names
+// Of a whitelist the header is checked only, as by `check-config`. Throws config_error() where the command line names
 // no envelope sender and the message neither, and what loading the lists throws.
 void explain(const DaemonCommand& command, std::istream* message, std::ostream& out);
 
@@ -48,7 +48,7 @@ int suspended(const DaemonCommand& command, std::ostream& out);
 // edit_suspensions() and LearnedFile throw, and config_error() where the user is no address.
 void moved(const DaemonCommand& command, std::istream& message, std::ostream& out);
 
-// `--reload`: has the daemon reload, and tells what became of it. Returns the exit status. A faulty configuration is
+// `reload`: has the daemon reload, and tells what became of it. Returns the exit status. A faulty configuration is
 // refused here, where the file and the line can be told, and the daemon is not asked. Throws BloomgateError.
 int reload(const DaemonCommand& command);
 

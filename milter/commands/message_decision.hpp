@@ -1,4 +1,4 @@
-// A message, decided as the daemon would decide it, without the daemon: for `--explain` and `moved`. It goes the
+// A message, decided as the daemon would decide it, without the daemon: for `explain` and `moved`. It goes the
 // daemon's own way, MessageRecorder, lists and decide().
 #pragma once
 
@@ -42,7 +42,7 @@ struct Assumed {
 // Authentication-Results field, the header is read from `message`, unless that is null. If there is no message at all,
 // its From is taken to be the envelope sender.
 //
-// Of a whitelist the header is checked only, as by --check-config. Throws config_error() where neither the options nor
+// Of a whitelist the header is checked only, as by `check-config`. Throws config_error() where neither the options nor
 // the message name the envelope sender, and what loading the lists throws.
 void decide_message(MessageDecision& made, const DaemonCommand& command, std::istream* message, Assumed assumed = {});
 

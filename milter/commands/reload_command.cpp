@@ -40,7 +40,7 @@ int reload(const DaemonCommand& command) {
   if (folder.empty() && is_of_unit) folder = kFolderOfUnit;
   if (folder.empty()) {
     throw BloomgateError(ErrorCode::bad_argument,
-                         "--reload: expected the daemon's folder in RUNTIME_DIRECTORY, which systemd sets; use "
+                         "reload: expected the daemon's folder in RUNTIME_DIRECTORY, which systemd sets; use "
                          "'bloomgate-milter reload', or without systemd send the daemon SIGUSR1");
   }
   const ReloadOutcome outcome = request_reload(process, folder);

@@ -29,7 +29,7 @@
 
 namespace bloomgate {
 
-// Returns the decision with its explanation as JSON, as --explain prints it; status 400 if the text is not a message
+// Returns the decision with its explanation as JSON, as `explain` prints it; status 400 if the text is not a message
 // that all programs read alike. Takes as long as the decision. Throws std::bad_alloc.
 HttpAnswer decide_posted(const ConnectionParts& parts, const PostedEnvelope& envelope, std::string_view text);
 

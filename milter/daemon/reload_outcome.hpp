@@ -1,4 +1,4 @@
-// The outcome of a reload, which the daemon reports to the caller. `systemctl reload` runs `bloomgate-milter --reload`,
+// The outcome of a reload, which the daemon reports to the caller. `systemctl reload` runs `bloomgate-milter reload`,
 // which sends the signal, waits, and fails if the lists or the configuration were refused.
 //
 // The daemon writes the outcome of its last reload into the file `reload` of its runtime folder, with the time at which

@@ -198,7 +198,7 @@ void Supervisor::tell_outcome(const ReloadOutcome& outcome) const {
   try {
     write_reload_outcome(folder, outcome);
   } catch (const BloomgateError& error) {
-    log_->error("the outcome of the reload cannot be reported to the caller of --reload: {}", printable(error.what()));
+    log_->error("the outcome of the reload cannot be reported to the command reload: {}", printable(error.what()));
   }
 }
 

@@ -24,7 +24,7 @@ std::string_view level_name(Level level) {
 void examine_settings(const DaemonCommand& command, std::vector<DoctorFinding>& findings) {
   if (geteuid() != 0) {
     findings.push_back({Level::warning, "doctor", "it does not run as root, so it may not look at everything",
-                        "run it as root: sudo bloomgate-milter --doctor"});
+                        "run it as root: sudo bloomgate-milter doctor"});
   }
   findings.push_back({Level::ok, "configuration", command.config_path + " is good"});
   struct stat info = {};

@@ -32,7 +32,7 @@ using Level = DoctorFinding::Level;
 constexpr std::size_t kManyLayers = kMostLayers * 3 / 4;
 // Free space for the database of learned pairs: a write that fails for lack of space leaves a little of it free.
 constexpr std::uint64_t kLeastRoomBytes = 1 << 20;
-constexpr const char* kAsRoot = "run this as root: sudo bloomgate-milter --doctor";
+constexpr const char* kAsRoot = "run this as root: sudo bloomgate-milter doctor";
 
 std::string days(std::chrono::seconds age) {
   return format_counted(static_cast<std::uint64_t>(std::max<std::int64_t>(0, age.count() / 86400)), "day", "days");

@@ -73,7 +73,7 @@ Probe forged_probe(const Probe& genuine, std::string_view server) {
   Probe probe{genuine.sender, "X-Bloomgate: deliver; reason=listed\r\n"};
   probe.content += "Authentication-Results: " + std::string(server) + "; dkim=pass header.d=" + domain + "\r\n";
   probe.content += genuine.content.substr(0, begin);
-  probe.content += "bloomgate-milter --doctor has put in this line: the signature does not cover it.\r\n";
+  probe.content += "bloomgate-milter doctor has put in this line: the signature does not cover it.\r\n";
   probe.content += genuine.content.substr(begin);
   return probe;
 }
@@ -81,8 +81,8 @@ Probe forged_probe(const Probe& genuine, std::string_view server) {
 Probe unlisted_probe(std::string_view word, std::string_view recipient) {
   Probe probe{"bloomgate-doctor-" + std::string(word) + "@unlisted-" + std::string(word) + ".example", ""};
   probe.content = "From: <" + probe.sender + ">\r\nTo: <" + std::string(recipient) +
-                  ">\r\nSubject: bloomgate-milter --doctor: a sender on no list\r\nMessage-ID: <" + std::string(word) +
-                  "@bloomgate-doctor.example>\r\n\r\nbloomgate-milter --doctor has sent this. It may be deleted.\r\n";
+                  ">\r\nSubject: bloomgate-milter doctor: a sender on no list\r\nMessage-ID: <" + std::string(word) +
+                  "@bloomgate-doctor.example>\r\n\r\nbloomgate-milter doctor has sent this. It may be deleted.\r\n";
   return probe;
 }
 

@@ -1,4 +1,4 @@
-// The messages that `--doctor --send` sends: a genuine one that was saved, a forged copy of it, and one of an unlisted
+// The messages that `doctor --send` sends: a genuine one that was saved, a forged copy of it, and one of an unlisted
 // sender. Pure.
 #pragma once
 

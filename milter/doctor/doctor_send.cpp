@@ -1,4 +1,4 @@
-// `--doctor --send`: tests the whole chain with real messages. They go through the mail server, and the logs of the
+// `doctor --send`: tests the whole chain with real messages. They go through the mail server, and the logs of the
 // daemon and of the mail server show what happened to them.
 #include <unistd.h>
 
@@ -126,7 +126,7 @@ std::string remedy_for(const std::string& reason, const DaemonOptions& options) 
   if (reason == "not-authenticated" || reason == "authentication-failed" || reason == "dmarc-fail" ||
       reason == "distrusted-results") {
     if (verifies_signatures(options)) {
-      return "bloomgate-milter --explain < MESSAGE shows what is wrong with its signature: is the message saved as it "
+      return "bloomgate-milter explain < MESSAGE shows what is wrong with its signature: is the message saved as it "
              "came, with its header and its line ends, and does the name server answer?";
     }
     return "see in the log what OpenDKIM, or the milter in its place, says of it: is the message saved as it came, "
@@ -134,7 +134,7 @@ std::string remedy_for(const std::string& reason, const DaemonOptions& options) 
   }
   if (reason == "revoked") return "the sender is revoked: bloomgate-milter unrevoke, or take another message";
   if (reason == "opted-out") return "the recipient has opted out: name another one with --send";
-  return "bloomgate-milter --explain < MESSAGE shows each step of the decision";
+  return "bloomgate-milter explain < MESSAGE shows each step of the decision";
 }
 
 class Sending {

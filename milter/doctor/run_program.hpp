@@ -1,4 +1,4 @@
-// Runs a program and keeps what it prints. Used by --doctor and --reload: nothing that serves mail starts programs.
+// Runs a program and keeps what it prints. Used by `doctor` and `reload`: nothing that serves mail starts programs.
 #pragma once
 
 #include <chrono>

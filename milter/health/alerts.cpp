@@ -53,7 +53,7 @@ std::string of_instance(std::string_view summary) {
 const Alert kOthers[] = {
     {"BloomgateDown", "up == 0 and on (job, instance) count_over_time(bloomgate_build_info[7d])", 5min, Severity::page,
      "bloomgate-milter on {{ $labels.instance }} does not answer: all mail is checked",
-     "systemctl status bloomgate-milter; bloomgate-milter --doctor"},
+     "systemctl status bloomgate-milter; bloomgate-milter doctor"},
     {"BloomgateNotScraped", "absent(bloomgate_needs_action)", 15min, Severity::page,
      "Prometheus has no figures of any bloomgate-milter: alerts about what needs action cannot fire",
      "see whether a daemon runs, whether its option metrics is set, and whether scrape_configs of Prometheus names "
@@ -61,7 +61,7 @@ const Alert kOthers[] = {
     {"BloomgateMailBypassed", "bloomgate_bypassed_sessions > 0", 0min, Severity::ticket,
      "{{ $value }} sessions on {{ $labels.instance }} went on without the milter {{ $labels.milter }}, which the mail "
      "server could not ask",
-     "bloomgate-milter --doctor; bloomgate report has the mail server's words"},
+     "bloomgate-milter doctor; bloomgate report has the mail server's words"},
     {"BloomgateMailBypassedUnknown",
      "time() - bloomgate_bypassed_report_timestamp_seconds > 3600 or bloomgate_bypassed_report_lines == 0", 0min,
      Severity::ticket,

@@ -256,7 +256,7 @@ void client_writes_to_many(const HealthFacts& facts, FoundOnes& found) {
 constexpr std::array kServiceRules = {
     Rule{"checkers-fail", Severity::page, "gets no answer from its checkers",
          "look at the servers of deep-check, and at their load; the log names what was wrong with each, and "
-         "bloomgate-milter --doctor asks them",
+         "bloomgate-milter doctor asks them",
          5min, true, checkers_fail},
     Rule{"results-missing", Severity::page, "gets no trusted results of authentication: it delivers no message",
          "let a milter before this one write them (OpenDKIM, OpenDMARC, rspamd), and set trusted-authserv-id to the "
@@ -264,7 +264,7 @@ constexpr std::array kServiceRules = {
          "that it puts first",
          10min, true, results_are_missing},
     Rule{"keys-missing", Severity::page, "cannot look up keys: it checks all mail that needs a signature",
-         "name working servers in dns-servers or /etc/resolv.conf; bloomgate-milter --doctor asks them", 5min, true,
+         "name working servers in dns-servers or /etc/resolv.conf; bloomgate-milter doctor asks them", 5min, true,
          keys_are_missing},
     Rule{"reload-refused", Severity::ticket, "has refused its last reload",
          "correct what is named before any restart; then: systemctl reload bloomgate-milter", 5min, true,

@@ -1,4 +1,4 @@
-// Converts the options of the configuration into the policy for decide(). Called once, at the start and by --explain.
+// Converts the options of the configuration into the policy for decide(). Called once, at the start and by `explain`.
 #pragma once
 
 #include "config/daemon_options.hpp"

@@ -25,7 +25,7 @@ enum class FilterCheck {
   all,            // every byte
   all_when_idle,  // the same while mail is served, which comes first: a large file is checked by threads that run only
                   // when no other work waits
-  header,         // only the header, which takes no time: for --explain
+  header,         // only the header, which takes no time: for `explain`
 };
 
 // What has happened to the file of a whitelist in use.

@@ -1,5 +1,5 @@
 // Loads a whitelist as configured: one filter file, or a folder of them, its layers (layer_folder.hpp), which are
-// loaded together or not at all. Used by the supervisor, by --explain and by --check-config.
+// loaded together or not at all. Used by the supervisor, by `explain` and by `check-config`.
 #pragma once
 
 #include <memory>

@@ -7,7 +7,7 @@
 //
 //   Envelope-From   the sender; empty, or `<>`: the null sender. It has to be there
 //   Envelope-To     a recipient, as often as there are some; none: they are not known
-//   Client, Helo, Auth-Login, Daemon-Name, Mta-Name    what a mail server would tell, as the options of --explain
+//   Client, Helo, Auth-Login, Daemon-Name, Mta-Name    what a mail server would tell, as the options of `explain`
 //   Queue-Id        by which the message is in the log
 //
 // Pure; safe from any thread. The bytes may be hostile.

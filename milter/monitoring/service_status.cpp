@@ -73,7 +73,7 @@ std::vector<std::string> list_faults(const LoadedLists& lists) {
   if (parts.extra.is_lost) faults.emplace_back("the list extra cannot be read, so it lists no sender");
   const auto add_left_out = [&](std::string_view list, std::uint64_t lines, std::string_view means) {
     if (lines == 0) return;
-    faults.push_back(fmt::format("the list {} has invalid lines ({}), so {}: bloomgate-milter --doctor names the first",
+    faults.push_back(fmt::format("the list {} has invalid lines ({}), so {}: bloomgate-milter doctor names the first",
                                  list, lines, means));
   };
   add_left_out("revoked", parts.revoked.left_out, "it does not revoke their senders");

@@ -1,6 +1,6 @@
 // The decision: is this message delivered without further checks (deliver), or does it go to the deeper checks (check)?
 //
-// The daemon calls it once per message, at its end, with all facts collected; --explain calls it too. A pure function:
+// The daemon calls it once per message, at its end, with all facts collected; `explain` calls it too. A pure function:
 // no I/O, no clock, no log, no libmilter. noexcept, safe from any thread; without a trace it allocates nothing for
 // ASCII. Takes some microseconds with the whitelists in memory.
 //

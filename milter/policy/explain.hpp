@@ -1,4 +1,4 @@
-// Shows the steps of a decision to a person: as text lines, or as JSON. Called by `bloomgate-milter --explain`; the
+// Shows the steps of a decision to a person: as text lines, or as JSON. Called by `bloomgate-milter explain`; the
 // steps come from decide() itself. Pure; throws std::bad_alloc. Bytes from the sender are always escaped: space and
 // everything but printable ASCII is written as `\xNN`.
 #pragma once

@@ -1,4 +1,4 @@
-// What is known about a message when it is decided. Collected by the daemon's recorder, or by --explain from a given
+// What is known about a message when it is decided. Collected by the daemon's recorder, or by `explain` from a given
 // message; a plain value, used by one thread at a time.
 #pragma once
 

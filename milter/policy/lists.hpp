@@ -37,7 +37,7 @@ struct NamedWhitelist {
 };
 
 // What a decision needs from the senders that were learned from outgoing mail. Learner (milter/learning) implements it,
-// and so does --explain, from the file. Look-ups are in memory. What is learned or forgotten meanwhile may become
+// and so does `explain`, from the file. Look-ups are in memory. What is learned or forgotten meanwhile may become
 // visible at any moment.
 class LearnedSenders {
  public:

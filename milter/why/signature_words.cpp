@@ -69,10 +69,10 @@ constexpr std::array kRows = {
         "{signature} is good, but the DMARC records do not let it sign for {sender}",
         "A signature of {sender} would change that."},
     Row{SignatureOutcome::name_server_failed, "the name server failed when it was asked for the key of {signature}",
-        "See whether the name servers answer: bloomgate-milter --doctor. The same message, sent again, may be decided "
+        "See whether the name servers answer: bloomgate-milter doctor. The same message, sent again, may be decided "
         "otherwise."},
     Row{SignatureOutcome::name_timeout, "the key of {signature} did not come in time (option dns-timeout)",
-        "See whether the name servers answer: bloomgate-milter --doctor. The same message, sent again, may be decided "
+        "See whether the name servers answer: bloomgate-milter doctor. The same message, sent again, may be decided "
         "otherwise."},
     Row{SignatureOutcome::dnssec_bogus, "DNSSEC says that the answer with the key of {signature} is forged",
         "{owner} has to repair the DNSSEC of that zone, unless somebody changes answers on their way to you."},

@@ -377,7 +377,7 @@ std::string of_whitelist(const KnownDecision& known) {
 }
 
 Why why_of(const KnownDecision& known) {
-  constexpr std::string_view kNoList = "The daemon's log says why; bloomgate-milter --doctor tells how to repair it.";
+  constexpr std::string_view kNoList = "The daemon's log says why; bloomgate-milter doctor tells how to repair it.";
   switch (known.reason) {
     case Reason::listed:
     case Reason::listed_domain:
@@ -468,7 +468,7 @@ Why why_of(const KnownDecision& known) {
               "To have such mail decided by the lists, take the listener out of exempt-daemons."};
     case Reason::no_sender:
       return {"the mail server did not name an envelope sender to the daemon",
-              "The mail server has to hand on the MAIL command; bloomgate-milter --doctor looks at its setup."};
+              "The mail server has to hand on the MAIL command; bloomgate-milter doctor looks at its setup."};
     case Reason::no_whitelist:
       return {of_whitelist(known) + " is not loaded", std::string(kNoList)};
     case Reason::whitelist_damaged:
@@ -489,7 +489,7 @@ Why why_of(const KnownDecision& known) {
                                 "Build both files again; bloomgate verify says what is wrong.");
     case Reason::confirm_unreadable:
       return confirmation_fault(known, "its store cannot be read",
-                                "bloomgate-milter --doctor tells whether the daemon may read it.");
+                                "bloomgate-milter doctor tells whether the daemon may read it.");
     case Reason::internal_error:
       break;
   }

@@ -1,5 +1,5 @@
 // Why a message was treated so, in a sentence or two for a person, and what would change it. Made from a decision in
-// memory (`--explain`) or from a line of the log (`bloomgate-milter why`). Pure; throws std::bad_alloc. The result is
+// memory (`explain`) or from a line of the log (`bloomgate-milter why`). Pure; throws std::bad_alloc. The result is
 // printable ASCII, and names nothing that is unknown.
 #pragma once
 

@@ -50,7 +50,7 @@ def fault_of_daemon(conf):
     program = shutil.which("bloomgate-milter")
     if program is None or not Path(conf).is_file():
         return ""
-    done = subprocess.run([program, "--config", str(conf), "--check-config"], capture_output=True, text=True)
+    done = subprocess.run([program, "--config", str(conf), "check-config"], capture_output=True, text=True)
     return done.stderr.strip() if done.returncode == os.EX_CONFIG else ""
 
 

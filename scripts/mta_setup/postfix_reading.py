@@ -1,4 +1,4 @@
-"""What Postfix's configuration says, as postconf finds it: for the set-up, and as JSON for bloomgate-milter --doctor."""
+"""What Postfix's configuration says, as postconf finds it: for the set-up, and as JSON for bloomgate-milter doctor."""
 
 import json
 import re

@@ -109,7 +109,7 @@ TEST_CASE("a slip on the daemon's command line is refused with what to write") {
       {{"suspended", "lst"}, "(did you mean list?)"},
       {{"moved", "jnk", "ann@ours.example"}, "(did you mean junk?)"},
       {{"--config", "/dev/null", "--deep-check", "rspmad:inet:11333@127.0.0.1"}, "(did you mean rspamd?)"},
-      {{"--explain", "message.eml"}, "--explain reads the message from standard input: < FILE"},
+      {{"--explain", "message.eml"}, "explain reads the message from standard input: < FILE"},
   };
   for (const Line& line : lines) {
     INFO(line.says);

@@ -263,7 +263,7 @@ TEST_CASE("options of a message to explain come from the command line, and are r
   CHECK(command.explain.json);
   const BloomgateError error =
       error_of([] { read_daemon_command({"--config", "/dev/null", "--from", "a@b.example"}); });
-  CHECK_THAT(error.what(), StartsWith("command line: --from: ") && Contains("--explain"));
+  CHECK_THAT(error.what(), StartsWith("command line: --from: ") && Contains("the command explain"));
 }
 
 TEST_CASE("actions may be written as commands, with their options after them") {

@@ -1,4 +1,4 @@
-"""Messages decided by `bloomgate-milter --explain`, two at a time."""
+"""Messages decided by `bloomgate-milter explain`, two at a time."""
 
 import json
 import subprocess

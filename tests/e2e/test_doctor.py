@@ -1,4 +1,4 @@
-"""bloomgate-milter --doctor on private set-ups: what it finds, and that it finds nothing where all is well.
+"""bloomgate-milter doctor on private set-ups: what it finds, and that it finds nothing where all is well.
 """
 
 import datetime

@@ -1,4 +1,4 @@
-"""bloomgate-milter --doctor reads what the running daemon has found, and copes with any other program that answers there."""
+"""bloomgate-milter doctor reads what the running daemon has found, and copes with any other program that answers there."""
 
 import contextlib
 import socket

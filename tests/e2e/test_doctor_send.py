@@ -1,4 +1,4 @@
-"""bloomgate-milter --doctor --send: messages go through a real Postfix with OpenDKIM, and the doctor says what
+"""bloomgate-milter doctor --send: messages go through a real Postfix with OpenDKIM, and the doctor says what
 became of each."""
 
 import json

@@ -75,8 +75,8 @@ check_the_same_message_forged_is_checked() {
 }
 
 check_the_doctor_finds_no_problem_with_the_daemon_and_its_place_in_postfix() {
-  note '# bloomgate-milter --doctor'
-  bloomgate-milter --doctor >output 2>&1 || true
+  note '# bloomgate-milter doctor'
+  bloomgate-milter doctor >output 2>&1 || true
   cat output
   tell output
   # Without a check nothing checks mail, before as after: the doctor says so, and nothing worse.
@@ -84,8 +84,8 @@ check_the_doctor_finds_no_problem_with_the_daemon_and_its_place_in_postfix() {
 }
 
 check_the_doctor_sends_messages_and_says_what_became_of_each() {
-  note '# bloomgate-milter --doctor --send root@localhost --signed-message signed'
-  bloomgate-milter --doctor --send root@localhost --signed-message /checks/signed >output 2>&1 || true
+  note '# bloomgate-milter doctor --send root@localhost --signed-message signed'
+  bloomgate-milter doctor --send root@localhost --signed-message /checks/signed >output 2>&1 || true
   cat output
   grep '^[a-z]* *send: ' output >sent
   tell sent

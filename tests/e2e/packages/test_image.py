@@ -270,7 +270,7 @@ def test_the_steps_of_the_page_lead_to_a_daemon_that_serves(podman, tmp_path):
     if (tried := subprocess.run([*network, bridged], capture_output=True, text=True)).returncode != 0:
         pytest.skip(f"podman cannot make a network: {tried.stderr.strip().splitlines()[-1]}")
     looks = """
-    until podman exec bloomgate bloomgate-milter --reload 1; do sleep 0.1; done
+    until podman exec bloomgate bloomgate-milter reload 1; do sleep 0.1; done
     podman healthcheck run bloomgate
     exec 3<>/dev/tcp/127.0.0.1/8891
     podman stop bloomgate"""

@@ -126,7 +126,7 @@ TEST_CASE_METHOD(InFolder, "a supervisor leaves the outcome of each reload in it
   CHECK_THAT(refused->text, StartsWith("reload refused: ") && Contains("; still serving "));
   const RuntimeFolder missing("/nonexistent");
   supervisor.reload();
-  CHECK_THAT(log.text(), Contains("the outcome of the reload cannot be reported to the caller of --reload: "));
+  CHECK_THAT(log.text(), Contains("the outcome of the reload cannot be reported to the command reload: "));
 }
 
 }  // namespace

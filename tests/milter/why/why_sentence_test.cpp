@@ -250,19 +250,19 @@ const Case kCases[] = {
      "mail decided by the lists, take the listener out of exempt-daemons."},
     {Reason::no_sender, "check", kNobody,
      "Checked, because the mail server did not name an envelope sender to the daemon. The mail server has to hand on "
-     "the MAIL command; bloomgate-milter --doctor looks at its setup."},
+     "the MAIL command; bloomgate-milter doctor looks at its setup."},
     {Reason::no_whitelist, "check", kNobody,
-     "Checked, because a whitelist is not loaded. The daemon's log says why; bloomgate-milter --doctor tells how to "
+     "Checked, because a whitelist is not loaded. The daemon's log says why; bloomgate-milter doctor tells how to "
      "repair it."},
     {Reason::whitelist_damaged, "check", kListed,
      "Checked, because the whitelist 'customers' is damaged, or a part of it cannot be read. Put a good file in its "
      "place: bloomgate verify says what is wrong with this one."},
     {Reason::no_revoked_list, "check", kNobody,
      "Checked, because the list revoked is configured, but not loaded. The daemon's log says why; bloomgate-milter "
-     "--doctor tells how to repair it."},
+     "doctor tells how to repair it."},
     {Reason::no_opt_out_list, "check", kNobody,
      "Checked, because the list opt-out is configured, but not loaded. The daemon's log says why; bloomgate-milter "
-     "--doctor tells how to repair it."},
+     "doctor tells how to repair it."},
     {Reason::confirm_timeout, "check", kListed,
      "Checked, because the whitelist 'customers' has joe@example.org, but its store did not answer in time. A faster "
      "disk "
@@ -277,7 +277,7 @@ const Case kCases[] = {
      "bloomgate verify says what is wrong."},
     {Reason::confirm_unreadable, "check", kListed,
      "Checked, because the whitelist 'customers' has joe@example.org, but its store cannot be read. bloomgate-milter "
-     "--doctor tells whether the daemon may read it."},
+     "doctor tells whether the daemon may read it."},
     {Reason::internal_error, "check", kNobody,
      "Checked, because something failed in the daemon while it decided. The daemon's log says what failed."},
 };
