@@ -178,7 +178,9 @@ void ManifestWriter::require_may_name(const std::string& path, const Last& last)
     throw BloomgateError(ErrorCode::bad_signature, printable(path) + " is " + why + "; sign it with " + remedy,
                          {.path = path});
   };
-  if (!filter.signature()) refuse("not signed, and a manifest names signed filters alone", sign_command(path));
+  // A layer is signed with its folder, so that the manifest names it, too.
+  const std::string whole = is_folder(whitelist_) ? folder_of(path) : path;
+  if (!filter.signature()) refuse("not signed, and a manifest names signed filters alone", sign_command(whole));
   const PublicKey& signer = filter.signature()->signer;
   filter.require_signer(std::array{signer});
   const bool is_of_known_key = signer == key_->public_key() || signer == next_key(last) ||
@@ -186,7 +188,6 @@ void ManifestWriter::require_may_name(const std::string& path, const Last& last)
   // A kept generation has another name.
   const Digest digest = describe_published(path).digest;
   if (is_of_known_key || std::ranges::find(last.files, digest, &PublishedFile::digest) != last.files.end()) return;
-  const std::string whole = is_folder(whitelist_) ? folder_of(path) : path;
   refuse("signed by " + signer.text() + ", and readers of a manifest that " + key_->public_key().text() +
              " has signed need not trust that key",
          sign_command(whole) + ", where FILE has the key of the manifest");

@@ -184,7 +184,7 @@ class FolderManifestTest(Published):
         self.assertEqual((shown["files"], shown["unnamed"]), ([{"name": "0001.bloom", "fault": ""}], ["0002.bloom"]))
         self.assertRegex(self.run_it("info", self.layers).stdout, r"(?m)^does not name +0002\.bloom, ")
         said = self.signed(2, status=EX_DATAERR).stderr  # before the work
-        self.assertRegex(said, r"0002\.bloom is not signed.*sign it with 'bloomgate sign --key FILE ")
+        self.assertRegex(said, r"0002\.bloom is not signed.*sign it with 'bloomgate sign --key FILE \S+/layers'")
         self.assertEqual(self.names(), ["0001.bloom", "0002.bloom"])
         self.run_it("sign", "--key", self.key, self.layers)
         self.assert_names_what_is_there()
