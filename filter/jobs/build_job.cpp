@@ -229,6 +229,8 @@ BuildResult build_from_lists(BuildRequest request, JobObserver& observer, const 
     rejects.keep();
     throw BloomgateError(std::move(*refusal));
   }
+  if (const std::string warning = plan.limits.warning_of_daemon(entries, plan.replaced()); !warning.empty())
+    show(warning);
   read_now = nullptr;
   const FilterHeader header = builder->write(plan.output, stop, written);
   rejects.keep();

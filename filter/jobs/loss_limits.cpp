@@ -11,7 +11,8 @@ namespace bloomgate {
 namespace {
 
 constexpr std::uint64_t kLinesForEachReject = 10;
-constexpr std::uint64_t kShrinkTo = 2;  // one half
+constexpr std::uint64_t kShrinkTo = 2;          // one half
+constexpr std::uint64_t kDaemonShrinksTo = 10;  // one tenth
 
 std::optional<std::uint64_t> entries_at(const std::string& path) {
   if (access(path.c_str(), F_OK) != 0) return std::nullopt;
@@ -54,6 +55,16 @@ std::optional<BloomgateError> LossLimits::refusal_of(std::uint64_t entries, cons
                         path + " has " + format_counted(*old, "entry", "entries") + ", and " + format_count(entries) +
                             " would be left; to keep the old ones, name their lists, too" + nothing_changed(shrink),
                         {.path = path});
+}
+
+std::string LossLimits::warning_of_daemon(std::uint64_t entries, const std::string& path) const {
+  if (!shrink.is_lifted) return {};
+  const std::optional<std::uint64_t> old = entries_at(path);
+  if (!old || entries >= *old / kDaemonShrinksTo + (*old % kDaemonShrinksTo == 0 ? 0 : 1)) return {};
+  return "warning: " + path + " had " + format_counted(*old, "entry", "entries") + ", and has " +
+         format_count(entries) +
+         " now, less than a tenth: a daemon that uses it keeps the old ones until bloomgate-milter.conf has "
+         "allow-shrunken-whitelist = yes";
 }
 
 void LossLimits::require(std::uint64_t entries, const std::string& path) const {

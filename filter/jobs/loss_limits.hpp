@@ -39,6 +39,8 @@ struct LossLimits {
   // The same for a filter of so many entries: it has none, or the filter at `path`, which it replaces, has more than
   // twice as many. If there is no filter at `path`, or it cannot be read, there are no entries to lose.
   std::optional<BloomgateError> refusal_of(std::uint64_t entries, const std::string& path) const;
+  // A warning if the daemon, which has a limit of its own, will not load what has just been allowed; otherwise empty.
+  std::string warning_of_daemon(std::uint64_t entries, const std::string& path) const;
   // Throws the result of refusal_of(), if there is one.
   void require(std::uint64_t entries, const std::string& path) const;
 };

@@ -149,9 +149,13 @@ void require_lines(const UpdatePlan& plan, const LinesRead& added, std::uint64_t
   if (auto refusal = refusal_of_lines(plan, added, "nothing was changed")) throw BloomgateError(std::move(*refusal));
 }
 
-void require_entries_left(const UpdatePlan& plan, const StoreHeader& old, const UpdateCounts& counts) {
+void require_entries_left(const UpdatePlan& plan, const StoreHeader& old, const UpdateCounts& counts,
+                          JobObserver& observer) {
   const std::uint64_t entries = old.addresses + old.domains + counts.added - counts.removed;
   plan.limits.require(entries, plan.output);
+  if (const std::string warning = plan.limits.warning_of_daemon(entries, plan.output); !warning.empty()) {
+    observer.warn(warning);
+  }
 }
 
 UpdateResult update_store(UpdateRequest request, JobObserver& observer, const std::atomic<bool>& stop) {
@@ -188,7 +192,7 @@ UpdateResult update_store(UpdateRequest request, JobObserver& observer, const st
   require_lines(plan, LinesRead::of(rejected_of_add, *add.lists.format), rejected_of_remove.count());
   read_now = nullptr;
   const UpdateCounts counts = update.count(stop);
-  require_entries_left(plan, old->header(), counts);
+  require_entries_left(plan, old->header(), counts, observer);
   const FilterHeader header = update.write(plan.output, stop, written);
   return {result_of(plan, header, rejected_of_add.count(), strangers.review(), update.spilled_bytes(), start), counts};
 }

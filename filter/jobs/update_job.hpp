@@ -65,8 +65,10 @@ std::unique_ptr<StoreFile> open_old_store(const UpdatePlan& plan);
 // BloomgateError{bad_input} if these are too many.
 void require_lines(const UpdatePlan& plan, const LinesRead& added, std::uint64_t rejected_of_remove);
 
-// Throws what LossLimits refuses. `old` is the store; `counts` are the changes.
-void require_entries_left(const UpdatePlan& plan, const StoreHeader& old, const UpdateCounts& counts);
+// Throws what LossLimits refuses, and warns `observer` of what the daemon refuses. `old` is the store; `counts` are the
+// changes.
+void require_entries_left(const UpdatePlan& plan, const StoreHeader& old, const UpdateCounts& counts,
+                          JobObserver& observer);
 
 // Updates the store and publishes the pair. Changes nothing if the output would overwrite an input (UsageError), if too
 // many lines of a list were rejected or too many entries are gone (BloomgateError{bad_input, no_entries}), if `stop`

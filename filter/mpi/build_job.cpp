@@ -144,7 +144,11 @@ void BuildJob::check_lists(const OwnPart& part) {
   const std::uint64_t entries = part.addresses + communicator_.sum(part.own_domains.size());
   // The first rank decides for all: the old filter may be there only.
   const auto refusal = refusal_of_lists(plan_, read, entries);
-  if (communicator_.of_first(refusal ? 1 : 0) == 0) return;
+  if (communicator_.of_first(refusal ? 1 : 0) == 0) {
+    const std::string warning = is_first() ? plan_.limits.warning_of_daemon(entries, plan_.replaced()) : std::string();
+    if (!warning.empty()) ranks_.observer.warn(warning);
+    return;
+  }
   rejects_->keep();
   communicator_.sum(0);  // all have kept theirs before one of them ends the job
   throw refusal.value_or(BloomgateError(ErrorCode::bad_input, "the first rank refuses the lists"));

@@ -142,7 +142,7 @@ OwnPart UpdateJob::merge() {
   part.addresses = addresses;
   part.kinds = kinds_after(header.kinds, added_kinds_, counts_.added);
   part.own_domains = old_->domains(counts_);
-  if (is_first()) require_entries_left(plan_, header, counts_);
+  if (is_first()) require_entries_left(plan_, header, counts_, ranks_.observer);
   part.own_sender_domains = std::move(own_sender_domains_);
   if (options_.sender_domains && is_first()) {
     part.own_sender_domains.reserve(part.own_sender_domains.size() + store_->header().sender_domains);

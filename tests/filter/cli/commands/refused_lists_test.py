@@ -90,6 +90,18 @@ class RefusedListTest(ProgramTest):
             self.assertEqual(self.info()["entries"], entries)
             self.build(users(range(20)))
 
+    def test_what_the_daemon_refuses_all_the_same_is_said(self):
+        for kept, warns in (2, False), (1, True):
+            self.build(users(range(20)), "--store", "store")
+            self.write("it", users(range(kept)))
+            said = self.check(0, "build", "-o", "filter", "--allow-shrink", "--quiet", "it")[1]
+            self.assertEqual("filter had 20 entries, and has 1 now, less than a tenth: a daemon that uses it keeps the old ones until "
+                             "bloomgate-milter.conf has allow-shrunken-whitelist = yes" in said, warns, said)
+        self.build(users(range(20)), "--store", "store")
+        self.write("it", users(range(1, 20)))
+        said = self.check(0, "update-store", "--store", "store", "-o", "filter", "--remove", "it", "--allow-shrink")[1]
+        self.assertIn("filter had 20 entries, and has 1 now", said)
+
     def test_a_tenth_of_rejected_lines_and_half_of_the_entries_are_no_slip(self):
         self.write("it", users(range(10)) + "# comment\n\n" * 50 + "joe\n")
         self.check(0, "build", "-o", "filter", "it")
