@@ -132,8 +132,8 @@ std::uint64_t StrangerCheck::show_entries() const {
         }
         lines += block.lines;
         if (found <= kShown && found + block.listed > kShown) {
-          show_("further excluded senders that are entries are only counted; " + choice_names().stranger_query +
-                " names them");
+          show_("further senders of " + choice_names().strangers + " that are entries are only counted; " +
+                choice_names().stranger_query + " names them");
         }
         found += block.listed;
         domain_entries += block.domain_entries;

@@ -119,7 +119,7 @@ void print_info(const MappedFilter& filter, ShownInfo shown) {
   if (header.kinds.any_pairs()) std::cout << "\npairs            " << pairs_text(header.kinds);
   if (header.kinds.signers) std::cout << "\nsigners          there are entries with signed-by, kept exactly";
   std::cout << "\nsender domains   " << sender_domains_text(header);
-  if (header.strangers.known != 0) std::cout << "\nexcluded senders  " << known_strangers_text(header);
+  if (header.strangers.known != 0) std::cout << "\nexcluded         " << known_strangers_text(header);
   if (layout_rules(shape.layout).has_counters()) {
     std::cout << "\nsaturated        " << format_count(header.saturated) << " of " << format_count(header.bits_set)
               << " counters in use";

@@ -78,9 +78,9 @@ void print_strangers(const FilterHeader& header, const StrangerReview& review) {
 }
 
 std::string known_strangers_text(const FilterHeader& header) {
-  std::string text = format_count(header.strangers.known) + "; " + format_count(hits_of(header)) +
-                     " hit the bits: " + format_count(header.excluded) + " excluded, " +
-                     format_counted(header.strangers.entries, "entry", "entries");
+  std::string text = format_counted(header.strangers.known, "sender", "senders") + "; " +
+                     format_counted(hits_of(header), "hits", "hit") + " the bits: " + format_count(header.excluded) +
+                     " kept out, " + format_counted(header.strangers.entries, "entry", "entries");
   if (header.strangers.by_domain != 0)
     text += "; " + format_count(header.strangers.by_domain) + " listed by their domains";
   return text;

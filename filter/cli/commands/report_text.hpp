@@ -47,7 +47,7 @@ std::string rates_lines(const FilterHeader& header);
 // yet.
 void print_strangers(const FilterHeader& header, const StrangerReview& review);
 
-// "10,000,000; 216,412 hit the bits: 216,410 excluded, 2 entries; 5 listed by their domains".
+// "10,000,000 senders; 216,412 hit the bits: 216,410 kept out, 2 entries; 5 listed by their domains".
 std::string known_strangers_text(const FilterHeader& header);
 
 // The same numbers: known, hits, excluded, entries, by_domain.

@@ -40,7 +40,7 @@ class ExclusionTest(ProgramTest):
             excluded = [line.split("\t")[1] for line in answers if line.endswith("\texcluded")]
             self.assertEqual(excluded, [line.split("\t")[1] for line in before])
             self.assertEqual(self.check(1, "query", "filter", excluded[0])[0], f"not-listed\t{excluded[0]}\texcluded\n")
-            self.assertIn(f"3,000; {len(before)} hit the bits: {len(before)} excluded, 0 entries",
+            self.assertIn(f"3,000 senders; {len(before)} hit the bits: {len(before)} kept out, 0 entries",
                           self.check(0, "info", "filter")[0])
 
     def test_an_excluded_sender_that_is_an_entry_is_reported_and_stays_listed(self):
@@ -54,7 +54,7 @@ class ExclusionTest(ProgramTest):
             f"{not_list}:4: warning: eve@a.tree.example is listed by its domain, and stays listed",
             f"{not_list}:5: warning: @corp.example is an entry, and stays listed",
             f"{not_list}:9: warning: joe@example.org is an entry, and stays listed"])
-        self.assertIn("excluded  4; 1 hit the bits: 0 excluded, 1 entry; 2 listed by their domains\n", out)
+        self.assertIn("excluded  4 senders; 1 hits the bits: 0 kept out, 1 entry; 2 listed by their domains\n", out)
         self.assertIn("no entry  1 line of the lists of --never-match\n", out)
         self.check(0, "query", "filter", "joe@example.org", "eve@corp.example", "eve@a.tree.example", "@corp.example")
         self.check(1, "query", "filter", "eve@example.org")

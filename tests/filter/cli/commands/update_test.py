@@ -77,7 +77,7 @@ class UpdateTest(ProgramTest):
                     output, errors = self.check(0, "update-store", "--store", "filter.store", "-o", "filter", "--add", add, "--never-match",
                                                 strangers, "--seed", "7", "--threads", threads)
                     self.assertEqual(self.read("filter"), self.read("want"))
-                    self.assertRegex(output, r"(?m)^excluded  20,002; .* 1 entry; 1 listed by their domains$")
+                    self.assertRegex(output, r"(?m)^excluded  20,002 senders; .* 1 entry; 1 listed by their domains$")
                     self.assertIn("no entry  1 line", output)
                     self.assertIn("user3@example.org is an entry", errors)
         before = self.read("filter")
