@@ -13,6 +13,12 @@ std::string_view severity_name(Severity severity) noexcept {
   return word_of(kWords, severity);
 }
 
+std::string_view urgency(Severity severity) noexcept {
+  using enum Severity;
+  static constexpr auto kWords = enum_words<Severity>({{notice, "to know"}, {ticket, "soon"}, {page, "urgent"}});
+  return word_of(kWords, severity);
+}
+
 std::vector<Rule> health_rules() {
   std::vector<Rule> all;
   for (const auto rules : {settings_rules(), list_rules(), service_rules()}) {
@@ -37,7 +43,7 @@ std::vector<HealthFinding> findings_of(const HealthFacts& facts) {
 }
 
 std::string text_of(const HealthFinding& finding) {
-  std::string text(severity_name(finding.severity));
+  std::string text(urgency(finding.severity));
   text.append(": ").append(printable(finding.what));
   if (!finding.whom.empty()) text.append(": ").append(printable(finding.whom));
   return text.append("\n  -> ").append(printable(finding.how)).append("\n");

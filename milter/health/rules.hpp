@@ -23,6 +23,9 @@ enum class Severity : std::uint8_t {
 // "notice", "ticket", "page": the values of the label `severity`. Never fails.
 std::string_view severity_name(Severity severity) noexcept;
 
+// The same for a person, to whom "page" may be another thing: "to know", "soon", "urgent". Never fails.
+std::string_view urgency(Severity severity) noexcept;
+
 // Something that needs an operator's action.
 struct HealthFinding {
   std::string_view rule;  // its name in the table
@@ -66,7 +69,7 @@ std::span<const Rule> service_rules() noexcept;
 // Where a daemon shows its findings for programs, beside its figures.
 inline constexpr const char* kNeedsActionPath = "/needs-action";
 
-// For a person: "ticket: WHAT", and below it, indented, "-> HOW".
+// For a person: "soon: WHAT", and below it, indented, "-> HOW".
 std::string text_of(const HealthFinding& finding);
 
 }  // namespace bloomgate

@@ -64,18 +64,6 @@ std::string times_facts(const StatusFigures& figures) {
          time_fact(figures.nearly_all_within, figures.longest, "99 of 100");
 }
 
-std::string_view urgency(Severity severity) {
-  switch (severity) {
-    case Severity::page:
-      return "urgent (page)";
-    case Severity::ticket:
-      return "soon (ticket)";
-    case Severity::notice:
-      break;
-  }
-  return "to know (notice)";
-}
-
 // The state in a few words, for the title of the page.
 std::string state(const std::vector<HealthFinding>& findings) {
   const auto count = [&](Severity severity) {

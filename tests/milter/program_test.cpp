@@ -115,7 +115,7 @@ TEST_CASE_METHOD(Program, "option --check-config reports on the configuration an
   CHECK(good.status == EX_OK);
   CHECK_THAT(good.output,
              Contains("configuration " + config + ": the daemon can start with it; what needs action is below\n") &&
-                 Contains("ticket: whitelist whitelist: it keeps no domains of its senders") &&
+                 Contains("soon: whitelist whitelist: it keeps no domains of its senders") &&
                  Contains(whitelist.path() + ": 2 entries"));
   CHECK_FALSE(std::filesystem::exists(folder.file("s")));
 

@@ -339,7 +339,7 @@ TEST_CASE("the most severe finding comes first, as a line with its remedy below"
   CHECK(findings[0].severity == Severity::page);
   CHECK(findings[1].severity == Severity::ticket);
   CHECK(findings[2].severity == Severity::notice);
-  CHECK_THAT(text_of(findings[0]), StartsWith("page: whitelist w: it is not there\\x1b\n  -> build it"));
+  CHECK_THAT(text_of(findings[0]), StartsWith("urgent: whitelist w: it is not there\\x1b\n  -> build it"));
 }
 
 }  // namespace

@@ -314,8 +314,8 @@ TEST_CASE_METHOD(Watched, "the page says that nothing needs action, or what does
   lost = 12;
   for (unsigned i = 0; i < ResultsWatch::kMissedUntilWarning; ++i) parts.results.note(false);
   const std::string page = html();
-  CHECK_THAT(page, Contains("<b>soon (ticket)</b> the log has lost 12 lines in the last hour") &&
-                       Contains("<b>urgent (page)</b> none of the last 1000 messages had trusted results"));
+  CHECK_THAT(page, Contains("<b>soon</b> the log has lost 12 lines in the last hour") &&
+                       Contains("<b>urgent</b> none of the last 1000 messages had trusted results"));
   CHECK_THAT(findings_json(needs_action(monitor), true).dump(2),
              Contains("\"rule\": \"log-lines-lost\"") && Contains("\"severity\": \"page\""));
   CHECK_THAT(metrics(), Contains("bloomgate_needs_action{rule=\"log-lines-lost\",severity=\"ticket\"} 1\n") &&
