@@ -319,42 +319,42 @@ std::vector<std::string> revoked_spellings(const KnownDecision& known) {
   return all;
 }
 
+// The command that ends the revocation by these entries.
+std::string unrevoke(const std::vector<std::string>& entries) {
+  std::string text = std::string(kCommand) + "unrevoke";
+  for (const std::string& each : entries) text += ' ' + shell_word(each, "ENTRY");
+  return text;
+}
+
 // The advice if a line does not have the entry: the entry is the address, or a pair.
 std::string how_to_unrevoke(const KnownDecision& known) {
-  const std::string of_pair =
-      "bloomgate-milter unrevoke '" + std::string(is_mailing_list(known) ? "list:LIST" : "SENDER") + " > RECIPIENT'";
-  if (is_mailing_list(known)) return "Its entry is for a recipient: " + of_pair + " would change that.";
-  const std::vector<std::string> spellings = revoked_spellings(known);
-  std::string of_address = std::string(kCommand) + "unrevoke";
-  for (const std::string& each : spellings) of_address += ' ' + shell_word(each, "ADDRESS");
-  return std::string("If the entry is the address") + (spellings.size() > 1 ? ", with its tag or without" : "") + ": " +
-         of_address + ". If it is for a recipient: " + of_pair + '.';
+  if (is_mailing_list(known)) return unrevoke({"list:LIST > RECIPIENT"});
+  std::vector<std::string> spellings = revoked_spellings(known);
+  std::string text = unrevoke(spellings);
+  for (std::string& each : spellings) each += " > RECIPIENT";
+  return text + "; if the entry is for one recipient: " + unrevoke(spellings);
 }
 
 std::string how_to_unrevoke_with_signer(const KnownDecision& known) {
-  const std::vector<std::string> entries =
+  std::vector<std::string> entries =
       known.entry.empty() ? revoked_spellings(known) : std::vector<std::string>{known.entry};
-  std::string text = std::string(kCommand) + "unrevoke";
-  for (const std::string& each : entries) text += ' ' + shell_word(each + " signed-by " + known.signer, "ENTRY");
-  return text + " would change that.";
+  for (std::string& each : entries) each += " signed-by " + known.signer;
+  return unrevoke(entries);
 }
 
 Why revoked(const KnownDecision& known) {
-  Why why = {.because = "the list revoked has " + who(known), .change = {}};
+  Why why = {.because = who(known) + " is on the list revoked", .change = "To undo that: "};
+  const std::string entry = known.revoked_by.empty() && !is_mailing_list(known) ? known.entry : known.revoked_by;
+  if (!entry.empty() && entry != address_of(known)) why.because += ", by the entry " + entry;
   if (!known.revoked_by.empty()) {
-    if (known.revoked_by != address_of(known)) why.because += " by the entry " + known.revoked_by;
-    why.change = command("unrevoke", known.revoked_by) + " would change that.";
-    return why;
-  }
-  if (!known.entry.empty() && !is_mailing_list(known)) why.because += " by the entry " + known.entry;
-  if (!known.signer.empty()) {
-    why.because += " with the signer " + known.signer;
-    why.change = how_to_unrevoke_with_signer(known);
-  } else if (!known.entry.empty()) {
-    why.change = command("unrevoke", known.entry) + " would change that.";
+    why.change += unrevoke({known.revoked_by});
+  } else if (!known.signer.empty()) {
+    why.because += ", for messages that " + known.signer + " signs";
+    why.change += how_to_unrevoke_with_signer(known);
   } else {
-    why.change = how_to_unrevoke(known);
+    why.change += known.entry.empty() ? how_to_unrevoke(known) : unrevoke({known.entry});
   }
+  why.change += '.';
   return why;
 }
 
@@ -456,7 +456,7 @@ Why why_of(const KnownDecision& known) {
       return {"the same message of " + who(known) + " has come too often within an hour: an outsider may send it again",
               "A message with a Message-ID of its own would be delivered."};
     case Reason::opted_out:
-      return {"the list opt-out has a recipient of it", "bloomgate-milter opt-in RECIPIENT would change that."};
+      return {"a recipient of the message is on the list opt-out", "To undo that: bloomgate-milter opt-in RECIPIENT."};
     case Reason::exempt_network:
       return {"its client is in exempt-networks, so it is not incoming mail",
               "To have such mail decided by the lists, take its client out of exempt-networks."};

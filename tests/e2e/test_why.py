@@ -25,8 +25,8 @@ MESSAGES = {
                           "signed by other.example only. A signature of example.org, or a DMARC pass from a trusted "
                           "milter, would change that."),
     "revoked": (checked(RSA.sign(content(REVOKED))),
-                f"Checked, because the list revoked has {REVOKED}. If the entry is the address: bloomgate-milter unrevoke "
-                f"{REVOKED}. If it is for a recipient: bloomgate-milter unrevoke 'SENDER > RECIPIENT'."),
+                f"Checked, because {REVOKED} is on the list revoked. To undo that: bloomgate-milter unrevoke {REVOKED}; if the entry "
+                f"is for one recipient: bloomgate-milter unrevoke '{REVOKED} > RECIPIENT'."),
 }
 
 
@@ -152,7 +152,7 @@ def test_a_log_that_cannot_be_read_is_an_error_that_says_what_to_do(asked, tmp_p
 def test_explain_begins_with_the_sentence_that_the_log_gives(asked):
     explain = asked.explain
     for sender, expected in ((LISTED, f"{LISTED} is on the whitelist 'whitelist', but nothing proves the message"),
-                             (REVOKED, f"the list revoked has {REVOKED}. bloomgate-milter unrevoke {REVOKED} ")):
+                             (REVOKED, f"{REVOKED} is on the list revoked. To undo that: bloomgate-milter unrevoke {REVOKED}.")):
         first = explain("--from", sender).splitlines()[0]
         assert first.startswith(f"Checked, because {expected}")
         assert "takes From to be the envelope sender" in first

@@ -207,20 +207,20 @@ const Case kCases[] = {
      "Checked, because joe@example.org is of a domain of your own (own-domains), and nothing proves that. A login "
      "(SASL), a client in exempt-networks, or a signature of example.org would change that."},
     {Reason::revoked, "check", kFrom,
-     "Checked, because the list revoked has joe@example.org by the entry @example.org. bloomgate-milter unrevoke "
-     "@example.org would change that.",
+     "Checked, because joe@example.org is on the list revoked, by the entry @example.org. To undo that: "
+     "bloomgate-milter unrevoke @example.org.",
      "entry=@example.org"},
     {Reason::revoked, "check", kFrom,
-     "Checked, because the list revoked has joe@example.org with the signer esp.example. bloomgate-milter unrevoke "
-     "'joe@example.org signed-by esp.example' would change that.",
+     "Checked, because joe@example.org is on the list revoked, for messages that esp.example signs. To undo that: "
+     "bloomgate-milter unrevoke 'joe@example.org signed-by esp.example'.",
      "signer=esp.example"},
     {Reason::revoked, "check", kFrom,
-     "Checked, because the list revoked has joe@example.org by the entry @.example.org with the signer esp.example. "
-     "bloomgate-milter unrevoke '@.example.org signed-by esp.example' would change that.",
+     "Checked, because joe@example.org is on the list revoked, by the entry @.example.org, for messages that esp.example "
+     "signs. To undo that: bloomgate-milter unrevoke '@.example.org signed-by esp.example'.",
      "entry=@.example.org signer=esp.example"},
     {Reason::revoked, "check", kFrom,
-     "Checked, because the list revoked has joe@example.org. If the entry is the address: bloomgate-milter unrevoke "
-     "joe@example.org. If it is for a recipient: bloomgate-milter unrevoke 'SENDER > RECIPIENT'."},
+     "Checked, because joe@example.org is on the list revoked. To undo that: bloomgate-milter unrevoke joe@example.org; "
+     "if the entry is for one recipient: bloomgate-milter unrevoke 'joe@example.org > RECIPIENT'."},
     {Reason::suspended, "check", kListed,
      "Checked, because joe@example.org is suspended: proven mail of it was spam, or a recipient has moved it into "
      "Junk. bloomgate-milter suspended clear joe@example.org would change that. If 'bloomgate-milter suspended list' "
@@ -238,7 +238,8 @@ const Case kCases[] = {
      "Checked, because the same message of joe@example.org has come too often within an hour: an outsider may send it "
      "again. A message with a Message-ID of its own would be delivered."},
     {Reason::opted_out, "check", kNobody,
-     "Checked, because the list opt-out has a recipient of it. bloomgate-milter opt-in RECIPIENT would change that."},
+     "Checked, because a recipient of the message is on the list opt-out. To undo that: bloomgate-milter opt-in "
+     "RECIPIENT."},
     {Reason::exempt_network, "check", kNobody,
      "Exempt, because its client is in exempt-networks, so it is not incoming mail. To have such mail decided by the "
      "lists, take its client out of exempt-networks."},
@@ -331,13 +332,14 @@ const SenderCase kSenderCases[] = {
      "bloomgate-milter add ann@example.org (with identity = envelope: bloomgate-milter add joe@example.org; with"},
     // The list revoked has the sender with or without its tag, and the one behind.
     {Reason::revoked, "check", "Rev+Tag@example.com", "joe@example.org", "",
-     "the address, with its tag or without: bloomgate-milter unrevoke rev+tag@example.com rev@example.com. If it is"},
+     "To undo that: bloomgate-milter unrevoke rev+tag@example.com rev@example.com; if the entry is for one recipient: "
+     "bloomgate-milter unrevoke 'rev+tag@example.com > RECIPIENT' 'rev@example.com > RECIPIENT'."},
     {Reason::revoked, "check", "prvs=1234abcdef=rev@example.com", "joe@example.org", "",
-     "If the entry is the address: bloomgate-milter unrevoke rev@example.com. If it is"},
+     "To undo that: bloomgate-milter unrevoke rev@example.com; if"},
     {Reason::revoked, "check", "SRS0=Ab1c=XY=example.com=rev@fwd.example", "joe@example.org", "",
-     "If the entry is the address: bloomgate-milter unrevoke rev@example.com. If it is"},
+     "To undo that: bloomgate-milter unrevoke rev@example.com; if"},
     {Reason::revoked, "check", "rev+tag@example.com", "joe@example.org", "signer=esp.example",
-     "unrevoke 'rev+tag@example.com signed-by esp.example' 'rev@example.com signed-by esp.example' would"},
+     "unrevoke 'rev+tag@example.com signed-by esp.example' 'rev@example.com signed-by esp.example'."},
     {Reason::listed, "deliver", "prvs=1234abcdef=joe@example.org", "joe@example.org", "",
      "To stop it: bloomgate-milter revoke joe@example.org."},
     {Reason::listed_domain, "deliver", "SRS0=Ab1c=XY=example.org=joe@fwd.example", "joe@fwd.example",
@@ -492,11 +494,11 @@ TEST_CASE("a decision in memory gives the same sentence as its log line, and nam
   decision.reason = Reason::revoked;
   trace.add("revoked", "ann@ours.example", "joe@example.org", "pair", {.entry = "joe@example.org > ann@ours.example"});
   CHECK_THAT(why_sentence(known_of_decision(decision, facts, trace)),
-             Contains("by the entry joe@example.org > ann@ours.example. bloomgate-milter unrevoke 'joe@example.org > "
-                      "ann@ours.example' would change that."));
+             Contains("by the entry joe@example.org > ann@ours.example. To undo that: bloomgate-milter unrevoke "
+                      "'joe@example.org > ann@ours.example'."));
   trace.add("revoked", "", "joe@example.org", "address");
   CHECK_THAT(why_sentence(known_of_decision(decision, facts, trace)),
-             Contains(". bloomgate-milter unrevoke joe@example.org would change that."));
+             Contains(" is on the list revoked. To undo that: bloomgate-milter unrevoke joe@example.org."));
   decision.reason = Reason::recipients_unknown;
   KnownDecision known = known_of_decision(decision, facts);
   CHECK_THAT(why_sentence(known), Contains("a recipient is not known, has no domain,"));
