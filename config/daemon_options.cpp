@@ -418,8 +418,7 @@ pid_t reload_process(const GivenOptions& command_line) {
 
 void refuse(const GivenOptions& command_line, std::span<const std::string_view> names, const std::string& owner) {
   for (const std::string_view name : names) {
-    if (command_line.contains(name))
-      throw config_error({}, std::string(name), "it belongs to " + owner);
+    if (command_line.contains(name)) throw config_error({}, std::string(name), "it belongs to " + owner);
   }
 }
 

@@ -48,7 +48,7 @@ Journal::Journal(const std::vector<std::string>& part) {
   posix_spawn_file_actions_adddup2(actions.get(), input.get(), STDOUT_FILENO);
   posix_spawn_file_actions_addopen(actions.get(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   if (const int error = posix_spawnp(&process_, words.front(), actions.get(), nullptr, words.data(), environ)) {
-    process_ = -1;
+    process_ = 0;
     throw BloomgateError(ErrorCode::cannot_open,
                          "start journalctl: " + std::generic_category().message(error) + kRemedy,
                          {.path = "journalctl"});
@@ -56,7 +56,7 @@ Journal::Journal(const std::vector<std::string>& part) {
 }
 
 Journal::~Journal() {
-  if (process_ == -1) return;
+  if (process_ == 0) return;
   kill(process_, SIGTERM);
   wait();
 }
@@ -68,7 +68,7 @@ std::string Journal::path() const {
 int Journal::wait() noexcept {
   int status = -1;
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) continue;
-  process_ = -1;
+  process_ = 0;
   return status;
 }
 

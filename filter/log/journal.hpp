@@ -31,7 +31,7 @@ class Journal {
   int wait() noexcept;
 
   FileDescriptor output_;
-  pid_t process_ = -1;
+  pid_t process_ = 0;  // none: a signal to -1 would go to every process
 };
 
 }  // namespace bloomgate

@@ -205,7 +205,7 @@ class ChildVerifier::Child {
         // The process ID is not reused until here, so no other process can be killed instead.
         const std::lock_guard lock(mutex_);
         waitpid(process_, &status, 0);
-        process_ = -1;
+        process_ = 0;
         control_.reset();
         if (is_ending_) return;
       }
@@ -263,7 +263,7 @@ class ChildVerifier::Child {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   FileDescriptor control_;
-  pid_t process_ = -1;
+  pid_t process_ = 0;
   bool is_ending_ = false;
   Clock::time_point last_start_{};
   bool are_servers_failing_ = false;  // as the child reported last
@@ -337,7 +337,7 @@ class ChildVerifier::Message : public Verification {
 
   ChildVerifier& verifier_;
   SignatureChoice choice_;
-  pid_t process_ = -1;
+  pid_t process_ = 0;
   FileDescriptor socket_;
   std::optional<Outcome> fault_;
   std::uint64_t body_bytes_ = 0;

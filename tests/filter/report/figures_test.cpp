@@ -245,7 +245,7 @@ TEST_CASE_METHOD(Counted, "senders are the domains of incoming mail, and recipie
   CHECK(figures.recipients == 1'099'511'627'776 + 6);
   CHECK(figures.listing_recipients == 5);
   CHECK_THAT(pages(figures)[0], Catch::Contains("big.example           4  57.1 %          1\n") &&
-                                    Catch::Contains("recipients of 4 messages were looked up"));
+                                    Catch::Contains("recipients of 4 messages looked up"));
   const std::vector<ReportSection> sections = sections_of(figures, 1);
   const auto senders = std::ranges::find(sections, "Top senders", &ReportSection::title);
   REQUIRE(senders != sections.end());

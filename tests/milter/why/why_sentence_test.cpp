@@ -215,11 +215,13 @@ const Case kCases[] = {
      "bloomgate-milter unrevoke 'joe@example.org signed-by esp.example'.",
      "signer=esp.example"},
     {Reason::revoked, "check", kFrom,
-     "Checked, because joe@example.org is on the list revoked, by the entry @.example.org, for messages that esp.example "
+     "Checked, because joe@example.org is on the list revoked, by the entry @.example.org, for messages that "
+     "esp.example "
      "signs. To undo that: bloomgate-milter unrevoke '@.example.org signed-by esp.example'.",
      "entry=@.example.org signer=esp.example"},
     {Reason::revoked, "check", kFrom,
-     "Checked, because joe@example.org is on the list revoked. To undo that: bloomgate-milter unrevoke joe@example.org; "
+     "Checked, because joe@example.org is on the list revoked. To undo that: bloomgate-milter unrevoke "
+     "joe@example.org; "
      "if the entry is for one recipient: bloomgate-milter unrevoke 'joe@example.org > RECIPIENT'."},
     {Reason::suspended, "check", kListed,
      "Checked, because joe@example.org is suspended: proven mail of it was spam, or a recipient has moved it into "
