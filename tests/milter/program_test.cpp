@@ -139,7 +139,7 @@ TEST_CASE_METHOD(Program, "option --check-config reports on the configuration an
   CHECK_THAT(exempt.output, Contains("so do clients of exempt-networks") && Contains("at most 7 new entries an hour"));
   CHECK_THAT(good.output, !Contains("learn:"));
 
-  const std::string other = folder.file("other");
+  const std::string other = whitelist.path() + ".other";
   std::filesystem::rename(whitelist.path(), other);
   const Ended missing = run("--check-config --config " + config);
   CHECK(missing.status == EX_NOINPUT);

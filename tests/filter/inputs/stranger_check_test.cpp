@@ -62,7 +62,7 @@ TEST_CASE_METHOD(Fixture, "ten excluded senders that are entries are shown, and 
     CHECK(build(entries, {list("list", entries)}).listed == count);
     REQUIRE(shown.size() == count);
     CHECK_THAT(shown[9], Catch::Contains(":10: warning: user9@example.org is an entry"));
-    if (count > 10) CHECK_THAT(shown[10], Catch::StartsWith("further excluded senders that are entries"));
+    if (count > 10) CHECK_THAT(shown[10], Catch::StartsWith("further senders of excluded senders that are entries"));
   }
 }
 

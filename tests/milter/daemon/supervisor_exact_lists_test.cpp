@@ -35,7 +35,7 @@ TEST_CASE("an exact list is reloaded after any change of its file") {
   }
   Watched::await([&] { return s.revoked("<ann@example.org>"); });
   CHECK_FALSE(s.revoked("<joe@example.org>"));
-  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=serving ") && Contains("; 1 revoked entries"));
+  CHECK_THAT(s.systemd.wait_for_next(), StartsWith("STATUS=serving ") && Contains("; 1 revoked entry"));
 }
 
 TEST_CASE_METHOD(Supervised, "a requested reload reads every list again, watched or not") {
@@ -124,7 +124,7 @@ TEST_CASE("recipients opt out within a moment, and without their list no message
   // The recipients of such a message are not known.
   Watched::await([&] { return s.reason("<joe@example.org>") == Reason::recipients_unknown; });
   CHECK(s.slot.get()->lists().ask_for_recipients());
-  CHECK_THAT(s.systemd.wait_for_next(), Contains("; 1 opt-out entries"));
+  CHECK_THAT(s.systemd.wait_for_next(), Contains("; 1 opt-out entry"));
   CHECK_THAT(s.log.text(), Contains(s.sources.opt_out + ":2: it names a sender; write the recipient alone"));
   std::filesystem::remove(s.sources.opt_out);
   Watched::await([&] { return s.reason("<joe@example.org>") == Reason::no_opt_out_list; });

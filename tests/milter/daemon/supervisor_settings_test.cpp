@@ -56,7 +56,7 @@ TEST_CASE_METHOD(Configured, "lists that a reload has added are watched") {
   const RunningSupervisor runner(supervisor, wakeup);
   systemd.wait_for_next();
   write_file(sources.revoked, "joe@example.org\n");
-  CHECK_THAT(systemd.wait_for_next(), Contains("1 revoked entries"));
+  CHECK_THAT(systemd.wait_for_next(), Contains("1 revoked entry"));
   CHECK(reason("<joe@example.org>") == Reason::revoked);
 }
 

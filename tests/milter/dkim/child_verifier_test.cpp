@@ -84,7 +84,7 @@ class WithChild {
   }
   // Until another process than that is there.
   void wait_for_another(pid_t process) {
-    for (int i = 0; i < 1000 && (verifier_.child() == process || verifier_.child() < 0); ++i) {
+    for (int i = 0; i < 1000 && (verifier_.child() == process || verifier_.child() <= 0); ++i) {
       std::this_thread::sleep_for(10ms);
     }
   }

@@ -117,7 +117,7 @@ TEST_CASE_METHOD(Whitelists,
   const std::string path = build("w.bloom");
   fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(25));
   const std::string good = shown(found({"w", path})).at(0);
-  CHECK_THAT(good, StartsWith("ok whitelist: " + path + ": 3 entries, 1 days old, fingerprint "));
+  CHECK_THAT(good, StartsWith("ok whitelist: " + path + ": 3 entries, 1 day old, fingerprint "));
   const std::string fingerprint = good.substr(good.rfind(' ') + 1);
   check_found(found({"w", path}, "nobody", {"other", fingerprint}), {good});
   check_found(found({"w", path}, "nobody", {"other"}),
@@ -133,7 +133,7 @@ TEST_CASE_METHOD(Whitelists,
   fs::permissions(path, perms(0644));
   CHECK(found({"w", path}).empty());
   build_filter(path, {"a@b.example > c@d.example"}, {.seed = 42});
-  CHECK_THAT(shown(found({"w", path})).at(0), Contains(": 1 entries, with pairs, 0 days old"));
+  CHECK_THAT(shown(found({"w", path})).at(0), Contains(": 1 entry, with pairs, 0 days old"));
 }
 
 TEST_CASE_METHOD(Whitelists, "a whitelist that is not there is found with its folder or without") {

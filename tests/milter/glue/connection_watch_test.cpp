@@ -119,7 +119,7 @@ TEST_CASE_METHOD(WatchTest, "connections that are turned away are logged once a 
   CHECK(log.text() == said);
   turn_away(1);
   let_pass(1);
-  CHECK(log.text().find("max-connections: 1001 connections", said.size()) != std::string::npos);
+  CHECK(log.text().find("max-connections: 1,001 connections", said.size()) != std::string::npos);
   CHECK(tally.turned_away() == 1004);
 }
 

@@ -52,16 +52,16 @@ TEST_CASE("the status names all whitelists and the exact lists") {
   lists.extra.list = std::make_shared<const ExactList>(read_exact_list("@example.net\n").list);
   const std::string served = "serving " + one.path() + ": 1 entry, .* UTC; " + other.path() +
                              ": 2 entries, .* UTC; expected .* per message .*; ";
-  CHECK_THAT(service_status(LoadedLists(lists), kEither), Matches(served + "2 revoked entries; 1 extra entries"));
+  CHECK_THAT(service_status(LoadedLists(lists), kEither), Matches(served + "2 revoked entries; 1 extra entry"));
   lists.extra.list = std::make_shared<const ExactList>(read_exact_list("@example.net > ann@ours.example\n").list);
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
-             Matches(served + "2 revoked entries; 1 extra entries, with pairs"));
+             Matches(served + "2 revoked entries; 1 extra entry, with pairs"));
   lists.opt_out.list = std::make_shared<const ExactList>(read_exact_list("@quiet.example\n").list);
-  CHECK_THAT(service_status(LoadedLists(lists), kEither), EndsWith("; 1 opt-out entries"));
+  CHECK_THAT(service_status(LoadedLists(lists), kEither), EndsWith("; 1 opt-out entry"));
   lists.opt_out.list = nullptr;
   lists.revoked.list = lists.extra.list;
   CHECK_THAT(service_status(LoadedLists(lists), kEither),
-             Matches(served + "1 revoked entries, with pairs; 1 extra entries, with pairs"));
+             Matches(served + "1 revoked entry, with pairs; 1 extra entry, with pairs"));
 }
 
 TEST_CASE("the status names lost exact lists first") {

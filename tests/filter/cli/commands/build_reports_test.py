@@ -181,7 +181,7 @@ class BroadEntryTest(ProgramTest):
 
     def test_the_text_report_counts_broad_entries_only_if_there_are_any(self):
         out, _ = self.build("@.com\n@gmail.com\n", "--free-mail-domains", self.SHIPPED)
-        self.assertRegex(out, r"(?m)^broad +for anyone: 1 public suffixes, 1 free-mail domains$")
+        self.assertRegex(out, r"(?m)^broad +for anyone: 1 public suffix, 1 free-mail domain$")
         self.assertNotIn("broad", self.build("@example.org\n", "--free-mail-domains", self.SHIPPED)[0])
 
     def test_the_operator_chooses_the_free_mail_domains(self):
@@ -275,7 +275,7 @@ class SharedSignerTest(ProgramTest):
                       "list:dev.example.org signed-by DOMAIN\n", err)
         self.assertIn("list:4: warning: list:news.example.co.uk > ann@ours.example counts only where news.example.co.uk ", err)
         self.assertEqual(err.count("warning"), 2)
-        self.assertIn("0 free-mail domains, 1 mailing lists without their signer\n", self.build("list:dev.example.org\n")[0])
+        self.assertIn("0 free-mail domains, 1 mailing list without its signer\n", self.build("list:dev.example.org\n")[0])
 
     def test_the_longest_entry_with_a_signer_is_judged(self):
         host = ".".join(["a" * 63] * 3 + ["b" * 61])
@@ -290,7 +290,7 @@ class SharedSignerTest(ProgramTest):
     def test_the_text_report_counts_shared_signers_only_if_there_are_any(self):
         files = ("--free-mail-domains", self.FREE_MAIL, "--shared-signers", self.SHIPPED)
         out, _ = self.build("joe@example.org signed-by sendgrid.net\n", *files)
-        self.assertRegex(out, r"(?m)^broad +for anyone: 0 public suffixes, 0 free-mail domains, 1 shared signers$")
+        self.assertRegex(out, r"(?m)^broad +for anyone: 0 public suffixes, 0 free-mail domains, 1 shared signer$")
         self.assertNotIn("broad", self.build("joe@example.org signed-by esp.example\n", *files)[0])
 
     def test_the_operator_chooses_the_shared_signers(self):

@@ -73,7 +73,7 @@ class StoreTest(ProgramTest):
 
     def test_verify_checks_a_store_alone_and_with_its_filter(self):
         self.build_pair()
-        self.assertIn("2,000 addresses and 1 domain entries", self.check(0, "verify", "filter.store")[0])
+        self.assertIn("2,000 addresses and 1 domain entry", self.check(0, "verify", "filter.store")[0])
         output, _ = self.check(0, "verify", "filter", "--confirm", "filter.store", "--against", "list")
         self.assertRegex(output, r"found +2,001 entries")
         self.assertRegex(output, r"confirmed +0 of these")

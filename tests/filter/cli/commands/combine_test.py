@@ -47,7 +47,7 @@ class CombineTest(ProgramTest):
             self.assertAlmostEqual(estimate[name], want, delta=800, msg=name)
         self.assertEqual(estimate["domain_entries"], {"a": 2, "b": 2, "either": 3, "both": 1})
         self.assertRegex(self.check(0, "compare", "a", "b")[0],
-                         r"(?m)^in both: (19|20),\d\d\d addresses, 1 domain entries$")
+                         r"(?m)^in both: (19|20),\d\d\d addresses, 1 domain entry$")
 
     def test_the_result_may_replace_one_of_the_filters(self):
         self.check(0, "merge", "-o", "a", "a", "b")

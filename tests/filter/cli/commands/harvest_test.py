@@ -524,8 +524,8 @@ tail -n "+$((at + 1))" journal
         run = [*self.RUN, "--for-all"]
         for sources, want in (
                 (["--mailing-lists", received, log], "0 mailing lists, of 0 sent messages with a Message-ID and 1 received"),
-                (["--mailing-lists", sent, sent], "0 mailing lists, of 1 sent messages with a Message-ID and 0 received"),
-                (["--mailing-lists", received, sent], "1 mailing lists, of 1 sent messages with a Message-ID and 1 received")):
+                (["--mailing-lists", sent, sent], "0 mailing lists, of 1 sent message with a Message-ID and 0 received"),
+                (["--mailing-lists", received, sent], "1 mailing list, of 1 sent message with a Message-ID and 1 received")):
             self.assertIn(want, self.check(0, *run, *sources)[0])
         self.assertNotIn("mailing lists", self.check(0, *run, sent)[0])
         for refused in (log, "missing"):
