@@ -14,7 +14,7 @@ from .unit_filter import starter
 USER = "nobody"
 
 # What it logs of a whitelist, for Daemon.reload() and logged().
-RELOADED = "loaded .* entries"
+RELOADED = "loaded .* entr(y|ies)"
 REFUSED = "(?i)refused"
 
 

@@ -182,7 +182,7 @@ def test_what_a_forgotten_person_wrote_before_does_not_come_back_and_what_is_wri
     assert site.lists_now(*pairs) == [True] * 4 + [False] * 2
     [old_list] = site.lists.rglob("*.zst")
     said = site.bloomgate("learned", "forget", "-", f"ann@{OWN}", "--lists", site.lists)
-    assert "3 lines removed from 1 of 1 lists" in said
+    assert "3 lines removed from 1 of 1 list" in said
     assert f"ann@{OWN}" not in subprocess.run(["zstd", "-dcq", old_list], capture_output=True, text=True, check=True).stdout
     assert site.lists_now(*pairs) == [True] * 4 + [False] * 2  # until the next run
     site.update(BUILD_OPTIONS="--allow-shrink")

@@ -40,7 +40,7 @@ check_an_upgrade_keeps_what_was_edited_and_restarts_the_service() {
   grep -qx 'kept.example' /etc/bloomgate/free-mail-domains.txt
   is ActiveState active
   fails is MainPID "$before"
-  status_has '1 revoked entries'
+  status_has '1 revoked entry'
 }
 
 check_a_whitelist_is_used_as_soon_as_it_is_there() {
