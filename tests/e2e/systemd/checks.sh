@@ -62,8 +62,8 @@ check_without_a_whitelist_it_starts_and_says_that_everything_is_checked() {
   is SubState running
   status_has 'no whitelist is loaded: all mail is sent to the deeper checks'
   await journal_has 'starting without a whitelist.*whitelist.bloom: No such file'
-  bloomgate-milter doctor >doctor || true
-  grep -q '^problem  whitelist: /var/lib/bloomgate/whitelist.bloom cannot be found' doctor
+  bloomgate-milter doctor >found || true
+  grep -q '^problem  whitelist: /var/lib/bloomgate/whitelist.bloom cannot be found' found
 }
 
 check_a_whitelist_is_used_as_soon_as_it_is_there() {
@@ -199,8 +199,8 @@ check_a_damaged_whitelist_is_refused_and_the_old_one_stays() {
   await journal_has 'reload refused'
   fails bloomgate-milter reload 2>refused
   grep 'reload refused' refused
-  bloomgate-milter doctor >doctor || true
-  grep '^problem  service: the daemon says: reload refused' doctor
+  bloomgate-milter doctor >found || true
+  grep '^problem  service: the daemon says: reload refused' found
   is MainPID "$pid"
   is ActiveState active
   [[ $(way_of new@example.org) == light-path ]]
@@ -208,8 +208,8 @@ check_a_damaged_whitelist_is_refused_and_the_old_one_stays() {
   bloomgate-milter reload >accepted
   grep '^serving ' accepted
   fails status_has refused
-  bloomgate-milter doctor >doctor || true
-  fails grep 'reload refused' doctor
+  bloomgate-milter doctor >found || true
+  fails grep 'reload refused' found
 }
 
 check_a_reload_with_a_bad_configuration_fails_and_the_daemon_goes_on() {
@@ -265,8 +265,8 @@ check_a_reload_names_the_options_that_wait_for_a_restart() {
   systemctl reload bloomgate-milter
   status_has 'waits for a restart: socket'
   await journal_has 'take effect at a restart only.*: socket$'
-  bloomgate-milter doctor >doctor || true
-  grep '^warning  service: the daemon waits for a restart: socket' doctor
+  bloomgate-milter doctor >found || true
+  grep '^warning  service: the daemon waits for a restart: socket' found
   [[ -S /run/bloomgate/milter.sock && ! -e /run/bloomgate/other.sock ]]
   cp settings.conf "$conf"
   systemctl reload bloomgate-milter
