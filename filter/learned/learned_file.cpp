@@ -443,7 +443,8 @@ LearnedFile::News LearnedFile::news_since(const Changes& known, const Use& use) 
   while (forgotten.next()) {
     const std::optional<std::int64_t> day = forgotten.integer(2);
     const std::int64_t number = forgotten.integer(0).value_or(-1);
-    if (number > state.forgets || !is_day(day)) refuse(*database_, "its table 'forgotten' is damaged");
+    // A column of SQLite may hold a text, which is greater than every number.
+    if (number < 1 || number > state.forgets || !is_day(day)) refuse(*database_, "its table 'forgotten' is damaged");
     news.forgets.push_back({number, bits_of(forgotten.integer(1)), LearnedDay(std::chrono::days(*day))});
   }
   Query query(*database_, std::string(kColumns) + "WHERE change > ?1 ORDER BY change");
