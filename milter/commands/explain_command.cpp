@@ -6,6 +6,7 @@
 #include "milter/commands/commands.hpp"
 #include "milter/commands/conditional_entries.hpp"
 #include "milter/commands/message_decision.hpp"
+#include "milter/judge/policy_of_options.hpp"
 #include "milter/policy/explain.hpp"
 #include "milter/why/why_sentence.hpp"
 
