@@ -10,7 +10,8 @@
 
 namespace bloomgate {
 
-Combined combine(const CombineRequest& request, const std::atomic<bool>& stop) {
+FilterHeader combine(const CombineRequest& request, const std::function<void(std::string_view)>& show,
+                     const std::atomic<bool>& stop) {
   const BuildOptions& options = request.options;
   require_can_write(request.output, 0);
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
@@ -25,10 +26,11 @@ Combined combine(const CombineRequest& request, const std::atomic<bool>& stop) {
     sum += entries_of(filter.header());
     views.push_back(&filter);
   }
-  request.limits.require(request.combination == Combination::unite ? sum : least, request.output);
+  request.limits.require(request.combination == Combination::unite ? sum : least, request.output, show);
   const FilterHeader header =
       combine_filters(views, request.combination, request.output, options.threads, stop, options.sign_key.get());
-  return {header, lost_sender_domains(header, filters)};
+  if (const std::string lost = lost_sender_domains(header, filters); !lost.empty()) show(lost);
+  return header;
 }
 
 Comparison compare_filters(const std::string& a, const std::string& b, unsigned threads) {

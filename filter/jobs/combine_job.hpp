@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "filter/engine/combine.hpp"
@@ -18,14 +20,10 @@ struct CombineRequest : FilterRequest {
   Combination combination = Combination::unite;
 };
 
-struct Combined {
-  FilterHeader header;
-  std::string warning = {};  // from lost_sender_domains()
-};
-
 // Throws what LossLimits refuses, for the most entries that the result can have, and what MappedFilter,
-// require_can_write() and combine_filters() throw.
-Combined combine(const CombineRequest& request, const std::atomic<bool>& stop);
+// require_can_write() and combine_filters() throw. `show` gets warnings: of LossLimits, and of lost_sender_domains().
+FilterHeader combine(const CombineRequest& request, const std::function<void(std::string_view)>& show,
+                     const std::atomic<bool>& stop);
 
 struct Comparison {
   Overlap overlap;

@@ -137,7 +137,7 @@ FilterHeader export_counting_filter(const std::string& file, const FilterRequest
   const BuildOptions& options = request.options;
   require_output(request, {.scratch_folder = folder_of(request.output)});
   const MappedFilter counting(file);
-  request.limits.require(entries_of(counting.header()), request.output);
+  request.limits.require(entries_of(counting.header()), request.output, observer.warns());
   WriteProgress written;
   const ObservedWork work(observer, [&] { return state_of(written); });
   // Damage must not spread into another file.

@@ -36,8 +36,8 @@ struct CountingResult {
 CountingResult change_counting_filter(const CountingRequest& request, JobObserver& observer,
                                       const std::atomic<bool>& stop);
 
-// Writes the filter for the daemon to the request's output. Throws what LossLimits refuses, and what MappedFilter,
-// require_output() and export_filter() throw. Returns the header as written.
+// Writes the filter for the daemon to the request's output. Warns `observer` of what the daemon refuses. Throws what
+// LossLimits refuses, and what MappedFilter, require_output() and export_filter() throw. Returns the header as written.
 FilterHeader export_counting_filter(const std::string& file, const FilterRequest& request, JobObserver& observer,
                                     const std::atomic<bool>& stop);
 

@@ -71,6 +71,12 @@ void LossLimits::require(std::uint64_t entries, const std::string& path) const {
   if (auto refusal = refusal_of(entries, path)) throw BloomgateError(std::move(*refusal));
 }
 
+void LossLimits::require(std::uint64_t entries, const std::string& path,
+                         const std::function<void(std::string_view)>& show) const {
+  require(entries, path);
+  if (const std::string warning = warning_of_daemon(entries, path); !warning.empty()) show(warning);
+}
+
 std::string lost_sender_domains(const FilterHeader& combined,
                                 const std::vector<std::unique_ptr<MappedFilter>>& filters) {
   const auto has_them = [](const auto& filter) { return filter->header().sender_domains.has_value(); };

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "filter/base/error.hpp"
@@ -43,6 +45,8 @@ struct LossLimits {
   std::string warning_of_daemon(std::uint64_t entries, const std::string& path) const;
   // Throws the result of refusal_of(), if there is one.
   void require(std::uint64_t entries, const std::string& path) const;
+  // Also shows warning_of_daemon(), if there is one.
+  void require(std::uint64_t entries, const std::string& path, const std::function<void(std::string_view)>& show) const;
 };
 
 // A warning if a union lacks the domains of its senders although one of the filters had them; otherwise empty.

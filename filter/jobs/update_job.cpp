@@ -152,10 +152,7 @@ void require_lines(const UpdatePlan& plan, const LinesRead& added, std::uint64_t
 void require_entries_left(const UpdatePlan& plan, const StoreHeader& old, const UpdateCounts& counts,
                           JobObserver& observer) {
   const std::uint64_t entries = old.addresses + old.domains + counts.added - counts.removed;
-  plan.limits.require(entries, plan.output);
-  if (const std::string warning = plan.limits.warning_of_daemon(entries, plan.output); !warning.empty()) {
-    observer.warn(warning);
-  }
+  plan.limits.require(entries, plan.output, observer.warns());
 }
 
 UpdateResult update_store(UpdateRequest request, JobObserver& observer, const std::atomic<bool>& stop) {

@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 // Slips in the daemon's configuration and on its command line: each is refused with a sentence that leads on.
 #include "config/daemon_options.hpp"
 #include "tests/support/catch.hpp"

@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 #include "config/daemon_options.hpp"
 
 #include "tests/config/written_config.hpp"

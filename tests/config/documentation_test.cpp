@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 // Everything that names the daemon's options says the same as the table.
 #include <map>
 #include <regex>

@@ -143,10 +143,15 @@ def processor_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def is_turned_away(daemon):
-    with closing(MilterConnection(daemon.address)) as connection:
-        connection.put(NEGOTIATION)
-        return connection.answer() is None
+def is_turned_away(daemon, served):
+    """Whether the daemon refuses one more connection; one that it serves is kept open, in `served`."""
+    connection = MilterConnection(daemon.address)
+    connection.put(NEGOTIATION)
+    if connection.answer() is not None:
+        served.append(connection)
+        return False
+    connection.close()
+    return True
 
 
 def test_connections_past_the_descriptors_are_ended_at_once_and_no_thread_spins():
@@ -161,22 +166,15 @@ def test_connections_past_the_descriptors_are_ended_at_once_and_no_thread_spins(
         # A quarter is for messages.
         wait_until(lambda: open_ones(silent) < DESCRIPTORS * 3 // 4, "those past the limit to be ended")
         # The daemon accepts connections in order. Once it refuses this one, it has decided about all others.
-        # One may have the place of a file that the daemon had open until now.
-        wait_until(lambda: is_turned_away(daemon), "the daemon to refuse a connection")
+        # Some may have the places of files that the daemon had open until now.
+        wait_until(lambda: is_turned_away(daemon, silent), "the daemon to refuse a connection")
         are_open = open_ones(silent)
         assert are_open >= 20
         late = []
         for _ in range(300):
-            connection = MilterConnection(daemon.address)
-            connection.put(NEGOTIATION)
-            answer = connection.answer()
+            is_turned_away(daemon, late)
             # On a busy machine the silent ones may reach their time-out before this loop ends.
-            is_over = open_ones(silent) < are_open
-            if answer is None:
-                connection.close()
-            else:
-                late.append(connection)  # it has the place of a file that the daemon had open until now
-            if is_over:
+            if open_ones(silent) < are_open:
                 break
         assert len(late) <= 3
         silent += late

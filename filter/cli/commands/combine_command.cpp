@@ -60,12 +60,12 @@ int run_combine(const Arguments& arguments, Combination combination, const HelpT
   if (!values) return EX_OK;
   if (request.filters.size() < 2) throw UsageError("name at least two filters");
   options.read_into(request, *values);
-  const ManifestWriter manifest = manifest_writer(request, [](std::string_view line) { std::cerr << line << '\n'; });
-  const Combined combined = combine(request, stop_flag());
+  const auto show = [](std::string_view line) { std::cerr << line << '\n'; };
+  const ManifestWriter manifest = manifest_writer(request, show);
+  const FilterHeader combined = combine(request, show, stop_flag());
   const std::optional<WrittenManifest> written = manifest.write();
   if (options.reports())
-    (options.json ? print_combined_json : print_combined)(request.output, combined.header, combination, written);
-  if (!combined.warning.empty()) std::cerr << combined.warning << '\n';
+    (options.json ? print_combined_json : print_combined)(request.output, combined, combination, written);
   return EX_OK;
 }
 

@@ -82,12 +82,11 @@ def own_archive(apt=Path("/etc/apt")):
 def library_packages(*programs):
     """The packages that the programs' libraries come from."""
     output = subprocess.run(["ldd", *map(str, programs)], check=True, capture_output=True, text=True).stdout
-    packages = set()
-    for library in sorted(set(re.findall(r"=> (/\S+)", output))):
-        path = re.sub("^/usr/", "/", library)  # dpkg knows it by one name or the other: /lib is /usr/lib
-        found = subprocess.run(["dpkg", "-S", path, f"/usr{path}"], capture_output=True, text=True).stdout
-        packages.update(re.findall(r"(?m)^([\w.+-]+)(?::\w+)?: ", found))
-    return packages
+    libraries = {re.sub("^/usr/", "/", library) for library in re.findall(r"=> (/\S+)", output)}
+    # dpkg knows each by one name or the other: /lib is /usr/lib. It reads the files of all packages at each start.
+    names = sorted(name for library in libraries for name in (library, f"/usr{library}"))
+    found = subprocess.run(["dpkg", "-S", *names], capture_output=True, text=True).stdout
+    return set(re.findall(r"(?m)^([\w.+-]+)(?::\w+)?: ", found))
 
 
 @dataclass(frozen=True)

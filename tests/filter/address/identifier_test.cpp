@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 // Characters beyond ASCII that an address may not have, seen through the public functions: at each place of a line and
 // of a path.
 #include "filter/address/identifier.hpp"

@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 #include "filter/address/plain_line.hpp"
 
 #include <algorithm>

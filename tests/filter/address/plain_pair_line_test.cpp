@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 // The fast path for pairs gives what the canonicaliser gives, or leaves a line alone.
 #include <random>
 #include <string>

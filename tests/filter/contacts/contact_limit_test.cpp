@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 // How many contacts one user gets in a list.
 #include "filter/contacts/contact_limit.hpp"
 

@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 #include "filter/gather/sort_hashes.hpp"
 
 #include <random>

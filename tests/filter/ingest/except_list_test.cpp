@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 #include "filter/ingest/except_list.hpp"
 
 #include <atomic>

@@ -109,19 +109,20 @@ TEST_CASE_METHOD(Jobs, "a combination is written if its limits allow it, and not
   CombineRequest request = {
       {.output = filter("both", {"1@example.org", "2@example.org", "3@example.org", "4@example.org", "5@example.org"})},
       {filter("a", {"joe@example.org"}), filter("b", {"ann@example.org"})}};
-  CHECK(error_code_of([&] { combine(request, stop); }) == ErrorCode::bad_input);
+  CHECK(error_code_of([&] { combine(request, watched.warns(), stop); }) == ErrorCode::bad_input);
   CHECK(MappedFilter(request.output).header().addresses == 5);
   request.combination = Combination::intersect;
   request.filters.front() = request.output;
-  CHECK(error_code_of([&] { combine(request, stop); }) == ErrorCode::bad_input);
+  CHECK(error_code_of([&] { combine(request, watched.warns(), stop); }) == ErrorCode::bad_input);
   request.combination = Combination::unite;
-  CHECK(combine(request, stop).header.addresses == 6);
+  CHECK(combine(request, watched.warns(), stop).addresses == 6);
   request.filters.front() = folder.file("a");
   request.limits.shrink.is_lifted = true;
-  CHECK(combine(request, stop).header.addresses == 2);
+  CHECK(combine(request, watched.warns(), stop).addresses == 2);
   CHECK(MappedFilter(request.output).header().addresses == 2);
+  CHECK(watched.lines.empty());
   stop = true;
-  CHECK(error_code_of([&] { combine(request, stop); }) == ErrorCode::interrupted);
+  CHECK(error_code_of([&] { combine(request, watched.warns(), stop); }) == ErrorCode::interrupted);
 }
 
 TEST_CASE_METHOD(Jobs, "two filters are compared with their pairs, which either of them may have") {

@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 // What the rules of each layout say, held against each other and against the bits that they set.
 #include "filter/layout/layout_rules.hpp"
 

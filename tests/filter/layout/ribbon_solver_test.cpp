@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 #include "filter/layout/ribbon_solver.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 #include "filter/learned/learned_file.hpp"
 
 #include <sqlite3.h>

@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 #include "filter/mail/mail_header.hpp"
 
 #include <sstream>

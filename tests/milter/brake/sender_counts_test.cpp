@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 #include "milter/brake/sender_counts.hpp"
 
 #include <string>

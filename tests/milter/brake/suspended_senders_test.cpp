@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 #include "milter/brake/suspended_senders.hpp"
 
 #include <spdlog/logger.h>

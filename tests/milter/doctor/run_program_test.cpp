@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 #include "milter/doctor/run_program.hpp"
 
 #include "tests/support/catch.hpp"

@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 #include "milter/message/forged_fields.hpp"
 
 #include "tests/support/catch.hpp"

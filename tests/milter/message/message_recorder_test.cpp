@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 #include "milter/message/message_recorder.hpp"
 
 #include <string>

@@ -1,3 +1,4 @@
+// No thread starts here: ThreadSanitizer has nothing to see.
 // The text and the envelope that a checker is shown of a recorded message.
 #include <filesystem>
 

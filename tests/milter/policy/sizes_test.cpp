@@ -10,6 +10,7 @@
 #include "milter/policy/trace.hpp"
 #include "tests/milter/policy/decision_parts.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace bloomgate {
 namespace {
@@ -121,6 +122,11 @@ TEST_CASE("a rewritten sender of any length is undone to a valid address, or not
   }
 }
 
+// A sanitizer takes ten times as long, and has most to say at the limits: 64 bytes, and 254.
+bool is_far_from_limits(std::size_t bytes) {
+  return test::kIsSanitized && bytes > 70 && bytes < 240;
+}
+
 TEST_CASE("senders of any length are decided, marked and explained") {
   Policy policy = {.identity = IdentityRule::either, .trusted_forwarders = {"forwarder.example"}};
   policy.own_domains = read_exact_list("@ours.example\n").list;
@@ -128,7 +134,7 @@ TEST_CASE("senders of any length are decided, marked and explained") {
   std::vector<std::string> addresses;
   for (const std::string& domain : domains()) addresses.push_back("joe@" + domain);
   for (const std::string_view letter : {"a", "\u00fc", "\u4e2d", "\U00010428", "\u023a", "\"", "\\a"}) {
-    for (std::size_t bytes = 1; bytes < 330; ++bytes) {
+    for (std::size_t bytes = 1; bytes < 330; bytes += is_far_from_limits(bytes) ? 7U : 1U) {
       addresses.push_back(repeated(letter, bytes) + "@example.org");
       addresses.push_back("\"" + repeated(letter, bytes) + "\"@example.org");
     }

@@ -174,6 +174,18 @@ class RefusedListTest(ProgramTest):
             self.assertEqual(self.read("filter"), self.before["filter"])
         self.check(0, "intersect", "small", "large", "-o", "filter", "--allow-shrink")
 
+    def test_an_export_and_an_intersection_say_what_the_daemon_refuses_all_the_same(self):
+        self.write("few", users(range(1)))
+        shape = ("--seed", "1", "--expected-entries", "20")
+        self.check(0, "build", "-o", "counting", "--layout", "counting", *shape, "few")
+        self.check(0, "build", "-o", "small", *shape, "few")
+        self.check(0, "build", "-o", "large", *shape, "list")
+        for command in (("export", "counting"), ("intersect", "small", "large")):
+            self.build(users(range(20)))
+            said = self.check(0, *command, "-o", "filter", "--allow-shrink", "--quiet")[1]
+            self.assertIn("filter had 20 entries, and has 1 now, less than a tenth", said)
+            self.assertEqual(self.check(0, *command, "-o", "filter", "--allow-shrink", "--quiet")[1], "")
+
     def test_a_counting_filter_is_not_emptied_by_a_slip(self):
         self.check(0, "build", "-o", "counting", "--layout", "counting", "--seed", "1", "list")
         before = self.read("counting")
