@@ -1,4 +1,4 @@
-// No thread starts here: ThreadSanitizer has nothing to see.
+// No thread starts here: ThreadSanitizer leaves this file out.
 #include "config/daemon_options.hpp"
 
 #include "tests/config/written_config.hpp"

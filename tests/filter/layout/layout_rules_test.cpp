@@ -1,4 +1,4 @@
-// No thread starts here: ThreadSanitizer has nothing to see.
+// No thread starts here: ThreadSanitizer leaves this file out.
 // What the rules of each layout say, held against each other and against the bits that they set.
 #include "filter/layout/layout_rules.hpp"
 

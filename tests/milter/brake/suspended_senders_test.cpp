@@ -1,4 +1,4 @@
-// No thread starts here: ThreadSanitizer has nothing to see.
+// No thread starts here: ThreadSanitizer leaves this file out.
 #include "milter/brake/suspended_senders.hpp"
 
 #include <spdlog/logger.h>

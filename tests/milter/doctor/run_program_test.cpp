@@ -1,4 +1,4 @@
-// No thread starts here: ThreadSanitizer has nothing to see.
+// No thread starts here: ThreadSanitizer leaves this file out.
 #include "milter/doctor/run_program.hpp"
 
 #include "tests/support/catch.hpp"

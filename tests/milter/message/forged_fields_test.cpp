@@ -1,4 +1,4 @@
-// No thread starts here: ThreadSanitizer has nothing to see.
+// No thread starts here: ThreadSanitizer leaves this file out.
 #include "milter/message/forged_fields.hpp"
 
 #include "tests/support/catch.hpp"
