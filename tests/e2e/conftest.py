@@ -26,6 +26,7 @@ from private_mail.processes import temporary_folder  # noqa: E402
 
 os.environ["PATH"] += f"{os.pathsep}{REPOSITORY}/scripts"  # the doctor asks setup-postfix
 HERE = Path(__file__).resolve().parent
+WRITES_NO_BYTECODE = sys.dont_write_bytecode
 LISTED = "listed@example.org"
 UNLISTED = "unlisted@example.org"
 # What a mark says of LISTED behind its host, where the envelope sender is taken at its word.
@@ -63,12 +64,18 @@ def side_by_side_group(item):
     return " ".join([item.path.stem, *(params[name] for name in ("recipe", "patient") if name in params)])
 
 
+def pytest_collectstart():
+    sys.dont_write_bytecode = WRITES_NO_BYTECODE  # scripts that tests import set it
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "all_only: takes long, and is run by scripts/test --all only")
     config.addinivalue_line("markers", "may_take(seconds): takes longer than others, where the machine has other work")
     config.addinivalue_line("markers", "xdist_group(name): tests that pytest-xdist runs one after the other")
     # Each of pytest-xdist's workers imports all tests, and some of these make keys.
-    if not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        os.environ.pop("PYTHONPYCACHEPREFIX", None)  # of the tests, not of what they start
+    else:
         keys = tempfile.TemporaryDirectory(prefix="bloomgate-keys-")
         os.environ["BLOOMGATE_TEST_KEYS"] = keys.name
         config.add_cleanup(keys.cleanup)

@@ -91,6 +91,7 @@ def test_the_week_has_all_its_messages():
     assert sum(map(count_of, KINDS)) == MESSAGES
 
 
+@pytest.mark.all_only
 def test_of_what_was_recognised_nearly_all_still_is(rows):
     before, entries, domains = (total(rows, column) for column in ("before", "both_entries", "both_domains"))
     print(f"recognised before: {before}; with entries {100 * entries / before:.1f} % of them, with domains {100 * domains / before:.1f} %")

@@ -198,6 +198,7 @@ def check_night(site, month, model):
         assert site.delivers(contact, user) == is_listed, f"{contact} > {user}"
 
 
+@pytest.mark.all_only
 @pytest.mark.parametrize("seed", SEEDS)
 def test_in_a_month_nobody_is_listed_or_missed_against_the_model(seed):
     skip_without_root()

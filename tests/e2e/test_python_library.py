@@ -363,6 +363,7 @@ def test_the_file_for_spark_builds_what_is_in_all_partitions(bloomgate, tmp_path
     assert bloomgate.Filter(tmp_path / "out.bloom").listed(np.array(addresses(0, ENTRIES))).all()
 
 
+@pytest.mark.all_only
 def test_the_module_is_typed():
     pytest.importorskip("mypy")
     done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, "bloomgate"], cwd=MODULE,

@@ -143,7 +143,7 @@ UNDERSTOOD = {
 
 
 # Those that scripts/test runs without --all.
-QUICK = {"rspamd as a milter already, and mail is only marked", "both, over several lines with a comment", "another content filter",
+QUICK = {"both, over several lines with a comment", "another content filter",
          "a milter that is not known", "a deep check that is not there", "a port for other servers that asks no milter"}
 
 

@@ -5,6 +5,6 @@ TAKES_ALL = "BLOOMGATE_ALL" in os.environ
 
 
 def some_of(cases):
-    """Every fifth one, the first and the last among them."""
+    """Every eighth one, the first and the last among them."""
     cases = list(cases)
-    return [case for number, case in enumerate(cases) if TAKES_ALL or number % 5 == 0 or number == len(cases) - 1]
+    return [case for number, case in enumerate(cases) if TAKES_ALL or number % 8 == 0 or number == len(cases) - 1]

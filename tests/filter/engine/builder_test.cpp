@@ -154,7 +154,7 @@ TEST_CASE_METHOD(WithPath, "domain entries are kept beside the bits, each once, 
 
 TEST_CASE("the section of domain entries has the same bytes, whatever the order, threads and memory, and repetitions") {
   // Several MiB of them, and more than a lane has room for in the least memory.
-  constexpr unsigned kDomains = kIsSanitized ? 60'000 : 700'000;
+  constexpr unsigned kDomains = kIsSanitized ? 120'000 : 700'000;
   struct Row {
     unsigned threads;
     std::uint64_t memory_bytes;
