@@ -130,29 +130,31 @@ void set_stores(const Merger& merger, std::vector<WhitelistSource>& whitelists) 
 // Without them nobody knows who is a user.
 void require_own_domains(const DaemonOptions& options, const std::string& config_path) {
   if (options.learn == DaemonOptions::Learn::none || !options.own_domains.empty()) return;
-  throw config_error({config_path}, "learn",
-                     "expected your own domains in own-domains, got none: only their users are learned from");
+  throw config_error(
+      {config_path}, "learn",
+      "it needs your own domains in own-domains, since only their users are learned from: name them, too");
 }
 
 void require_exempt_networks(const DaemonOptions& options, const std::string& config_path) {
   if (!options.learn_from_exempt || !options.exempt_networks.empty()) return;
   throw config_error({config_path}, "learn-from-exempt",
-                     "expected the clients to learn from in exempt-networks, got none: name them, or take this option "
-                     "away");
+                     "it needs the clients to learn from in exempt-networks: name them, too, or remove this option");
 }
 
 void require_learn_key(const DaemonOptions& options, const std::string& config_path) {
   if (options.learned_from.empty() || !options.learn_key.empty()) return;
-  throw config_error({config_path}, "learned-from",
-                     "expected in learn-key the key that the hosts have in common, got none: nothing can be looked up "
-                     "in what they share without it");
+  throw config_error(
+      {config_path}, "learned-from",
+      "it needs the key that the hosts have in common in learn-key, to look up what they share: name its "
+      "file, too");
 }
 
 // Every process of the machine reaches an address of TCP.
 void require_lookup_token(const DaemonOptions& options, const std::string& config_path) {
   if (options.lookup_messages == 0) return;
   if (!options.lookup_socket) {
-    throw config_error({config_path}, "lookup-messages", "expected in lookup-socket where programs ask, got none");
+    throw config_error({config_path}, "lookup-messages",
+                       "it needs a lookup-socket, where programs ask: name that, too");
   }
   if (options.lookup_socket->family == SocketAddress::Family::unix_path || !options.lookup_token.empty()) return;
   throw config_error(

@@ -55,7 +55,8 @@ std::string_view nearest_word(std::string_view typed, std::span<const std::strin
 
 std::string nearest_word_hint(std::string_view typed, std::span<const std::string> known, std::string_view before) {
   const std::string_view nearest = nearest_word(typed, known);
-  return nearest.empty() ? std::string() : " (did you mean " + std::string(before) + std::string(nearest) + "?)";
+  return nearest.empty() || nearest == typed ? std::string()
+                                             : " (did you mean " + std::string(before) + std::string(nearest) + "?)";
 }
 
 std::string nearest_word_hint(std::string_view typed, std::span<const std::string_view> known) {

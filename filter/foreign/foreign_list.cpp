@@ -43,7 +43,10 @@ void read_postfix(std::string_view text, ForeignList& list) {
     } else if (read.entry.kind() != EntryKind::rejected) {
       list.take(line->number, line->text, entry, true);
     } else {
-      list.block(line->number, line->text, entry, "its value says more than that mail is accepted, or nothing");
+      const bool has_value = !ascii::trimmed(std::string_view(line->text).substr(key.size()), kBlanks).empty();
+      list.block(line->number, line->text, entry,
+                 has_value ? "its value says more than that mail is accepted"
+                           : "it has no value (bloomgate build reads a list of addresses as it is)");
     }
   }
 }

@@ -131,9 +131,21 @@ void require_list(std::string_view start, bool is_text, std::string_view list) {
       {.path = std::string(list)});
 }
 
-// The value of `--format` for a table that begins so, in quotes if a shell needs them: "csv:email", with the first
-// column that has an address in one of the first rows. Empty if it is not a table with such a column.
-std::string format_of_table(std::string_view start) {
+// A line of a Postfix access map: a key, and what Postfix does.
+bool is_map_line(std::string_view line) {
+  constexpr std::array<std::string_view, 6> kActions = {"OK", "PERMIT", "DUNNO", "RELAY", "REJECT", "DISCARD"};
+  constexpr std::string_view kSpace = " \t\r";
+  const std::size_t key_end = line.find_first_of(kSpace);
+  const std::size_t value = key_end == 0 ? std::string_view::npos : line.find_first_not_of(kSpace, key_end);
+  if (value == std::string_view::npos) return false;
+  line.remove_prefix(value);
+  return std::ranges::find(kActions, line.substr(0, line.find_first_of(kSpace))) != kActions.end();
+}
+
+// What a list that begins so may be instead, and what to do: "looks like a table: try --format csv:email", with the
+// first column that has an address in one of the first rows, in quotes if a shell needs them. Empty if it is neither a
+// table with such a column, nor a map of Postfix, nor has several addresses in a line.
+std::string advice_on(std::string_view start) {
   constexpr std::size_t kRows = 20;
   constexpr std::string_view kNeedsCare = ",'\"\\";
   std::optional<std::vector<std::string>> names;
@@ -143,17 +155,22 @@ std::string format_of_table(std::string_view start) {
     if (row == 0) separator = csv_separator_of(line);
     const auto fields = split_csv_row(line, separator);
     if (row == 0) names = fields;
+    if (is_map_line(line)) return " looks like a map of Postfix: try --format postfix-map";
     if (!fields || fields->size() < 2) continue;
     const auto is_address = [](const std::string& field) {
       return read_text_line(field, {}).entry.kind() == EntryKind::address;
     };
     const auto found = std::ranges::find_if(*fields, is_address);
     if (found == fields->end()) continue;
+    if (std::ranges::all_of(*fields, is_address)) {
+      return " has several addresses in a line: put each on a line of its own";
+    }
     const auto number = static_cast<std::size_t>(found - fields->begin());
-    const bool has_name = row != 0 && names && number < names->size() && !(*names)[number].empty() &&
+    const bool has_name = row != 0 && names && names->size() == fields->size() && !(*names)[number].empty() &&
                           (*names)[number].find('@') == std::string::npos && ascii::is_printable((*names)[number]) &&
                           (*names)[number].find_first_of(kNeedsCare) == std::string::npos;
-    return quoted_for_shell("csv:" + (has_name ? (*names)[number] : std::to_string(number + 1)));
+    return " looks like a table: try --format " +
+           quoted_for_shell("csv:" + (has_name ? (*names)[number] : std::to_string(number + 1)));
   }
   return {};
 }
@@ -178,9 +195,9 @@ void Format::start_block(const Block& block, const std::string& name) {
   if (block.index == 0) {
     require_list(block.text, is_text(), name);
     if (is_text()) {
-      const std::string table = format_of_table(block.text);
+      const std::string advice = advice_on(block.text);
       const std::lock_guard lock(mutex_);
-      if (advice_.empty() && !table.empty()) advice_ = name + " looks like a table: try --format " + table;
+      if (advice_.empty() && !advice.empty()) advice_ = name + advice;
     }
   }
   begin_block(block, name);

@@ -201,9 +201,8 @@ void LayerJob::unite(const std::string& output) {
     if (const std::string lost = lost_sender_domains(header, filters); !lost.empty()) observer_.warn(lost);
   } catch (const BloomgateError& error) {
     if (error.code() != ErrorCode::bad_argument && error.code() != ErrorCode::unsupported_layout) throw;
-    throw BloomgateError(error.code(), std::string(error.what()) +
-                                           "; name the lists or stores that hold all entries: bloomgate fold-layers " +
-                                           request_.folder + " LIST...");
+    throw BloomgateError(error.code(), "name the lists or stores that hold all entries: bloomgate fold-layers " +
+                                           request_.folder + " LIST... (without them: " + error.what() + ')');
   }
 }
 

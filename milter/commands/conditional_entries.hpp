@@ -8,7 +8,7 @@
 
 namespace bloomgate {
 
-// Fills in KnownDecision::conditional for a sender that no list has without a condition: for the From mailbox, or for
+// Fills in KnownDecision::conditional for a sender that no list has by itself: for the From mailbox, or for
 // the envelope sender if From is unknown. Throws std::bad_alloc.
 void add_conditional_entries(KnownDecision& known, const DaemonOptions& options, const LoadedLists& lists);
 

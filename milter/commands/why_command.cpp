@@ -178,6 +178,9 @@ std::string nothing_text(const DaemonCommand& command, const MessageSearch& sear
     text += "What the lists say of it now: bloomgate-milter explain --from " + shell_word(search.subject(), "ADDRESS") +
             '\n';
   }
+  if (!search.is_by_sender() && search.subject().find('.') != std::string::npos) {
+    text += "The messages of a domain: bloomgate-milter why " + shell_word('@' + search.subject(), "@DOMAIN") + '\n';
+  }
   for (const std::string& line : advice(command, search, searched)) text += line + '\n';
   return text;
 }

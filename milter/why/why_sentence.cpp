@@ -237,7 +237,7 @@ Why listed_with_condition(const ConditionalEntries& conditional) {
   if (!signers.empty()) {
     why.change = "A signature of " + joined(signers, " or ") + " would change that. ";
   }
-  why.change += "To list the sender without a condition: " + command("add", conditional.sender) +
+  why.change += "To list the sender by itself: " + command("add", conditional.sender) +
                 "; then a signature of its own domain has to prove the message.";
   return why;
 }
@@ -269,7 +269,7 @@ Why not_listed(const KnownDecision& known) {
   } else {
     // As received: a line does not say whether the original sender was looked up.
     why.because = (known.behind.empty() ? who(known) : known.sender) + " is on no list";
-    if (!known.conditional.whitelists.empty()) why.because += " without a condition";
+    if (!known.conditional.whitelists.empty()) why.because += " by itself";
   }
   if (known.identity == IdentityKind::envelope && has_other_from(known, address)) {
     why.because += ", and From (" + known.header_from + ") does not make up for it";

@@ -17,7 +17,7 @@ TEST_CASE("all faults of a file are reported at once in the order of their lines
   } catch (const ConfigErrors& errors) {
     const std::vector<std::string>& texts = errors.texts();
     REQUIRE(texts.size() == 7);
-    CHECK_THAT(texts[0], Contains(": learn: expected your own domains"));
+    CHECK_THAT(texts[0], Contains(": learn: it needs your own domains"));
     CHECK_THAT(texts[1], Contains(":1: mode: expected one of enforce, observe, got 'off'"));
     CHECK_THAT(texts[2], Contains(":2: sokcet: ") && Contains("did you mean socket?"));
     CHECK_THAT(texts[3], Contains(":4: metrics: ") && Contains("xxx...'") && !Contains(std::string(100, 'x')));

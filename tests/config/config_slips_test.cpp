@@ -53,7 +53,7 @@ TEST_CASE("a slip in the configuration file is refused with its line, and with w
       {"two paths in a line", "extra = /a.txt /b.txt\n", "expected one path on its line, got '/a.txt /b.txt'"},
       {"one address for two", "metrics = 127.0.0.1:9812\nlookup-socket = 127.0.0.1:9812\n",
        "lookup-socket: it has the address of 'metrics': give each its own"},
-      {"messages without a socket", "lookup-messages = 8\n", "lookup-messages: expected in lookup-socket where"},
+      {"messages without a socket", "lookup-messages = 8\n", "lookup-messages: it needs a lookup-socket, where"},
       {"messages for everybody", "lookup-socket = 127.0.0.1:9813\nlookup-messages = 8\n",
        "lookup-messages: expected a file in lookup-token"},
       {"the mail server's socket", "socket = unix:/run/b\nmetrics = /run/b\n",

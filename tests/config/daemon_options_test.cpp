@@ -507,7 +507,7 @@ TEST_CASE("learning without own domains is refused") {
   const Config config("learn = outbound\n");
   const BloomgateError error = error_of([&] { config.read(); });
   CHECK(error.code() == ErrorCode::bad_configuration);
-  CHECK_THAT(error.what(), Contains("learn: expected your own domains in own-domains"));
+  CHECK_THAT(error.what(), Contains("learn: it needs your own domains in own-domains"));
   CHECK(config.read({"--own-domains", "one.example"}).options.learn == DaemonOptions::Learn::outbound);
   CHECK_FALSE(config.read({"--own-domains", "one.example"}).options.learn_from_exempt);
 }
@@ -516,7 +516,7 @@ TEST_CASE("learning from exempt networks without one is refused") {
   const Config config("learn-from-exempt = yes\n");
   const BloomgateError error = error_of([&] { config.read(); });
   CHECK(error.code() == ErrorCode::bad_configuration);
-  CHECK_THAT(error.what(), Contains("learn-from-exempt: expected the clients to learn from in exempt-networks"));
+  CHECK_THAT(error.what(), Contains("learn-from-exempt: it needs the clients to learn from in exempt-networks"));
   CHECK(config.read({"--exempt-networks", "192.0.2.1"}).options.learn_from_exempt);
 }
 

@@ -31,6 +31,11 @@ void print_harvest(const HarvestReport& report) {
   std::cout << "harvested " << report.list << "\nentries   " << format_count(report.written.entries) << "\nmessages  "
             << format_count(report.counts.messages) << " of your users, "
             << format_counted(report.counts.contacts, "recipient", "recipients") << '\n';
+  if (report.counts.messages == 0) {
+    std::cout << "hint      a message counts if a logged-in user sent it from an address of --own-domain; for mail "
+                 "without logins, "
+                 "see --without-login\n";
+  }
   if (report.wants_lists) {
     std::cout << "lists     " << format_counted(report.written.mailing_lists, "mailing list", "mailing lists")
               << ", of " << format_counted(report.counts.named_messages, "sent message", "sent messages")

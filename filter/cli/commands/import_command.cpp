@@ -252,8 +252,9 @@ int run_import(const Arguments& arguments) {
   all.list.settle();
   const Sums sums(all.list);
   if (sums.taken == 0) {
-    std::string why = sums.reasons.empty() ? "" : ": " + std::string(sums.reasons.begin()->first);
-    throw BloomgateError(ErrorCode::no_entries, "no line of the lists could be converted to an entry" + why);
+    const auto most = std::ranges::max_element(sums.reasons, {}, [](const auto& reason) { return reason.second; });
+    const std::string why = most == sums.reasons.end() ? "there is none" : std::string(most->first);
+    throw BloomgateError(ErrorCode::no_entries, "no line of the lists could be converted to an entry: " + why);
   }
   if (output.empty()) {
     std::cout << text_of(all);

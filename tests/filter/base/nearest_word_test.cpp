@@ -45,6 +45,7 @@ TEST_CASE("a mistyped word is told from the word that is meant by at most one ed
   CHECK(nearest_word(std::string(65, 'x'), long_ones).empty());  // no name is so long
   CHECK(nearest_word_hint("qury", known, "--") == " (did you mean --query?)");
   CHECK(nearest_word_hint("nothing", known).empty());
+  CHECK(nearest_word_hint("query", known).empty());  // it is known, and something else is wrong
 }
 
 }  // namespace

@@ -140,25 +140,27 @@ TEST_CASE("the first row of a table shows the separator of its fields, and wheth
   CHECK(read_all("csv:3", "name,mail\n") == "1 ! csv-missing-field\n");
 }
 
+std::string advice_of(const std::string& text) {
+  const auto format = make_format("text", 1);
+  Block block;
+  block.text = text;
+  block.index = 1;
+  format->start_block(block, "list");
+  CHECK(format->advice().empty());  // only the first block is looked at
+  block.index = 0;
+  format->start_block(block, "list");
+  format->start_block(block, "another");
+  return format->advice();
+}
+
 TEST_CASE("a list of addresses that looks like a table gets the advice how to read it") {
-  const auto advice_of = [](const std::string& text) {
-    const auto format = make_format("text", 1);
-    Block block;
-    block.text = text;
-    block.index = 1;
-    format->start_block(block, "list");
-    CHECK(format->advice().empty());  // only the first block is looked at
-    block.index = 0;
-    format->start_block(block, "list");
-    format->start_block(block, "another");
-    return format->advice();
-  };
   const std::string row = "Joe,joe@example.org\n";
   const std::string looks = "list looks like a table: try --format ";
   CHECK(advice_of("name,email\n" + row) == looks + "csv:email");
   CHECK(advice_of("name,e-mail address\n" + row) == looks + "'csv:e-mail address'");
   CHECK(advice_of("name,A_b.9-c:d\n" + row) == looks + "csv:A_b.9-c:d");
-  for (const char* names : {"name", "name,", "name,joe@example.net", "name,\"a,b\"", "name,it's", "name,a\tb"}) {
+  for (const char* names :
+       {"name", "name,", "name,email,tel", "name,joe@example.net", "name,\"a,b\"", "name,it's", "name,a\tb"}) {
     CAPTURE(names);
     CHECK(advice_of(std::string(names) + "\n" + row) == looks + "csv:2");
   }
@@ -166,6 +168,23 @@ TEST_CASE("a list of addresses that looks like a table gets the advice how to re
   CHECK(advice_of("a,b\n" + test::repeated("no,address\n", 18) + row) == looks + "csv:b");
   CHECK(advice_of("a,b\n" + test::repeated("no,address\n", 19) + row).empty());
   CHECK(advice_of("joe@example.org\nann@example.org\n").empty());
+}
+
+TEST_CASE("a map of Postfix, and a list with several addresses in a line, get the advice how to read them") {
+  const std::string map = "list looks like a map of Postfix: try --format postfix-map";
+  for (const char* text : {"example.org OK\n", "joe\nann@example.org\tREJECT spam\n", "joe@example.org  DUNNO\r\n"}) {
+    CAPTURE(text);
+    CHECK(advice_of(text) == map);
+  }
+  for (const char* text :
+       {"joe@example.org # OK\n", "joe@example.org\n", "joe@example.org \n", " OK\n", "example.org ok\n"}) {
+    CAPTURE(text);
+    CHECK(advice_of(text).empty());
+  }
+  const std::string several = "list has several addresses in a line: put each on a line of its own";
+  CHECK(advice_of("joe@example.org, ann@example.org\n") == several);
+  CHECK(advice_of("joe@example.org;ann@example.org\n") == several);
+  CHECK(advice_of("example.org\njoe@example.org, ann@example.org\n") == several);
 }
 
 TEST_CASE("a column of CSV is taken by its number or by its name") {

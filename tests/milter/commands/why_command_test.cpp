@@ -101,6 +101,8 @@ TEST_CASE_METHOD(DaemonsLog, "where nothing is found, it is said what was search
         "No message with the queue ID B2 is in " + log +
             " (2 lines read, 1 of them decisions of the daemon).\nOther logs: bloomgate-milter why B2 --log "
             "FILE, once for each file; - is standard input.\n");
+  CHECK_THAT(of_log({"never.example"}).text,
+             Contains("\nThe messages of a domain: bloomgate-milter why @never.example\n"));
   const Asked address = of_log({"never@example.org", "--whitelist", whitelist.path()});
   CHECK_THAT(address.text,
              StartsWith("No message of never@example.org is in ") &&

@@ -360,7 +360,7 @@ TEST_CASE("a sender that is listed only with a signer or for a recipient is not 
       sentence_with({.sender = sender, .of_extra = {"joe@example.org signed-by esp.example"}}) ==
       "Checked, because joe@example.org is listed only under a condition that this message does not meet: by the entry "
       "joe@example.org signed-by esp.example of the list extra. A signature of esp.example would change that. To list "
-      "the sender without a condition: bloomgate-milter add joe@example.org; then a signature of its own domain has to "
+      "the sender by itself: bloomgate-milter add joe@example.org; then a signature of its own domain has to "
       "prove the message.");
   const std::string several =
       sentence_with({.sender = sender,
@@ -376,7 +376,7 @@ TEST_CASE("a sender that is listed only with a signer or for a recipient is not 
                                                 .whitelists = {{.path = "/w/a b", .has_signers = true},
                                                                {.path = "/w/c", .has_signers = true, .has_pairs = true},
                                                                {.path = "/w/d", .has_pairs = true}}});
-  CHECK_THAT(of_filters, StartsWith("Checked, because joe@example.org is on no list without a condition. If you know"));
+  CHECK_THAT(of_filters, StartsWith("Checked, because joe@example.org is on no list by itself. If you know"));
   CHECK_THAT(
       of_filters,
       EndsWith("too. The whitelist /w/a b also has entries with a signer. Ask for one of this sender: bloomgate "

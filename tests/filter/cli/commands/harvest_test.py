@@ -82,6 +82,9 @@ class HarvestTest(ProgramTest):
         # Its last line is still being written.
         half = self.write("half", text.rsplit("\n", 3)[0])
         self.assertEqual(self.harvest(half)[0], [])
+        hint = "a message counts if a logged-in user sent it from an address of --own-domain"
+        self.assertIn(hint, self.check(0, *self.RUN, "--for-all", half)[0])
+        self.assertNotIn(hint, self.check(0, *self.RUN, "--for-all", self.write("whole", text))[0])
 
     def test_a_log_that_marks_no_automatic_mail_is_named_in_one_line(self):
         self.mailbox("ann", "From: ann@ours.example\nTo: joe@example.org\n\n")
