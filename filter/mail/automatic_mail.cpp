@@ -28,6 +28,22 @@ bool has(std::string_view text, std::string_view word) noexcept {
   return ascii::find_ignoring_case(text, word) != std::string_view::npos;
 }
 
+// Whether the text has `multipart/report`, with white space and comments where these may be (RFC 2045 section 5.1).
+bool is_report(std::string_view text) noexcept {
+  constexpr std::string_view kType = "multipart/report";
+  std::size_t found = 0;  // of the type
+  int depth = 0;          // of comments
+  for (const char byte : text) {
+    if (byte == '(') ++depth;
+    const bool is_between = depth > 0 || kSpaceAndLineEnds.find(byte) != std::string_view::npos;
+    if (byte == ')' && depth > 0) --depth;
+    if (is_between) continue;
+    if (ascii::to_lower(byte) != kType[found]) found = 0;
+    if (ascii::to_lower(byte) == kType[found] && ++found == kType.size()) return true;
+  }
+  return has(text, kType);
+}
+
 // A report without the multipart to which it belongs. As a part of a message it may be one that a person forwards.
 bool is_report_itself(std::string_view content_type) noexcept {
   const std::string_view type = first_word(content_type);
@@ -159,7 +175,7 @@ bool says_automatic(std::string_view name, std::string_view value) noexcept {
 }
 
 bool says_report(std::string_view name, std::string_view value) noexcept {
-  return ascii::equal_ignoring_case(ascii::trimmed_back(name, " \t"), "Content-Type") && has(value, "multipart/report");
+  return ascii::equal_ignoring_case(ascii::trimmed_back(name, " \t"), "Content-Type") && is_report(value);
 }
 
 bool is_of_program(std::string_view local_part) noexcept {

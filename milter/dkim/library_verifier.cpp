@@ -234,7 +234,7 @@ class LibraryVerifier::Message : public Verification {
 
   bool needs_body_check() const noexcept {
     return std::ranges::any_of(choice_.candidates, [](const SignatureCandidate& each) {
-      return each.is_worth_verifying && (each.needs_enclosed_body || each.needs_encoded_body);
+      return each.is_worth_verifying && (each.needs_enclosed_body || each.needs_encoded_body || each.needs_no_message);
     });
   }
 
@@ -292,6 +292,7 @@ class LibraryVerifier::Message : public Verification {
     // With l=, the library counts no more bytes than l= says, so whether that is the whole body is unknown.
     if (candidate.tags["l"]) return Outcome::body_not_covered;
     if (candidate.needs_enclosed_body && !body_check_->is_enclosed()) return Outcome::field_added_content_type;
+    if (candidate.needs_no_message && body_check_->has_message()) return Outcome::field_added_content_type;
     if (candidate.needs_encoded_body && !body_check_->is_encoded()) {
       return Outcome::field_added_content_transfer_encoding;
     }

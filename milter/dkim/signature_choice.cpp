@@ -123,6 +123,7 @@ SignatureOutcome field_fault(const Reading& reading, SignatureCandidate& candida
   if (open.added) return outcome_of_added(*open.added);
   candidate.needs_enclosed_body = open.needs_enclosed_body;
   candidate.needs_encoded_body = open.needs_encoded_body;
+  candidate.needs_no_message = open.needs_no_message;
   if (open.needs_enclosed_body) choice.structure = std::move(open.structure);
   if (open.needs_encoded_body) choice.encoding = open.encoding;
   return time_fault(reading, candidate.tags, names);

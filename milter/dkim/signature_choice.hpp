@@ -45,6 +45,7 @@ struct SignatureCandidate {
   // What has to hold of the body for the signature to count; see `structure` and `encoding` below.
   bool needs_enclosed_body = false;
   bool needs_encoded_body = false;
+  bool needs_no_message = false;
 };
 
 struct SignatureChoice {

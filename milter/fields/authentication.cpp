@@ -125,7 +125,10 @@ void Authentication::add(const Statement& statement, bool pass_is_enough) {
   });
   if (known == statements_.end()) {
     statements_.push_back(statement);
-  } else if (known->finding == statement.finding) {
+    return;
+  }
+  if (!pass_is_enough) known->has_fail = known->is_fail() || statement.is_fail();
+  if (known->finding == statement.finding) {
     known->contradicted = known->contradicted || statement.contradicted;
   } else if (known->finding != Finding::pass && statement.finding != Finding::pass) {
     known->finding = Finding::fail;
@@ -145,7 +148,12 @@ Finding Authentication::finding_for(AuthenticationMethod method, std::string_vie
 }
 
 Finding Authentication::dmarc(std::string_view domain) const noexcept {
-  if (distrusted_ || finding_for(AuthenticationMethod::dmarc, {}) == Finding::fail) return Finding::fail;
+  // A pass that contradicts a fail may be text that another milter copied.
+  const auto is_fail = [domain](const Statement& statement) {
+    return statement.method == AuthenticationMethod::dmarc && statement.is_fail() &&
+           (statement.domain.empty() || statement.domain == domain);
+  };
+  if (distrusted_ || std::ranges::any_of(statements_, is_fail)) return Finding::fail;
   return domain.empty() ? Finding::none : finding_for(AuthenticationMethod::dmarc, domain);
 }
 
@@ -176,15 +184,15 @@ bool Authentication::spf_aligned(std::string_view domain, Alignment alignment) c
 bool Authentication::spf_is_denied(std::string_view domain) const noexcept {
   return std::ranges::any_of(statements_, [domain](const Statement& statement) {
     return statement.method == AuthenticationMethod::spf && statement.domain == domain &&
-           (statement.finding == Finding::fail || statement.contradicted);
+           (statement.is_fail() || statement.contradicted);
   });
 }
 
 bool Authentication::fails_aligned(std::string_view domain) const noexcept {
   if (dmarc(domain) == Finding::fail) return true;
   return std::ranges::any_of(statements_, [domain](const Statement& statement) {
-    return statement.method != AuthenticationMethod::arc && statement.finding == Finding::fail &&
-           !statement.contradicted && aligned(statement.domain, domain, Alignment::relaxed);
+    return statement.method != AuthenticationMethod::arc && statement.is_fail() &&
+           aligned(statement.domain, domain, Alignment::relaxed);
   });
 }
 

@@ -95,7 +95,9 @@ class Authentication {
     Finding finding = Finding::none;
     std::string domain = {};
     bool contradicted = false;
+    bool has_fail = false;  // one of the contradicting results is a fail
 
+    bool is_fail() const noexcept { return finding == Finding::fail || has_fail; }
     bool is_pass_of(AuthenticationMethod wanted) const noexcept {
       return method == wanted && finding == Finding::pass && !contradicted;
     }

@@ -19,6 +19,24 @@ bool is_usual_preamble(std::string_view line) noexcept {
   return std::ranges::any_of(kPreambles, [line](std::string_view each) { return line.starts_with(each); });
 }
 
+// A line of a part's header, or its continuation: `Content-Type: message/delivery-status`.
+bool names_message(std::string_view line) noexcept {
+  constexpr std::string_view kField = "content-type";
+  constexpr std::string_view kTypes[] = {"message/", "text/rfc822-headers"};
+  const auto begins_with = [&line](std::string_view word) {
+    return ascii::equal_ignoring_case(line.substr(0, word.size()), word);
+  };
+  if (begins_with(kField)) {
+    line = ascii::trimmed_front(line.substr(kField.size()), " \t");
+    if (!line.starts_with(':')) return false;
+    line.remove_prefix(1);
+  } else if (!line.starts_with(' ') && !line.starts_with('\t')) {
+    return false;
+  }
+  line = ascii::trimmed_front(line, " \t");
+  return std::ranges::any_of(kTypes, begins_with);
+}
+
 bool begins_with_disposition(std::string_view line) noexcept {
   return ascii::equal_ignoring_case(line.substr(0, kDisposition.size()), kDisposition);
 }
@@ -32,7 +50,6 @@ BodyCheck::BodyCheck(const BodyStructure& structure, BodyEncoding encoding)
 
 void BodyCheck::add(std::string_view bytes) noexcept {
   if (encoding_ != BodyEncoding::none && is_encoded_) check_encoding(bytes);
-  if (kind_ == BodyKind::text) return;
   while (!bytes.empty()) {
     const std::size_t end = bytes.find('\n');
     add_to_line(bytes.substr(0, end));
@@ -64,6 +81,7 @@ void BodyCheck::end_line() noexcept {
 }
 
 void BodyCheck::end_structure_line(std::string_view line) noexcept {
+  has_message_ = has_message_ || names_message(line);
   if (is_first_ && !line.empty() && !is_usual_preamble(line)) {
     is_first_ = false;
     is_opened_ = line == opening_;

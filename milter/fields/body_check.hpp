@@ -1,6 +1,6 @@
 // Whether a body is what its unsigned fields say about it (content_type.hpp): a multipart that its boundary opens and
 // closes, and text in exactly the named encoding. Reads the body once, as it arrives, and keeps only the beginning of
-// one line.
+// one line. Also whether it has another message in it, as a bounce has.
 //
 // Used by one thread at a time. Only the constructor throws (std::bad_alloc).
 #pragma once
@@ -28,6 +28,11 @@ class BodyCheck {
   // true for text.
   bool is_enclosed() const noexcept;
 
+  // Whether the body has a message in it, or a part of one, as a bounce, a receipt or a report has. It may be text that
+  // the sender did not write. An unsigned Content-Type that says so may be changed or removed on the way; the parts
+  // stay.
+  bool has_message() const noexcept { return has_message_; }
+
   // Whether the whole body is in its encoding. Always true for `none`.
   bool is_encoded() const noexcept { return is_encoded_; }
 
@@ -52,6 +57,7 @@ class BodyCheck {
   bool has_text_behind_ = false;  // after the line that closes
   bool is_in_part_header_ = false;
   bool has_attachment_ = false;
+  bool has_message_ = false;
 
   bool is_encoded_ = true;
   int expected_hex_ = 0;       // quoted-printable: how many digits have to follow

@@ -23,17 +23,27 @@ void Grounds::begin(std::string_view helo, std::string_view path) {
 }
 
 void Grounds::add_signature(std::string_view value) {
-  misleading_ = misleading_ || ++signatures_ > kMaxSignatures || signature_can_forge_results(value);
-  if (misleading_) return;
+  if (++signatures_ > kMaxSignatures) misleading_ = true;
+  if (signatures_ > kMaxSignatures) return;
   const TagList tags(value);
   Domain domain;
-  if (canonicalize_domain(tags.find("d").value_or(""), domain) != RejectReason::none) return;
+  const bool has_domain = canonicalize_domain(tags.find("d").value_or(""), domain) == RejectReason::none;
+  if (has_domain) claimed_signers_.emplace_back(domain.view());
+  misleading_ = misleading_ || signature_can_forge_results(value);
+  if (misleading_ || !has_domain) return;
   Claim& claim = claims_.emplace_back();
   claim.domain = domain.view();
   claim.signature = {canonical_selector(tags.find("s").value_or("")), signature_start(tags.find("b").value_or(""))};
   claim.names = SignedNames(tags.find("h").value_or(""));
   claim.is_readable = claim.covers = tags.is_valid() && !tags.find("l");
   if (const auto time = tags.find("t")) claim.time.emplace(time->substr(0, kMaxTimeBytes));
+}
+
+void Grounds::add_field(std::string_view name, std::string_view value) {
+  const std::size_t before = seen_.count(WatchedField::list_id);
+  seen_.add(name, value);
+  if (seen_.count(WatchedField::list_id) == before || ++lists_ > kMostLists) return;
+  if (auto list = read_list_id(value)) named_lists_.push_back(*std::move(list));
 }
 
 void Grounds::end_header(const CoverRules& rules, std::chrono::sys_seconds now) {
@@ -66,8 +76,11 @@ void Grounds::clear() noexcept {
   claims_.clear();
   signer_count_ = 0;
   list_id_.clear();
+  claimed_signers_.clear();
+  named_lists_.clear();
   seen_.clear();
   signatures_ = 0;
+  lists_ = 0;
   misleading_ = false;
 }
 

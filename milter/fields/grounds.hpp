@@ -37,6 +37,7 @@ class Grounds {
   static constexpr std::size_t kMaxSignatures = 64;
   // Each signer is looked up.
   static constexpr std::size_t kMostSigners = 8;
+  static constexpr std::size_t kMostLists = 8;
 
   // Starts a new message. `helo` is the name in the greeting, empty if unknown; `path` is that of the MAIL command.
   // Throws std::bad_alloc; then clear() must follow.
@@ -47,7 +48,7 @@ class Grounds {
   void add_signature(std::string_view value);
 
   // Adds any field; `name` is as it stands before the colon. Throws as begin() does.
-  void add_field(std::string_view name, std::string_view value) { seen_.add(name, value); }
+  void add_field(std::string_view name, std::string_view value);
 
   // To be called when the header is complete: finds which signatures leave nothing open, and the mailing list, if there
   // is one. Until then all signatures count, and there is no list. Throws as begin() does.
@@ -62,6 +63,13 @@ class Grounds {
   // The domains that have signed the message, valid or not: the first kMostSigners different ones. None if a signature
   // is misleading, since then not all of them are known.
   std::span<const std::string_view> signers() const noexcept { return {signers_.data(), signer_count_}; }
+
+  // For revocation: the domains of all DKIM-Signature fields, and the mailing lists of all List-Id fields, whatever
+  // else is in the message. One is enough to stop it, so no field that a sender adds may hide another one.
+  std::span<const std::string> claimed_signers() const noexcept { return claimed_signers_; }
+  std::span<const std::string> named_lists() const noexcept { return named_lists_; }
+  // Whether there are more than kMaxSignatures, or kMostLists, of these. No honest mail has so many.
+  bool has_more_claims() const noexcept { return signatures_ > kMaxSignatures || lists_ > kMostLists; }
 
   // Whether there is a signature of exactly that domain, and all of them sign the List-Id field: a result does not say
   // which signature it is about.
@@ -101,8 +109,11 @@ class Grounds {
   std::array<std::string_view, kMostSigners> signers_ = {};  // parts of the claims
   std::size_t signer_count_ = 0;
   std::string list_id_;
+  std::vector<std::string> claimed_signers_;
+  std::vector<std::string> named_lists_;
   SeenFields seen_;
   std::size_t signatures_ = 0;
+  std::size_t lists_ = 0;
   bool misleading_ = false;
 };
 

@@ -87,7 +87,7 @@ OpenFields open_fields(const SeenFields& seen, const SignedNames& names, Watched
     const auto field = static_cast<Field>(index);
     if (examination.is_added(field)) return {.added = field};
   }
-  OpenFields open;
+  OpenFields open = {.needs_no_message = names.count(Field::content_type) == 0};
   // An added MIME-Version only makes mail programs interpret the other MIME fields, and these are checked below.
   if (examination.is_open(Field::mime_version) && !is_harmless_mime_version(seen.value(Field::mime_version))) {
     return {.added = Field::mime_version};

@@ -34,6 +34,7 @@ struct OpenFields {
   // Conditions on the body, where the fields about it are not signed: see BodyCheck.
   bool needs_enclosed_body = false;
   bool needs_encoded_body = false;
+  bool needs_no_message = false;  // the signature does not cover Content-Type, which may not even be there any more
   BodyStructure structure = {};
   BodyEncoding encoding = BodyEncoding::none;
 };

@@ -42,9 +42,13 @@ bool has_odd_control(std::string_view value) noexcept {
   return false;
 }
 
-// Mail servers send their bounces as MAILER-DAEMON.
+// Mail servers send their bounces as MAILER-DAEMON, however that is written.
 bool is_of_mail_server(std::string_view address) noexcept {
-  return ascii::equal_ignoring_case(address.substr(0, address.find('@')), "mailer-daemon");
+  const Entry entry = canonicalize_path(address);
+  std::string_view name =
+      entry.kind() == EntryKind::address ? entry.local_part() : address.substr(0, address.find('@'));
+  name = ascii::trimmed(name, "\"");
+  return ascii::equal_ignoring_case(name.substr(0, name.find('+')), "mailer-daemon");
 }
 
 }  // namespace

@@ -107,13 +107,18 @@ std::optional<Decision> Decider::find_revoked() const noexcept {
   if (const auto decision = find(senders_.envelope(), IdentityKind::envelope)) return decision;
   if (const auto decision = find(senders_.behind(), IdentityKind::envelope)) return decision;
   if (const auto decision = find(senders_.from(), IdentityKind::header_from)) return decision;
-  return find(mailing_list_of(facts_), IdentityKind::mailing_list);
+  if (facts_.grounds == nullptr) return std::nullopt;
+  for (const std::string& list : facts_.grounds->named_lists()) {
+    if (const auto decision = find(mailing_list(list), IdentityKind::mailing_list)) return decision;
+  }
+  // One of those that were not read may be revoked.
+  return facts_.grounds->has_more_claims() ? std::optional(check_because(Reason::distrusted_results)) : std::nullopt;
 }
 
 std::optional<Decision> Decider::find_revoked_signer(const Entry& sender, IdentityKind identity,
                                                      TagSeparators separators) const noexcept {
   if (facts_.grounds == nullptr) return std::nullopt;
-  for (const std::string_view signer : facts_.grounds->signers()) {
+  for (const std::string_view signer : facts_.grounds->claimed_signers()) {
     const SignerKey found = lists_.revoked->find_with_signer(sender, signer, separators);
     if (found.view().empty()) continue;
     note("revoked", signer, sender.key(), match_name(Match::with_signer), found.view());

@@ -11,13 +11,17 @@
 
 namespace bloomgate {
 
-Entry mailing_list_of(const Facts& facts) noexcept {
+Entry mailing_list(std::string_view list_id) noexcept {
   FixedText<kMaxKeyBytes> text;
-  if (facts.grounds != nullptr && !facts.grounds->list_id().empty()) {
+  if (!list_id.empty()) {
     text.append(kMailingListPrefix);
-    text.append(facts.grounds->list_id());
+    text.append(list_id);
   }
   return canonicalize_list_line(text.view());
+}
+
+Entry mailing_list_of(const Facts& facts) noexcept {
+  return mailing_list(facts.grounds == nullptr ? std::string_view() : facts.grounds->list_id());
 }
 
 bool SignedRoute::is_open() const noexcept {

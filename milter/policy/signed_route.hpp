@@ -79,7 +79,9 @@ class SignedRoute {
   std::size_t wanted_count_ = 0;
 };
 
-// The entry for the mailing list that a message names; not a key if it names none.
+// The entry for the mailing list with that canonical identifier; not a key if that is empty.
+Entry mailing_list(std::string_view list_id) noexcept;
+// The same for the one that a message names.
 Entry mailing_list_of(const Facts& facts) noexcept;
 
 }  // namespace bloomgate

@@ -99,6 +99,10 @@ TEST_CASE("a message with an automatic field is recognised as automatic") {
     CHECK(says_automatic(each.name, each.value) == each.want);
   }
   CHECK(says_report("content-type \t", "Multipart/Report; boundary=x"));
+  CHECK(says_report("Content-Type", "multipart\r\n\t/ report; boundary=x"));
+  CHECK(says_report("Content-Type", "multipart (one (two)) / (three) Report"));
+  CHECK(says_report("Content-Type", "mmultipart/report"));
+  CHECK_FALSE(says_report("Content-Type", "multipart (/report)"));
   CHECK_FALSE(says_report("Subject", "multipart/report"));
   CHECK_FALSE(says_report("Content-Type", "multipart/mixed"));
 }

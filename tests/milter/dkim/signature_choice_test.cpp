@@ -158,6 +158,7 @@ TEST_CASE("the conditions on the body are derived from the header") {
   REQUIRE(choice.candidates.at(0).is_worth_verifying);
   CHECK(choice.candidates[0].needs_enclosed_body);
   CHECK(choice.candidates[0].needs_encoded_body);
+  CHECK(choice.candidates[0].needs_no_message);
   CHECK(choice.structure.boundary == "b");
   CHECK(choice.encoding == BodyEncoding::quoted_printable);
 }

@@ -194,12 +194,36 @@ TEST_CASE("trusted fields that contradict each other on a method and a domain pr
       {{"mx.example.net; spf=pass smtp.mailfrom=bank.example",
         "auth.example.net; spf=pass smtp.mailfrom=bank.example; spf=fail smtp.mailfrom=bank.example"},
        ""},
+      // What one field has copied does not undo the fail that another one has found.
       {{"mx.example.net; dmarc=pass header.from=bank.example", "auth.example.net; dmarc=fail header.from=bank.example"},
+       "dmarc=fail"},
+      {{"mx.example.net; dmarc=pass header.from=bank.example; dmarc=fail header.from=bank.example"}, "dmarc=fail"},
+      {{"mx.example.net; dmarc=pass header.from=bank.example", "auth.example.net; dmarc=none header.from=bank.example",
+        "mx.example.net; dmarc=fail header.from=bank.example"},
+       "dmarc=fail"},
+      {{"mx.example.net; dmarc=pass header.from=bank.example", "auth.example.net; dmarc=none header.from=bank.example"},
        ""},
-      {{"mx.example.net; dmarc=pass header.from=bank.example; dmarc=fail header.from=bank.example"}, ""},
       {{"mx.example.net; dmarc=fail header.from=bank.example", "auth.example.net; dmarc=fail header.from=bank.example"},
        "dmarc=fail"},
   });
+}
+
+TEST_CASE("a fail of the domain's organisation stays one, whatever contradicts it in another field") {
+  const auto fails = [](const Fields& fields) {
+    const bool in_order = summary(fields).fails_aligned("bank.example");
+    CHECK(summary({fields.rbegin(), fields.rend()}).fails_aligned("bank.example") == in_order);
+    return in_order;
+  };
+  CHECK(fails(
+      {"mx.example.net; spf=fail smtp.mailfrom=bank.example", "mx.example.net; spf=pass smtp.mailfrom=bank.example"}));
+  CHECK(fails({"mx.example.net; dkim=fail header.d=news.bank.example",
+               "mx.example.net; dkim=pass header.d=news.bank.example"}));
+  // One field with two signatures of a domain, of which one is good.
+  CHECK_FALSE(fails({"mx.example.net; dkim=fail header.d=bank.example; dkim=pass header.d=bank.example"}));
+  CHECK_FALSE(fails(
+      {"mx.example.net; spf=none smtp.mailfrom=bank.example", "mx.example.net; spf=pass smtp.mailfrom=bank.example"}));
+  CHECK_FALSE(fails(
+      {"mx.example.net; spf=fail smtp.mailfrom=other.example", "mx.example.net; spf=pass smtp.mailfrom=bank.example"}));
 }
 
 TEST_CASE("each word of a result is a pass, a fail or neither") {

@@ -61,6 +61,26 @@ TEST_CASE("an alternative with an attachment in it would show the attachment alo
   CHECK(is_enclosed("--b\r\n\r\nContent-Disposition: attachment\r\n--b\r\n\r\nx\r\n--b--\r\n", BodyKind::alternative));
 }
 
+TEST_CASE("a body with another message in it may be a bounce, whatever its Content-Type says") {
+  const auto has_message = [](const std::string& body, BodyKind kind = BodyKind::multipart) {
+    return holds({kind, "b"}, BodyEncoding::none, body, &BodyCheck::has_message);
+  };
+  const std::string start = "--b\r\n\r\nNot delivered.\r\n--b\r\n";
+  const std::string end = "\r\n\r\nFrom: a@b.example\r\n--b--\r\n";
+  for (const char* const field :
+       {"Content-Type: message/delivery-status", "content-type:Message/RFC822", "Content-Type :\r\n\tmessage/global",
+        "Content-Type: text/rfc822-headers; charset=us-ascii", "Content-Type:\r\n message/disposition-notification"}) {
+    CAPTURE(field);
+    CHECK(has_message(start + field + end));
+    CHECK(has_message(start + field + end, BodyKind::text));
+  }
+  for (const char* const text : {"Content-Type: text/plain", "Content-Types: message/rfc822",
+                                 "message/rfc822 is a type", "X-Type: message/rfc822", "Content-Type message/rfc822"}) {
+    CAPTURE(text);
+    CHECK_FALSE(has_message(start + text + end));
+  }
+}
+
 TEST_CASE("a body is in quoted-printable if digits or a line end follow each equals sign") {
   const auto encoding = BodyEncoding::quoted_printable;
   CHECK(is_encoded(encoding, ""));

@@ -2,6 +2,7 @@
 #include "milter/fields/grounds.hpp"
 
 #include <chrono>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -391,6 +392,36 @@ TEST_CASE("a message with a misleading signature, or too many, names no mailing 
     CHECK(each.list_id().empty());
     CHECK(each.signers().empty());
   }
+}
+
+TEST_CASE("for revocation a message names every signer and every mailing list, whatever else is in it") {
+  Grounds grounds;
+  grounds.begin("x;(evil", "<a@b.example>");
+  grounds.add_signature("v=1; s=x(y); d=odd.example; h=from; b=Zm9v");
+  grounds.add_signature("d=Lists.Example");
+  grounds.add_signature("d=j(1.example");
+  for (const char* const value : {"<news.lists.example>", "no list", "<more.lists.example>"}) {
+    grounds.add_field("List-Id", value);
+  }
+  grounds.add_field("Subject", "<other.lists.example>");
+  grounds.end_header({}, std::chrono::sys_seconds());
+  const auto texts = [](std::span<const std::string> all) { return std::vector<std::string>(all.begin(), all.end()); };
+  CHECK(texts(grounds.claimed_signers()) == std::vector<std::string>{"odd.example", "lists.example"});
+  CHECK(texts(grounds.named_lists()) == std::vector<std::string>{"news.lists.example", "more.lists.example"});
+  CHECK_FALSE(grounds.has_more_claims());
+  for (std::size_t i = 3; i < Grounds::kMaxSignatures; ++i) grounds.add_signature("d=s.example");
+  CHECK_FALSE(grounds.has_more_claims());
+  grounds.add_signature("d=last.example");
+  CHECK(grounds.has_more_claims());
+  CHECK(grounds.claimed_signers().size() == Grounds::kMaxSignatures - 1);
+  grounds.clear();
+  CHECK(grounds.claimed_signers().empty());
+  CHECK(grounds.named_lists().empty());
+  for (std::size_t i = 0; i < Grounds::kMostLists; ++i) grounds.add_field("List-Id", "<a.lists.example>");
+  CHECK_FALSE(grounds.has_more_claims());
+  grounds.add_field("List-Id", "<a.lists.example>");
+  CHECK(grounds.has_more_claims());
+  CHECK(grounds.named_lists().size() == Grounds::kMostLists);
 }
 
 }  // namespace

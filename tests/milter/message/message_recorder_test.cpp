@@ -352,6 +352,10 @@ TEST_CASE_METHOD(Recorded, "a message is a bounce if it is a report, or from a M
   CHECK(is_bounce("joe@example.org", " Multipart/Report;\n\tboundary=x"));
   CHECK(is_bounce("Mail Delivery System <MAILER-DAEMON@mx.example.org>", "text/plain"));
   CHECK(is_bounce("mailer-daemon@example.org (Mail)", "text/plain"));
+  CHECK(is_bounce("\"MAILER-DAEMON\"@example.org", "text/plain"));
+  CHECK(is_bounce("<@relay.example:MAILER-DAEMON@example.org>", "text/plain"));
+  CHECK(is_bounce("MAILER-DAEMON+x@example.org", "text/plain"));
+  CHECK(is_bounce("joe@example.org", "multipart / report; boundary=x"));
   CHECK_FALSE(is_bounce("joe@example.org", "application/pdf; name=report.pdf"));
   CHECK_FALSE(is_bounce("MAILER-DAEMON <joe@example.org>", "multipart/mixed; boundary=report"));
 }

@@ -305,6 +305,27 @@ TEST_CASE("decide: an entry that names its signer does not deliver a revoked sen
                 "deliver listed-with-signer header-from dkim @main, signer of esp.example"}});
 }
 
+TEST_CASE("decide: no field that is added hides a revoked mailing list or signer") {
+  const Message of_joe = {"joe@example.org", {kAnnounce, "<bad.lists.example.org>"}, {{"example.org"}}};
+  Desk({.revoked = "list:bad.lists.example.org\n"})
+      .expect({{"a second List-Id", of_joe, "check revoked list by list:bad.lists.example.org"}});
+  for (const std::string_view worthless : {"x(y).example", "j(1.example", "other.example"}) {
+    CAPTURE(worthless);
+    Message signed_by_service = {"joe@example.org", {}, {{"example.org"}}};
+    for (std::size_t i = 0; i < Grounds::kMostSigners; ++i)
+      signed_by_service.signatures.push_back({worthless, "from", false});
+    signed_by_service.signatures.push_back({"esp.example"});
+    CHECK_THAT(told(Desk({.revoked = "joe@example.org signed-by esp.example\n"}).decide(signed_by_service, true)),
+               Catch::StartsWith("check revoked"));
+  }
+  Message with_many = {"joe@example.org", {}, {{"example.org"}}};
+  for (std::size_t i = 0; i < Grounds::kMaxSignatures; ++i)
+    with_many.signatures.push_back({"s.example", "from", false});
+  CHECK_THAT(told(Desk({.revoked = "eve@example.org\n"}).decide(with_many, true)),
+             Catch::StartsWith("check distrusted-results"));
+  CHECK_THAT(told(Desk({}).decide(with_many, true)), Catch::StartsWith("deliver listed"));
+}
+
 TEST_CASE("decide: an entry that names its signer needs that signature, and no other") {
   const MemoryWhitelist main({"billing@bank.example signed-by esp.example", "list:announce.lists.example.org"});
   const NamedWhitelist named[] = {{"main", &main}};
