@@ -28,7 +28,9 @@ void Grounds::add_signature(std::string_view value) {
   const TagList tags(value);
   Domain domain;
   const bool has_domain = canonicalize_domain(tags.find("d").value_or(""), domain) == RejectReason::none;
-  if (has_domain) claimed_signers_.emplace_back(domain.view());
+  if (has_domain && std::ranges::find(claimed_signers_, domain.view()) == claimed_signers_.end()) {
+    claimed_signers_.emplace_back(domain.view());
+  }
   misleading_ = misleading_ || signature_can_forge_results(value);
   if (misleading_ || !has_domain) return;
   Claim& claim = claims_.emplace_back();
