@@ -76,6 +76,11 @@ TEST_CASE("unsigned fields about the body must match the body") {
   CHECK(outcome_with(parts, "Content-Type: multipart/mixed; boundary=b") == "pass");
   CHECK(outcome_with(parts, "Content-Type: multipart/mixed; boundary=c") == "field-added-content-type");
   CHECK(outcome_with(parts, "Content-Type: text/html") == "field-added-content-type");
+  const std::string bounce =
+      "--b\r\n\r\nNot delivered.\r\n--b\r\nContent-Type: message/rfc822\r\n\r\nPay.\r\n--b--\r\n";
+  CHECK(outcome_with(bounce, "Content-Type: multipart/mixed; boundary=b") == "field-added-content-type");
+  CHECK(outcome_with(bounce, "Content-Type: text/plain") == "field-added-content-type");
+  CHECK(outcome_with(bounce, "X-No: Content-Type") == "field-added-content-type");  // it was removed
   CHECK(outcome_with("SGVsbG8u\r\n", "Content-Transfer-Encoding: base64") == "pass");
   CHECK(outcome_with(parts, "Content-Transfer-Encoding: base64") == "field-added-content-transfer-encoding");
 }
