@@ -55,8 +55,9 @@ std::string_view nearest_word(std::string_view typed, std::span<const std::strin
 
 std::string nearest_word_hint(std::string_view typed, std::span<const std::string> known, std::string_view before) {
   const std::string_view nearest = nearest_word(typed, known);
-  return nearest.empty() || nearest == typed ? std::string()
-                                             : " (did you mean " + std::string(before) + std::string(nearest) + "?)";
+  const bool is_typed = before.empty() && nearest == typed;  // then something else is wrong
+  if (nearest.empty() || is_typed) return {};
+  return " (did you mean " + std::string(before) + std::string(nearest) + "?)";
 }
 
 std::string nearest_word_hint(std::string_view typed, std::span<const std::string_view> known) {

@@ -371,7 +371,7 @@ TEST_CASE("a sender that is listed only with a signer or for a recipient is not 
                       "joe@example.org signed-by esp.example of the list extra. A signature of a.example or "
                       "esp.example would"));
   CHECK_THAT(sentence_with({.sender = sender, .of_extra = {"joe@example.org > ann@ours.example"}}),
-             Contains("joe@example.org > ann@ours.example of the list extra. To list the sender without"));
+             Contains("joe@example.org > ann@ours.example of the list extra. To list the sender by itself"));
   const std::string of_filters = sentence_with({.sender = sender,
                                                 .whitelists = {{.path = "/w/a b", .has_signers = true},
                                                                {.path = "/w/c", .has_signers = true, .has_pairs = true},
