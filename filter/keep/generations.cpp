@@ -106,6 +106,15 @@ void remove_whole(const std::string& path) {
   if (error) throw system_error(ErrorCode::cannot_write, "remove", path, error.value());
 }
 
+// Call it before a change that keeps the layers, which then removes generations past `most`: a refusal must come before
+// the change, not after it. If there are layers, those before it move on by one, up to the first gap.
+void require_may_trim(const std::string& folder, unsigned most, bool has_layers) {
+  const bool moves_last = has_layers && free_number(folder, most + 1) > most;
+  for (unsigned number = moves_last ? most : most + 1; number <= kMostGenerations + 1; ++number) {
+    if (is_kept(folder, number)) require_only_layers(generation_path(folder, number));
+  }
+}
+
 // It gets another name first: a kept folder without some of its layers must not be restored.
 void discard(const std::string& folder, unsigned number) {
   if (!is_kept(folder, number)) return;
@@ -171,9 +180,10 @@ bool have_same_layers(const std::string& a, const std::string& b) {
 
 void keep_folder(const std::string& folder, unsigned most) {
   const std::vector<Layer> layers = all_layers_in(folder);
-  if (layers.empty()) return;
+  if (layers.empty()) return require_may_trim(folder, most, false);
   remove_leftovers(folder);
   drop_unchanged_generation(folder);
+  require_may_trim(folder, most, true);
   const std::string copy = linked_copy(folder, layers);
   const unsigned number = free_number(folder, most + 1);
   discard(folder, number);
@@ -322,6 +332,7 @@ int exchange_by_links(const std::string& a, const std::string& b) {
 
 void bring_revoked(const std::string& folder, unsigned number) {
   require_kept(folder, number);
+  for (const std::string& each : {folder, generation_path(folder, number)}) require_only_layers(each);
   put_revoked_into(folder, generation_path(folder, number));
 }
 

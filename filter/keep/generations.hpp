@@ -43,7 +43,8 @@ std::vector<Generation> kept_generations(const std::string& path);
 // is lost if the change fails.
 //
 // Does nothing if there is no file or no layer, or if `most` is 0. Throws BloomgateError{cannot_open, cannot_write}
-// with the remedy.
+// with the remedy, and {bad_input}, before anything has changed, if trim_generations() would remove a folder that has
+// something that is neither a layer nor belongs to layers.
 void keep_generation(const std::string& path, unsigned most);
 
 // The same, as a function that a writer calls before it replaces a file (NewFile::publish()).
@@ -60,7 +61,8 @@ void trim_generations(const std::string& folder, unsigned most);
 void drop_unchanged_generation(const std::string& folder);
 
 // Gives FOLDER.NUMBER the list of revoked senders that FOLDER has now, or removes it if FOLDER has none, so that a
-// manifest can be written there before it replaces FOLDER. Throws BloomgateError{cannot_open, cannot_write}.
+// manifest can be written there before it replaces FOLDER. Throws as exchange_generation(), before anything has
+// changed.
 void bring_revoked(const std::string& folder, unsigned number);
 
 // FILE.NUMBER and FILE exchange their names, in one step if the file system supports that (RENAME_EXCHANGE). So the

@@ -177,8 +177,22 @@ class KeptTest(Layers):
             self.assertEqual(self.lists_now(), "01")
             if place == self.layers:
                 (place / name).unlink()
-        self.append(2, "--keep", "1", status=EX_DATAERR)  # would have to remove it
-        self.assertTrue((self.folder / "layers.1/notes.txt").exists() or (self.folder / "layers.2/notes.txt").exists())
+
+    def test_a_change_that_would_remove_a_foreign_file_with_a_kept_folder_is_refused_before_it(self):
+        self.append(0)
+        self.append(1, "--keep", "1")
+        (self.folder / "layers.1/notes.txt").write_text("mine")
+        (self.folder / "layers.3").mkdir()
+        for place in ("layers.1", "layers.3"):  # one that moves on, and one past the number
+            for command in ("append", "fold"):
+                refused = self.run_it(command, self.layers, self.all[2], "--keep", "1", "--quiet", status=EX_DATAERR)
+                self.assertIn(f"{place}/notes.txt is no layer", refused.stderr)
+                self.assertEqual((self.lists_now(), self.names()), ("01", ["0001.bloom", "0002.bloom"]))
+                self.assertEqual(self.folders(), ["layers", "layers.1", "layers.3"])
+            if place == "layers.1":
+                (self.folder / "layers.1/notes.txt").rename(self.folder / "layers.3/notes.txt")
+        self.append(2, "--keep", "3")  # nothing has to go
+        self.assertEqual(self.folders(), ["layers", "layers.1", "layers.2", "layers.3"])
 
     def test_a_command_that_waited_for_a_rollback_changes_the_folder_now_in_place(self):
         self.append(0)
