@@ -111,6 +111,7 @@ LayerJob::LayerJob(LayerRequest request, JobObserver& observer, const std::atomi
 
 void LayerJob::lock_folder() {
   lock_.emplace(request_.folder, stop_);
+  require_layers_alone(request_.folder);
   layers_ = all_layers_in(request_.folder);
   writer_.emplace(request_.folder, request_.build.options.sign_key, request_.build.manifest, observer_.warns());
 }

@@ -27,6 +27,14 @@ std::vector<Layer> read_layers(const std::string& folder, std::error_code& error
   return layers;
 }
 
+// What is beside a whitelist of one file, or beside a folder of layers, but not in such a folder.
+bool is_of_data_folder(const std::filesystem::directory_entry& entry) {
+  const std::string name = entry.path().filename().string();
+  std::error_code ignored;
+  if (!entry.is_directory(ignored)) return name.ends_with(".store") && name.front() != '.';
+  return name == "learned" || name == "lists" || (name.front() != '.' && !layers_in(entry.path().string()).empty());
+}
+
 }  // namespace
 
 bool is_layer_name(std::string_view file_name) noexcept {
@@ -81,6 +89,26 @@ std::vector<Layer> usable_layers_in(const std::string& folder) {
                          {.path = layer.path});
   }
   return layers;
+}
+
+void require_layers_alone(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> others;
+  std::filesystem::directory_iterator at(folder, error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    if (is_of_data_folder(*at)) others.push_back(at->path().filename().string());
+  }
+  if (error) throw system_error(ErrorCode::cannot_open, "read the folder", folder, error.value());
+  if (others.empty()) return;
+  std::ranges::sort(others);
+  const std::filesystem::path path(folder);
+  const auto has_layers = [&](const std::string& name) { return !layers_in((path / name).string()).empty(); };
+  const auto meant = std::ranges::find_if(others, has_layers);
+  throw BloomgateError(ErrorCode::bad_argument,
+                       printable((path / others.front()).string()) + " shows that " + printable(folder) +
+                           " is no folder of layers; name one that has only layers, such as " +
+                           printable((path / (meant == others.end() ? "layers" : *meant)).string()),
+                       {.path = folder});
 }
 
 }  // namespace bloomgate

@@ -2,7 +2,7 @@
 // the sender. Used by the daemon, which loads all of them together, and by the commands that make and show layers.
 //
 // Files with other names are not layers: hidden files, such as a layer that is being written (new_file.hpp) or copied
-// by rsync; kept generations (`0001.bloom.1`); stores. Earlier states of the folder are beside it (generations.hpp).
+// by rsync; kept generations (`0001.bloom.1`). Earlier states of the folder are beside it (generations.hpp).
 #pragma once
 
 #include <cstddef>
@@ -43,5 +43,10 @@ std::vector<Layer> all_layers_in(const std::string& folder);
 // field can hold: at most kMaxLayerNameBytes letters, digits, dots, hyphens and underscores. Throws
 // BloomgateError{cannot_open, bad_configuration} with the remedy.
 std::vector<Layer> usable_layers_in(const std::string& folder);
+
+// Any file `*.bloom` is a layer. So a slip such as /var/lib/bloomgate for /var/lib/bloomgate/layers would turn a
+// whitelist of one file into a layer. Call it before a change of the folder. Throws BloomgateError{bad_argument} if the
+// folder has a store, a folder `learned` or `lists`, or a folder of layers, and {cannot_open}.
+void require_layers_alone(const std::string& folder);
 
 }  // namespace bloomgate

@@ -106,6 +106,23 @@ class CommandsTest(Layers):
         found = self.run_it("query", self.layers, "--count", "-", given=strangers.read_text(), status=1).stdout
         self.assertIn("not-listed\t1000\n", found)
 
+    def test_a_folder_that_has_more_than_layers_is_refused_and_the_folder_meant_is_named(self):
+        path = self.new_list(10)
+        self.run_it("append", self.layers, path, "--quiet")
+        self.run_it("build", "--output", self.folder / "whitelist.bloom", "--quiet", path)
+        for command in ("append", "fold"):
+            refused = self.run_it(command, self.folder, path, "--quiet", status=EX_USAGE)
+            self.assertRegex(refused.stderr, r"/layers shows that .* is no folder of layers; .* such as .*/layers\n")
+        for name in ("learned", "lists", "a.store"):
+            data = self.folder / f"data of {name}"
+            data.mkdir()
+            shutil.copy(self.folder / "whitelist.bloom", data)
+            (data / name).touch() if "." in name else (data / name).mkdir()
+            for command in ("append", "fold"):
+                refused = self.run_it(command, data, path, "--quiet", status=EX_USAGE)
+                self.assertRegex(refused.stderr, rf"/{name} shows that .* is no folder of layers; .* such as .*/layers\n")
+            self.assertEqual(sorted(each.name for each in data.iterdir()), sorted([name, "whitelist.bloom"]))
+
     def test_a_fold_of_lists_holds_them_and_nothing_else(self):
         kept, dropped = self.new_list(1000), self.new_list(1000)
         for path in (kept, dropped):
