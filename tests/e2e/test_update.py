@@ -110,7 +110,7 @@ wc -l <{journal} >"$cursor"
     assert site.lists_now("joe@example.org", "eve@example.org") == [True, True]
 
 
-@pytest.mark.parametrize("journalctl", first_of(["exit 1", "exec no-such-program"]))
+@pytest.mark.parametrize("journalctl", first_of(["exit 1", "exec no-such-program", "case $* in *--lines=0* | *--header*) ;; *) exit 1 ;; esac"]))
 def test_without_a_log_and_a_journal_the_folders_of_sent_mail_are_read(site, journalctl):
     programs, sent_mail = site.folder / "bin", site.folder / "home/ann/.Sent/cur"
     programs.mkdir()
