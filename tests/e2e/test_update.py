@@ -228,6 +228,19 @@ def test_a_whitelist_of_less_than_half_replaces_no_existing_one_unless_that_is_a
     assert site.lists_now("friend1@example.org", "friend2@example.org") == [True, False]
 
 
+def test_a_file_that_is_no_whitelist_is_not_replaced(site):
+    kept = site.folder / "whitelist.bloom.1"
+    for path in (site.whitelist, kept):
+        if path == kept:
+            site.update()  # an empty file is replaced
+        path.write_text("friend@example.org\n" * 500)
+        assert f"{path} is no whitelist, and would be replaced; move it, or name another file in WHITELIST" in site.update(status=73)
+        assert path.read_text().startswith("friend@example.org\n") and not list(site.folder.glob(".whitelist*"))
+        path.write_text("")
+    site.update()
+    assert site.lists_now("joe@example.org") == [True] and not faults_of(site)
+
+
 def test_lists_of_old_runs_are_deleted_and_no_others(site):
     site.update()
     run, = site.lists.iterdir()
