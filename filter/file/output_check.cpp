@@ -92,16 +92,19 @@ std::string resolve_link(const std::string& path) {
   return target.string();
 }
 
+void require_may_replace(const std::string& path, const Magic& own) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0) return;
+  if (!S_ISREG(status.st_mode)) {
+    throw BloomgateError(ErrorCode::not_a_regular_file,
+                         path + " exists and is not a regular file; name a file for the filter", {.path = path});
+  }
+  require_own_file(path, static_cast<std::uint64_t>(status.st_size), own);
+}
+
 void require_can_write(const std::string& path, std::uint64_t bytes, const Magic& own) {
   const std::string target = resolve_link(path);
-  struct stat status = {};
-  if (stat(target.c_str(), &status) == 0) {
-    if (!S_ISREG(status.st_mode)) {
-      throw BloomgateError(ErrorCode::not_a_regular_file,
-                           target + " exists and is not a regular file; name a file for the filter", {.path = target});
-    }
-    require_own_file(target, static_cast<std::uint64_t>(status.st_size), own);
-  }
+  require_may_replace(target, own);
   const std::string folder = folder_of(target);
   const FileDescriptor file = unnamed_file(folder);
   if (!file.is_open()) throw folder_error(folder, target, errno);

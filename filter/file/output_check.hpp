@@ -16,6 +16,9 @@ namespace bloomgate {
 // replace a store. Throws {not_a_regular_file} if `path` is something else.
 void require_can_write(const std::string& path, std::uint64_t bytes, const Magic& own = kFilterMagic);
 
+// The check of an existing file alone, where no link is followed: also for the further names of a file that is kept.
+void require_may_replace(const std::string& path, const Magic& own = kFilterMagic);
+
 // Whether the file system reports less than `bytes` free. Ask before you reserve space: ext4 takes all free space
 // before it finds that this is not enough, and meanwhile other writers, such as a mail queue, meet a full disk.
 bool surely_lacks_room(const std::string& folder, std::uint64_t bytes) noexcept;

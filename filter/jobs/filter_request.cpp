@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "filter/base/error.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/usage_error.hpp"
@@ -9,6 +11,7 @@
 #include "filter/file/output_check.hpp"
 #include "filter/ingest/input_files.hpp"
 #include "filter/keep/generations.hpp"
+#include "filter/keep/kept_pairs.hpp"
 #include "filter/store/store_file.hpp"
 #include "filter/system/file_paths.hpp"
 
@@ -27,10 +30,11 @@ void require_output(const FilterRequest& request, const BuildOptions& options, s
   const std::string& store = options.store_path;
   require_can_write(request.output, bytes);
   if (!store.empty()) require_can_write(store, 0, kStoreMagic);
-  if (request.keep != 0) {
-    require_can_keep(resolve_link(request.output));
-    if (!store.empty()) require_can_keep(resolve_link(store));
-  }
+  if (request.keep != 0) require_can_keep(resolve_link(request.output), request.keep, kFilterMagic);
+  // Without a further number, too, a store stays if a kept filter needs it.
+  if (const unsigned kept = store.empty() ? 0 : std::max(request.keep, stores_to_keep(store, request.output));
+      kept != 0)
+    require_can_keep(resolve_link(store), kept, kStoreMagic);
   require_scratch(options.scratch_folder);
 }
 

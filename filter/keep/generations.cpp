@@ -12,6 +12,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/file/output_check.hpp"
 #include "filter/hash/hash.hpp"
 #include "filter/keep/layer_folder.hpp"
 #include "filter/keep/manifest.hpp"
@@ -215,7 +216,8 @@ void require_kept(const std::string& path, unsigned number) {
   const bool has_layers = is_folder(path);
   throw BloomgateError(ErrorCode::cannot_open,
                        generation + " is not there: " + (has_layers ? "those layers were" : "that generation was") +
-                           " not kept; 'bloomgate info " + path + "' shows those that were, and " +
+                           " not kept; 'bloomgate info " + path +
+                           "' shows those that were, and " +
                            (has_layers ? "'bloomgate add-layer --keep 2' and 'fold-layers --keep 2' keep two states"
                                        : "'bloomgate build --keep 2' keeps two") +
                            " from now on",
@@ -289,8 +291,13 @@ std::vector<Generation> kept_generations(const std::string& path) {
   return found;
 }
 
-void require_can_keep(const std::string& path) {
+void require_can_keep(const std::string& path, unsigned most, const Magic& own) {
   if (!exists(path)) return;
+  // Those that move on, and those past `most`, which are removed.
+  for (unsigned number = 1; number <= kMostGenerations; ++number) {
+    const std::string generation = generation_path(path, number);
+    if (number <= most || !is_folder(generation)) require_may_replace(generation, own);
+  }
   const std::string temporary = temporary_name(path);
   if (link(path.c_str(), temporary.c_str()) != 0) throw keep_error(path, errno);
   unlink(temporary.c_str());

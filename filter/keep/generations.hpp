@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "filter/file/header_fields.hpp"
+
 namespace bloomgate {
 
 inline constexpr unsigned kMostGenerations = 99;
@@ -50,8 +52,9 @@ void keep_generation(const std::string& path, unsigned most);
 // The same, as a function that a writer calls before it replaces a file (NewFile::publish()).
 std::function<void(const std::string& path)> keeping(unsigned most);
 
-// Tests whether keep_generation() could do its work with the file at `path`; leaves nothing behind. Throws the same.
-void require_can_keep(const std::string& path);
+// Tests whether keep_generation() could do its work with the file at `path`; leaves nothing behind. Throws the same,
+// and what require_may_replace() throws if one of the numbered names belongs to a file that does not begin with `own`.
+void require_can_keep(const std::string& path, unsigned most, const Magic& own);
 
 // Call it after the change of a folder: removes generations past number `most`.
 void trim_generations(const std::string& folder, unsigned most);

@@ -2,7 +2,7 @@
 import json
 import os
 
-from program import EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, main
+from program import EX_CANTCREAT, EX_DATAERR, EX_NOINPUT, EX_USAGE, ProgramTest, main
 
 
 class GenerationsTest(ProgramTest):
@@ -60,6 +60,20 @@ class GenerationsTest(ProgramTest):
         _, err = self.build("d@example.org\n", "--keep", "1")
         self.assertIn("warning: the old filter is not kept: ", err)
         self.assertEqual(self.listed("filter.1"), "b")
+
+    def test_a_foreign_file_with_the_name_of_a_generation_is_neither_moved_nor_replaced(self):
+        pair = ("-o", "filter", "--store", "filter.store")
+        self.check(0, "build", *pair, self.write("list", "a@example.org\n"))
+        sound = self.read("filter")
+        for name in ("filter.1", "filter.3", "filter.store.1"):
+            self.write(name, "precious")
+            for command in (("build", *pair), ("update-store", *pair, "--add")):
+                _, err = self.check(EX_CANTCREAT, *command, "list", "--keep", "2")
+                self.assertIn(f"{name} is neither a filter nor a store; name another output, or remove that file first", err)
+            self.assertEqual((self.read(name), self.read("filter")), (b"precious", sound))
+            self.check(0, "build", *pair, "list")  # keeps nothing
+            (self.folder / name).unlink()
+            sound = self.read("filter")
 
     def test_a_failed_build_leaves_the_generations(self):
         self.build_all("--keep", "2")
