@@ -126,8 +126,23 @@ void refuse_to_overwrite_inputs(const UpdatePlan& plan) {
   }
 }
 
+// The old pair stays if the new one has a place of its own. Without changes, both stores have one identity.
+void require_other_filter(const UpdatePlan& plan, const StoreFile& old) {
+  if (access(plan.output.c_str(), F_OK) != 0) return;
+  if (MappedFilter(plan.output).header().store_identity != old.identity()) return;
+  if (access(plan.new_store.c_str(), F_OK) == 0 && StoreFile(plan.new_store).identity() == old.identity()) return;
+  const ChoiceNames& names = choice_names();
+  throw UsageError(plan.output + " is the filter of " + plan.store +
+                   ", which would be left without one; name another " + names.output + ", or leave " + names.new_store +
+                   " out");
+}
+
 std::unique_ptr<StoreFile> open_old_store(const UpdatePlan& plan) {
-  if (!plan.is_in_place()) return std::make_unique<StoreFile>(plan.store);
+  if (!plan.is_in_place()) {
+    auto old = std::make_unique<StoreFile>(plan.store);
+    require_other_filter(plan, *old);
+    return old;
+  }
   if (access(plan.output.c_str(), F_OK) != 0) {
     throw UsageError(plan.output + " is not there; name the filter of " + plan.store + " in " + choice_names().output +
                      ", or with " + choice_names().new_store + " where to put a new pair");

@@ -49,6 +49,17 @@ class UpdateTest(ProgramTest):
         self.assertRegex(self.update("--add", add), r"(?m)^added +1, 111 others were there already$")
         self.assertRegex(self.update("--add", remove, "--remove", remove), r"(?m)^both +6 were to be added and to be removed")
 
+    def test_the_filter_of_a_store_that_stays_is_not_replaced(self):
+        self.build_pair(users(range(100)))
+        before = self.contents()
+        said = self.update("--new-store", "new.store", status=EX_USAGE)
+        self.assertIn("filter is the filter of filter.store, which would be left without one; name another --output, or leave "
+                      "--new-store out", said)
+        self.assertEqual(self.contents(), before)
+        self.check(0, "update", "--store", "filter.store", "--new-store", "new.store", "-o", "new")
+        self.check(0, "update", "--store", "filter.store", "--new-store", "new.store", "-o", "new")  # again, without a change
+        self.check(0, "verify", "filter", "--confirm", "filter.store")
+
     def test_a_filter_with_excluded_senders_is_updated_only_with_their_lists(self):
         strangers = self.write("not", "".join(f"stranger{i}@example.com\n" for i in range(1000)))
         self.build_pair(users(range(9000)), "filter", "--bits-per-entry", "5", "--never-match", strangers)
