@@ -1,6 +1,7 @@
 #include "filter/jobs/build_job.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -24,6 +25,7 @@
 #include "filter/layout/sizing.hpp"
 #include "filter/system/available_memory.hpp"
 #include "filter/system/file_paths.hpp"
+#include "filter/system/file_stamp.hpp"
 
 namespace bloomgate {
 namespace {
@@ -92,12 +94,34 @@ void share_memory(BuildPlan& plan) {
   options.body_memory_bytes = usable > options.memory_bytes ? usable - options.memory_bytes : 0;
 }
 
+// A slip in that name must not lift the limit.
+void check_replaced(BuildPlan& plan, const std::function<void(std::string_view)>& show) {
+  if (plan.replaces.empty()) return;
+  const std::optional<FileStamp> there = FileStamp::of_path(plan.replaces);
+  if (!there) {
+    show("warning: " + printable(plan.replaces) + " is not there, so the new filter is compared with " +
+         printable(plan.output));
+    plan.replaces.clear();
+    return;
+  }
+  if (there->size_bytes() == 0) return;
+  try {
+    const MappedFilter filter(plan.replaces);
+  } catch (const BloomgateError& error) {
+    // A filter that is damaged, or of another version, is one all the same: it has no entries to lose.
+    constexpr std::array kOfOthers = {ErrorCode::cannot_open, ErrorCode::cannot_read, ErrorCode::not_a_regular_file,
+                                      ErrorCode::too_short, ErrorCode::bad_magic};
+    if (std::ranges::find(kOfOthers, error.code()) != kOfOthers.end()) throw;
+  }
+}
+
 }  // namespace
 
 BuildPlan::BuildPlan(BuildRequest request, const std::function<void(std::string_view)>& show)
     : BuildRequest(std::move(request)) {
   inputs = list_files(inputs);
   complete();
+  check_replaced(*this, show);
   if (newest) {
     inputs = newest_lists(std::move(inputs), *newest, today());
     warn_of_days_to_come(inputs, show);

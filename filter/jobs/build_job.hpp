@@ -36,7 +36,7 @@ struct BuildRequest : FilterRequest {
 // `options`.
 struct BuildPlan : BuildRequest {
   // `show` gets warnings. Throws UsageError if a store among the inputs does not fit the request, and what reading the
-  // files throws.
+  // files throws, also if `replaces` is no filter. If `replaces` is absent, `output` takes its place.
   BuildPlan(BuildRequest request, const std::function<void(std::string_view)>& show);
 
   const std::string& replaced() const noexcept { return replaces.empty() ? output : replaces; }

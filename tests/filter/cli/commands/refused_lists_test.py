@@ -111,7 +111,15 @@ class RefusedListTest(ProgramTest):
         self.write("it", users(range(9)))
         refused = self.check(EX_DATAERR, "build", "-o", "new", "--replaces", "filter", "it")[1]
         self.assertIn("filter has 20 entries, and 9 would be left", refused)
-        self.check(0, "build", "-o", "new", "--replaces", "none", "it")
+        for typed, status, text in (("none", EX_DATAERR, "filter has 20 entries, and 9 would be left"),
+                                    ("other", EX_DATAERR, "other is not a Bloomgate filter"), (".", EX_DATAERR, "regular file")):
+            self.write("other", "joe@example.org\n" * 500)
+            said = self.check(status, "build", "-o", "filter", "--replaces", typed, "it")[1]
+            self.assertIn(text, said)
+            self.assertEqual("warning: none is not there, so the new filter is compared with filter" in said, typed == "none")
+        self.flip("filter", 100)  # a damaged filter has nothing to lose
+        for typed in ("none", "filter", self.write("empty", "")):
+            self.check(0, "build", "-o", "new", "--replaces", typed, "it")
 
     def test_another_file_is_never_replaced_by_a_filter(self):
         self.write("it", users(range(30)))
