@@ -324,7 +324,8 @@ std::uint64_t FilterBuilder::write_domains(FilterWriter& writer, const std::atom
   return section.finish();
 }
 
-FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress) {
+FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress,
+                                  const std::function<void(const FilterHeader&)>& approve) {
   check_stop(stop);
   for (Lane& lane : lanes_) lane.settle();
   const std::uint64_t sized_for = options_.expected_entries.value_or(std::max<std::uint64_t>(1, addresses()));
@@ -361,6 +362,7 @@ FilterHeader FilterBuilder::write(const std::string& path, const std::atomic<boo
   } else if (sender_domains_) {
     write_estimated_sender_domains(writer, header, *sender_domains_, options_.threads, stop);
   }
+  if (approve) approve(header);
   check_stop(stop);
   if (store_) {
     store_->set_kinds(kinds());

@@ -227,7 +227,9 @@ class FilterBuilder {
   // HashSpill throw, and BloomgateError{out_of_memory, size_overflow}. Returns the header as written.
   // The store is published with it: if the process ends before write() does, the two files are still a pair that
   // open_store() opens, the old or the new one.
-  FilterHeader write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress);
+  // Calls `approve`, if given, with the header once all is written and nothing is published; passes on what it throws.
+  FilterHeader write(const std::string& path, const std::atomic<bool>& stop, WriteProgress& progress,
+                     const std::function<void(const FilterHeader&)>& approve = {});
   FilterHeader write(const std::string& path, const std::atomic<bool>& stop) {
     WriteProgress unseen;
     return write(path, stop, unseen);

@@ -39,14 +39,23 @@ struct LossLimits {
   // Why nothing is to be made from those lines: too many of them were rejected. Nothing if a filter may be made.
   std::optional<BloomgateError> refusal_of(const LinesRead& read) const;
   // The same for a filter of so many entries: it has none, or the filter at `path`, which it replaces, has more than
-  // twice as many. If there is no filter at `path`, or it cannot be read, there are no entries to lose.
+  // twice as many. If there is no filter at `path`, or it cannot be read, there are no entries to lose. `entries` may
+  // count duplicates; those of the old filter do not count, as far as its fill shows them.
   std::optional<BloomgateError> refusal_of(std::uint64_t entries, const std::string& path) const;
+  // The same for a filter that is made, but not published yet: duplicates do not count in either of the two.
+  std::optional<BloomgateError> refusal_of(const FilterHeader& made, const std::string& path) const;
   // A warning if the daemon, which has a limit of its own, will not load what has just been allowed; otherwise empty.
   std::string warning_of_daemon(std::uint64_t entries, const std::string& path) const;
   // Throws the result of refusal_of(), if there is one.
   void require(std::uint64_t entries, const std::string& path) const;
   // Also shows warning_of_daemon(), if there is one.
   void require(std::uint64_t entries, const std::string& path, const std::function<void(std::string_view)>& show) const;
+  void require(const FilterHeader& made, const std::string& path) const;
+
+ private:
+  // `text` says how many are left.
+  std::optional<BloomgateError> refusal_to_leave(const std::string& text, std::uint64_t left,
+                                                 const std::string& path) const;
 };
 
 // A warning if a union lacks the domains of its senders although one of the filters had them; otherwise empty.

@@ -193,7 +193,9 @@ std::optional<MadeByRanks<BuildResult>> BuildJob::run() {
   check_lists(part);
   std::optional<ChangeLock> lock;
   if (is_first()) lock = ChangeLock::if_there(options_.store_path);
-  const Written written = write_output(ranks_, rank_options_, plan_, options_, part);
+  const Written written = write_output(ranks_, rank_options_, plan_, options_, part, [this](const FilterHeader& made) {
+    plan_.limits.require(made, plan_.replaced());
+  });
   rejects_->keep();
   BroadCounts broad = rejects_->broad_counts();
   for (std::uint64_t& count : broad.counts) count = communicator_.sum(count);

@@ -56,7 +56,8 @@ class Output {
         options_(options),
         part_(part) {}
 
-  Written write(const std::function<void(std::string_view)>& show);
+  Written write(const std::function<void(std::string_view)>& show,
+                const std::function<void(const FilterHeader&)>& approve);
 
  private:
   bool is_first() const noexcept { return communicator_.rank() == 0; }
@@ -206,7 +207,8 @@ void Output::put_in_place(unsigned kept) {
   publish_pair(*filter_, header_, request_.output, *store_, options_.store_path, options_.threads, kept, key);
 }
 
-Written Output::write(const std::function<void(std::string_view)>& show) {
+Written Output::write(const std::function<void(std::string_view)>& show,
+                      const std::function<void(const FilterHeader&)>& approve) {
   const std::vector<KeyHash> domains = hashes_of_all(communicator_, part_.own_domains);
   const std::vector<KeyHash> sender_domains = options_.sender_domains
                                                   ? hashes_of_all(communicator_, std::move(part_.own_sender_domains))
@@ -236,6 +238,7 @@ Written Output::write(const std::function<void(std::string_view)>& show) {
     write_excluded(*filter_, header_, *strangers, [this] { part_.strangers->look_at_entries(); });
   }
   write_senders(sender_domains);
+  if (approve) approve(header_);
   put_in_place(kept);
   return {header_, senders_};
 }
@@ -243,8 +246,9 @@ Written Output::write(const std::function<void(std::string_view)>& show) {
 }  // namespace
 
 Written write_output(const Ranks& ranks, const RankOptions& rank_options, const FilterRequest& request,
-                     const BuildOptions& options, OwnPart& part) {
-  return Output(ranks.communicator, rank_options, request, options, part).write(ranks.observer.warns());
+                     const BuildOptions& options, OwnPart& part,
+                     const std::function<void(const FilterHeader&)>& approve) {
+  return Output(ranks.communicator, rank_options, request, options, part).write(ranks.observer.warns(), approve);
 }
 
 RankNotes notes_of(const Communicator& communicator, const Written& written, const OwnPart& part) {

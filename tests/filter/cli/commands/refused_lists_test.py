@@ -121,6 +121,22 @@ class RefusedListTest(ProgramTest):
         for typed in ("none", "filter", self.write("empty", "")):
             self.check(0, "build", "-o", "new", "--replaces", typed, "it")
 
+    def test_an_entry_that_a_list_names_again_does_not_count(self):
+        lists = {name: self.write(name, users(range(count)) * times)
+                 for name, count, times in (("once", 2000, 1), ("thrice", 2000, 3), ("few", 500, 1), ("few4", 500, 4))}
+        for options in ((), ("--layout", "classic"), ("--store", "filter.store")):
+            with self.subTest(options):
+                self.check(0, "build", "-o", "filter", *options, "--allow-shrink", lists["thrice"])
+                self.check(0, "build", "-o", "filter", *options, lists["once"])
+                for old in ("once", "thrice"):
+                    self.check(0, "build", "-o", "filter", *options, lists[old])
+                    before, names = self.read("filter"), self.names()
+                    for new in ("few", "few4"):
+                        said = self.check(EX_DATAERR, "build", "-o", "filter", *options, lists[new])[1]
+                        self.assertRegex(said, r"filter has (2,000 entries|about (2,0|1,9)\d\d distinct entries), and "
+                                               r"(500|about (5[0-2]|4[89])\d distinct ones) would be left")
+                        self.assertEqual((self.read("filter"), self.names()), (before, names))
+
     def test_another_file_is_never_replaced_by_a_filter(self):
         self.write("it", users(range(30)))
         other = self.write("other", "the only copy")
