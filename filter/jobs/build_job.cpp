@@ -256,9 +256,11 @@ BuildResult build_from_lists(BuildRequest request, JobObserver& observer, const 
   if (const std::string warning = plan.limits.warning_of_daemon(entries, plan.replaced()); !warning.empty())
     show(warning);
   read_now = nullptr;
+  const std::string lone_store = options.store_path.empty() ? warning_of_lone_store(plan.output) : std::string();
   const FilterHeader header = builder->write(
       plan.output, stop, written, [&](const FilterHeader& made) { plan.limits.require(made, plan.replaced()); });
   rejects.keep();
+  if (!lone_store.empty()) show(lone_store);
   return {result_of(plan, header, rejects.count(), strangers.review(), builder->spilled_bytes(), start),
           rejects.excepted(), rejects.broad_counts()};
 }

@@ -27,9 +27,11 @@ FilterHeader combine(const CombineRequest& request, const std::function<void(std
     views.push_back(&filter);
   }
   request.limits.require(request.combination == Combination::unite ? sum : least, request.output, show);
+  const std::string lone_store = warning_of_lone_store(request.output);
   const FilterHeader header =
       combine_filters(views, request.combination, request.output, options.threads, stop, options.sign_key.get());
   if (const std::string lost = lost_sender_domains(header, filters); !lost.empty()) show(lost);
+  if (!lone_store.empty()) show(lone_store);
   return header;
 }
 

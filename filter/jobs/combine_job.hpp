@@ -21,7 +21,7 @@ struct CombineRequest : FilterRequest {
 };
 
 // Throws what LossLimits refuses, for the most entries that the result can have, and what MappedFilter,
-// require_can_write() and combine_filters() throw. `show` gets warnings: of LossLimits, and of lost_sender_domains().
+// require_can_write() and combine_filters() throw. `show` gets warnings: of LossLimits, and of what is lost.
 FilterHeader combine(const CombineRequest& request, const std::function<void(std::string_view)>& show,
                      const std::atomic<bool>& stop);
 

@@ -143,7 +143,11 @@ FilterHeader export_counting_filter(const std::string& file, const FilterRequest
   // Damage must not spread into another file.
   counting.verify_body(options.threads, [&](std::uint64_t) { check_stop(stop); });
   const unsigned kept = generations_to_keep(request, options, observer.warns());
-  return export_filter(counting, request.output, options.threads, kept, stop, written, options.sign_key.get());
+  const std::string lone_store = warning_of_lone_store(request.output);
+  const FilterHeader header =
+      export_filter(counting, request.output, options.threads, kept, stop, written, options.sign_key.get());
+  if (!lone_store.empty()) observer.warn(lone_store);
+  return header;
 }
 
 }  // namespace bloomgate

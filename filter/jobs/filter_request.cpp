@@ -6,6 +6,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/number_text.hpp"
+#include "filter/base/printable.hpp"
 #include "filter/base/usage_error.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
@@ -53,6 +54,17 @@ unsigned generations_to_keep(const FilterRequest& request, const BuildOptions& o
     show(std::string("warning: the old filter is not kept: ") + error.what());
     return 0;
   }
+}
+
+std::string warning_of_lone_store(const std::string& output) {
+  if (access(output.c_str(), F_OK) != 0) return {};
+  try {
+    if (MappedFilter(output).header().store_identity == 0) return {};
+  } catch (const BloomgateError&) {
+    return {};  // no store can be found by it
+  }
+  return "warning: " + printable(output) +
+         " had a store, and has none now; remove the old store, and take it out of 'confirm' in bloomgate-milter.conf";
 }
 
 std::optional<BloomgateError> refusal_of_lines(const FilterRequest& request, const LinesRead& read,

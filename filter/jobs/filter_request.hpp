@@ -62,6 +62,10 @@ void require_output(const FilterRequest& request, const BuildOptions& options, s
 unsigned generations_to_keep(const FilterRequest& request, const BuildOptions& options,
                              const std::function<void(std::string_view)>& show);
 
+// A warning if the filter at `output` has a store, and one without a store replaces it; otherwise empty. Ask before the
+// change, and show it after that.
+std::string warning_of_lone_store(const std::string& output);
+
 // Why no filter is made from the lines that were read: too many were rejected, or any with `is_strict`. `outcome` ends
 // the sentence then. Nothing if one is made.
 std::optional<BloomgateError> refusal_of_lines(const FilterRequest& request, const LinesRead& read,

@@ -193,10 +193,13 @@ std::optional<MadeByRanks<BuildResult>> BuildJob::run() {
   check_lists(part);
   std::optional<ChangeLock> lock;
   if (is_first()) lock = ChangeLock::if_there(options_.store_path);
+  const std::string lone_store =
+      is_first() && options_.store_path.empty() ? warning_of_lone_store(plan_.output) : std::string();
   const Written written = write_output(ranks_, rank_options_, plan_, options_, part, [this](const FilterHeader& made) {
     plan_.limits.require(made, plan_.replaced());
   });
   rejects_->keep();
+  if (!lone_store.empty()) ranks_.observer.warn(lone_store);
   BroadCounts broad = rejects_->broad_counts();
   for (std::uint64_t& count : broad.counts) count = communicator_.sum(count);
   const std::uint64_t rejected = communicator_.sum(rejects_->count());

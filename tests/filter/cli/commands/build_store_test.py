@@ -38,6 +38,20 @@ class StoreTest(ProgramTest):
             _, errors = self.check(EX_DATAERR, command, "filter", *arguments, "--confirm", "filter.store")
             self.assertIn("built without a store", errors)
 
+    def test_a_store_that_loses_its_filter_is_named(self):
+        said = "warning: filter had a store, and has none now; remove the old store, and take it out of 'confirm' in bloomgate-milter.conf\n"
+        self.assertNotIn(said, self.build_pair()[1])
+        self.assertNotIn(said, self.build_pair()[1])
+        self.assertIn(said, self.check(0, "build", "-o", "filter", "list")[1])
+        self.assertNotIn(said, self.check(0, "build", "-o", "filter", "list")[1])
+        self.build_pair("other", 2000, "--seed", "1", "--expected-entries", "4000")
+        self.assertNotIn(said, self.check(0, "merge", "-o", "filter", "other", "other")[1])
+        self.build_pair()
+        self.assertIn(said, self.check(0, "merge", "-o", "filter", "other", "other")[1])
+        self.check(0, "build", "-o", "counting", "--layout", "counting", "list")
+        self.build_pair()
+        self.assertIn(said, self.check(0, "counting-export", "counting", "-o", "filter")[1])
+
     def test_a_store_brings_the_domains_of_its_senders_into_filter_and_update(self):
         lists = {name: self.write(name, "".join(f"user{i}@{name}{i % 50}.example\n" for i in range(1000))) for name in "abc"}
         pair = ["--bits-per-entry", "2", "--hashes", "1", "--store-seed", "3", "--seed", "5"]
