@@ -14,6 +14,7 @@
 #include "filter/base/even_share.hpp"
 #include "filter/base/little_endian.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/base/shell_word.hpp"
 #include "filter/file/header_fields.hpp"
 #include "filter/file/signature.hpp"
 #include "filter/system/bus_fault.hpp"
@@ -336,7 +337,7 @@ void MappedFilter::require_no_counters() const {
   const std::string name(rules.name());
   throw BloomgateError(ErrorCode::unsupported_layout,
                        path_ + " has the layout " + name + ", which " + std::string(rules.why_not_asked()) +
-                           "; make a filter from it with 'bloomgate counting-export " + path_ +
+                           "; make a filter from it with 'bloomgate counting-export " + shell_word(path_, "FILE") +
                            " --output FILTER', and name that",
                        {.path = path_, .expected = "a filter of another layout", .got = name});
 }

@@ -12,6 +12,7 @@
 #include <span>
 #include <system_error>
 
+#include "filter/base/shell_word.hpp"
 #include "filter/file/header_fields.hpp"
 #include "filter/system/file_descriptor.hpp"
 #include "filter/system/file_io.hpp"
@@ -58,6 +59,14 @@ void require_own_file(const std::string& path, std::uint64_t bytes, const Magic&
                        {.path = path});
 }
 
+BloomgateError name_missing_error(const std::string& path, const Magic& own) {
+  const std::string name = own == kStoreMagic ? "whitelist.store" : "whitelist.bloom";
+  return {ErrorCode::not_a_regular_file,
+          path + " is a folder, and the name of the file is missing; add it, such as " +
+              (std::filesystem::path(path) / name).string(),
+          {.path = path}};
+}
+
 }  // namespace
 
 bool surely_lacks_room(const std::string& folder, std::uint64_t bytes) noexcept {
@@ -73,7 +82,9 @@ BloomgateError folder_error(const std::string& folder, const std::string& path, 
   const std::string what = "cannot write " + path + ": ";
   const std::string why = std::generic_category().message(error);
   if (error == ENOENT) {
-    return {ErrorCode::cannot_write, what + "its folder is not there; make it: mkdir -p " + folder, {.path = path}};
+    return {ErrorCode::cannot_write,
+            what + "its folder is not there; make it: mkdir -p " + shell_word(folder, "FOLDER"),
+            {.path = path}};
   }
   if (error == EACCES || error == EPERM) {
     return {ErrorCode::cannot_write,
@@ -94,7 +105,11 @@ std::string resolve_link(const std::string& path) {
 
 void require_may_replace(const std::string& path, const Magic& own) {
   struct stat status = {};
-  if (stat(path.c_str(), &status) != 0) return;
+  if (stat(path.c_str(), &status) != 0) {
+    if (path.ends_with('/')) throw name_missing_error(path, own);
+    return;
+  }
+  if (S_ISDIR(status.st_mode)) throw name_missing_error(path, own);
   if (!S_ISREG(status.st_mode)) {
     throw BloomgateError(ErrorCode::not_a_regular_file,
                          path + " exists and is not a regular file; name a file for the filter", {.path = path});

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "filter/base/error.hpp"
+#include "filter/base/shell_word.hpp"
 #include "filter/system/file_descriptor.hpp"
 #include "filter/system/file_io.hpp"
 #include "filter/system/file_paths.hpp"
@@ -61,8 +62,8 @@ void SecretFile::require_private() const {
   if ((mode_ & S_IRWXO) == 0) return;
   throw BloomgateError(ErrorCode::not_permitted,
                        "everybody on this machine may read or write " + path_ + ", the file of " + kind_ +
-                           ": make another if somebody else could have, or else take that away (chmod o= " + path_ +
-                           ")",
+                           ": make another if somebody else could have, or else take that away (chmod o= " +
+                           shell_word(path_, "FILE") + ")",
                        {.path = path_});
 }
 

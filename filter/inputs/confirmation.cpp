@@ -1,6 +1,7 @@
 #include "filter/inputs/confirmation.hpp"
 
 #include "filter/base/error.hpp"
+#include "filter/base/shell_word.hpp"
 
 namespace bloomgate {
 
@@ -17,8 +18,8 @@ bool Confirmation::confirms(std::string_view key) const {
       return false;
     case StoreAnswer::damaged:
       throw BloomgateError(ErrorCode::bad_body_checksum,
-                           store_->path() + ": a page is damaged; 'bloomgate verify " + store_->path() +
-                               "' says where; copy or build the store again",
+                           store_->path() + ": a page is damaged; 'bloomgate verify " +
+                               shell_word(store_->path(), "FILE") + "' says where; copy or build the store again",
                            {.path = store_->path()});
     case StoreAnswer::unreadable:
     case StoreAnswer::not_cached:

@@ -13,6 +13,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/number_text.hpp"
+#include "filter/base/shell_word.hpp"
 #include "filter/base/usage_error.hpp"
 #include "filter/engine/combine.hpp"
 #include "filter/jobs/loss_limits.hpp"
@@ -203,7 +204,8 @@ void LayerJob::unite(const std::string& output) {
   } catch (const BloomgateError& error) {
     if (error.code() != ErrorCode::bad_argument && error.code() != ErrorCode::unsupported_layout) throw;
     throw BloomgateError(error.code(), "name the lists or stores that hold all entries: bloomgate fold-layers " +
-                                           request_.folder + " LIST... (without them: " + error.what() + ')');
+                                           shell_word(request_.folder, "FOLDER") +
+                                           " LIST... (without them: " + error.what() + ')');
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/base/shell_word.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/hash/hash.hpp"
 #include "filter/keep/layer_folder.hpp"
@@ -216,7 +217,7 @@ void require_kept(const std::string& path, unsigned number) {
   const bool has_layers = is_folder(path);
   throw BloomgateError(ErrorCode::cannot_open,
                        generation + " is not there: " + (has_layers ? "those layers were" : "that generation was") +
-                           " not kept; 'bloomgate info " + path +
+                           " not kept; 'bloomgate info " + shell_word(path, has_layers ? "FOLDER" : "FILE") +
                            "' shows those that were, and " +
                            (has_layers ? "'bloomgate add-layer --keep 2' and 'fold-layers --keep 2' keep two states"
                                        : "'bloomgate build --keep 2' keeps two") +

@@ -9,6 +9,7 @@
 #include "filter/base/ascii.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/base/shell_word.hpp"
 
 namespace bloomgate {
 namespace {
@@ -69,7 +70,8 @@ std::vector<Layer> usable_layers_in(const std::string& folder) {
   if (layers.empty()) {
     throw BloomgateError(ErrorCode::bad_configuration,
                          folder + " is a folder without a layer, a file whose name ends in " +
-                             std::string(kLayerSuffix) + "; make one: bloomgate add-layer " + folder + " LIST...",
+                             std::string(kLayerSuffix) + "; make one: bloomgate add-layer " +
+                             shell_word(folder, "FOLDER") + " LIST...",
                          {.path = folder});
   }
   if (layers.size() > kMostLayers) {

@@ -31,6 +31,8 @@ class OutputTest(ProgramTest):
 
     def test_a_missing_output_folder_is_refused_with_the_command_that_makes_it(self):
         self.check_refused(self.build_from_pipe("-o", "no/such/filter"), "make it: mkdir -p no/such\n")
+        (self.folder / "endless").unlink()
+        self.check_refused(self.build_from_pipe("-o", "no such/filter"), "make it: mkdir -p 'no such'\n")
 
     def test_a_filter_larger_than_the_free_space_is_refused_with_both_sizes(self):
         self.check_refused(self.build_from_pipe("-o", "filter", "--expected-entries", "1e12"),

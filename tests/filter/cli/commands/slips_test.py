@@ -39,7 +39,10 @@ OPTIONS = {
     "a number without its option": ("size 1e9", EX_USAGE, "'1e9' belongs to no option"),
 }
 PATHS = {
-    "a folder for the output": ("build -o folder list", EX_DATAERR, "folder exists and is not a regular file"),
+    "a folder for the output": ("build -o folder list", EX_DATAERR, "folder is a folder, and the name of the file is missing; add it, such as folder/whitelist.bloom"),
+    "this folder for the output": ("build -o . list", EX_DATAERR, ". is a folder, and the name of the file is missing; add it"),
+    "a folder for the output that is not there": ("build -o none/ list", EX_DATAERR, "such as none/whitelist.bloom"),
+    "a folder for the store": ("build -o new --store folder/ list", EX_DATAERR, "such as folder/whitelist.store"),
     "a device for the output": ("build -o /dev/null list", EX_DATAERR, "/dev/null exists and is not a regular file"),
     "a folder that is not there": ("build -o none/new list", EX_CANTCREAT, "make it: mkdir -p none"),
     "a folder without lists": ("build -o new folder", EX_DATAERR, "the folder folder holds no file"),
