@@ -152,7 +152,12 @@ class PartTest(ProgramTest):
         self.assertEqual((self.folder / "filed").read_bytes(), (self.folder / "named").read_bytes())
         for text in ("", "seed", "1 2", "99999999999999999999"):
             self.write("seed", text)
-            self.assertIn("--store-seed-file", self.check(EX_USAGE, *own, "--store-seed-file", "seed", "lists")[1])
+            said = self.check(EX_USAGE, *own, "--store-seed-file", "seed", "lists")[1]
+            self.assertIn("--store-seed-file: seed is not the file of a seed, which is one number below 2^64", said)
+        self.check(0, "sign", "--new-key", "key")
+        secret = self.read("key").decode().splitlines()[-1]
+        for command in (own, ("build", "-o", "new", "--store", "new.store")):  # another secret stays one
+            self.assertNotIn(secret, self.check(EX_USAGE, *command, "--store-seed-file", "key", "lists")[1])
         self.check(EX_NOINPUT, *own, "--store-seed-file", "missing", "lists")
         self.check(EX_USAGE, *own, "--store-seed-file", "seed", "--store-seed", "7", "lists")
 
