@@ -117,6 +117,25 @@ void require_may_replace(const std::string& path, const Magic& own) {
   require_own_file(path, static_cast<std::uint64_t>(status.st_size), own);
 }
 
+void require_own_text(const std::string& path, IsOwnText is_own, const std::string& content,
+                      const std::string& option) {
+  constexpr std::size_t kStartBytes = 8192;  // more than a line with a path
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) return;
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string start(std::min(kStartBytes, static_cast<std::size_t>(status.st_size)), '\0');
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(start));
+  if (const int error = file.is_open() ? read_at(file.get(), bytes, 0) : errno; error != 0) {
+    throw system_error(ErrorCode::cannot_write, "see whether " + content + " may replace", path, error);
+  }
+  if (is_own(start)) return;
+  const std::string_view kind = own_kind(bytes);
+  throw BloomgateError(ErrorCode::cannot_write,
+                       path + (kind.empty() ? " has other content" : " is " + std::string(kind)) + ", which " +
+                           content + " would replace; name another file with " + option,
+                       {.path = path});
+}
+
 void require_can_write(const std::string& path, std::uint64_t bytes, const Magic& own) {
   const std::string target = resolve_link(path);
   require_may_replace(target, own);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "filter/base/error.hpp"
 #include "filter/file/header_fields.hpp"
@@ -18,6 +19,12 @@ void require_can_write(const std::string& path, std::uint64_t bytes, const Magic
 
 // The check of an existing file alone, where no link is followed: also for the further names of a file that is kept.
 void require_may_replace(const std::string& path, const Magic& own = kFilterMagic);
+
+// Throws BloomgateError{cannot_write} if `path` is a file with content for which `is_own`, called with its start, is
+// false: a text replaces only another one that Bloomgate wrote. `content` is what the new file will have, and `option`
+// names it. A pipe, a terminal or /dev/null may always be written to.
+using IsOwnText = bool (*)(std::string_view start);
+void require_own_text(const std::string& path, IsOwnText is_own, const std::string& content, const std::string& option);
 
 // Whether the file system reports less than `bytes` free. Ask before you reserve space: ext4 takes all free space
 // before it finds that this is not enough, and meanwhile other writers, such as a mail queue, meet a full disk.

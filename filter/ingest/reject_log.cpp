@@ -7,13 +7,13 @@
 #include <cerrno>
 #include <fstream>
 #include <functional>
-#include <span>
 #include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
-#include "filter/file/header_fields.hpp"
+#include "filter/base/usage_error.hpp"
+#include "filter/file/output_check.hpp"
 
 namespace bloomgate {
 namespace {
@@ -24,18 +24,16 @@ std::string excerpt(std::string_view line) {
   return '\'' + printable(line.substr(0, kMostBytes)) + (line.size() > kMostBytes ? "...'" : "'");
 }
 
-// The reject file replaces an existing file: that must not be a filter or a store.
-void require_no_filter(const std::string& path) {
-  Magic start = {};
-  std::ifstream file;
-  struct stat status = {};
-  if (stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) file.open(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(start.data()), start.size());
-  const std::string_view kind = own_kind(std::as_bytes(std::span(start)));
-  if (kind.empty()) return;
-  throw BloomgateError(ErrorCode::cannot_write,
-                       path + " is " + std::string(kind) + ", which rejected lines would replace; name another file",
-                       {.path = path});
+// Whether a text begins as a reject file does: "# NAME:LINE: REASON".
+bool is_of_rejects(std::string_view text) {
+  constexpr std::string_view kReason = "abcdefghijklmnopqrstuvwxyz0123456789-";
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const std::size_t reason = line.find_last_not_of(kReason) + 1;
+  const std::string_view place = line.substr(0, reason);
+  if (!place.starts_with("# ") || !place.ends_with(": ") || reason == line.size()) return false;
+  const std::string_view numbered = place.substr(0, place.size() - 2);
+  const std::size_t colon = numbered.find_last_not_of("0123456789");
+  return colon != std::string_view::npos && colon + 1 < numbered.size() && numbered[colon] == ':';
 }
 
 }  // namespace
@@ -61,7 +59,7 @@ RejectLog::RejectLog(const std::string& path, std::vector<std::string> names,
     : path_(path), show_(std::move(show)) {
   for (std::string& name : names) inputs_.push_back({.name = std::move(name)});
   if (path_.empty()) return;
-  require_no_filter(path_);
+  require_own_text(path_, is_of_rejects, "rejected lines", choice_names().reject_file);
   file_.open(path_, std::ios::binary | std::ios::trunc);
   if (!file_) {
     const int error = errno;

@@ -62,7 +62,7 @@ struct BlockReport {
 class RejectLog {
  public:
   // `names` are those of the inputs. With an empty path there is no file. `show` prints a line for a person. Throws
-  // BloomgateError{cannot_write}.
+  // BloomgateError{cannot_write}, also for a file with other content than rejected lines.
   RejectLog(const std::string& path, std::vector<std::string> names, std::function<void(std::string_view)> show);
   // Removes the file unless keep() was called: a build that fails leaves nothing behind.
   ~RejectLog();

@@ -11,6 +11,8 @@
 namespace bloomgate::cli {
 namespace {
 
+constexpr std::string_view kTitle = "<title>False-positive rate over bits per entry</title>";
+
 // From bits and rates to places in a picture: (0, 0) is its upper left corner.
 class Axes {
  public:
@@ -115,9 +117,9 @@ std::string fpr_plot_svg(const FprPlot& plot) {
   const Axes axes(plot, kWidth, kHeight);
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
-      "font-family=\"sans-serif\" font-size=\"13\">\n<title>False-positive rate over bits per entry</title>\n"
+      "font-family=\"sans-serif\" font-size=\"13\">\n{4}\n"
       "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n<g transform=\"translate({2} {3})\">\n",
-      kLeft + kWidth + 40, kTop + kHeight + 70, kLeft, kTop);
+      kLeft + kWidth + 40, kTop + kHeight + 70, kLeft, kTop, kTitle);
   for (int decade = 0; decade <= axes.decades(); ++decade) {
     const double y = axes.y(std::pow(10, -decade));
     svg += fmt::format(
@@ -144,6 +146,10 @@ std::string fpr_plot_svg(const FprPlot& plot) {
       "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">bits per entry</text>\n</g>\n</svg>\n",
       axes.x(plot.bits_per_entry), axes.y(plot.fpr), kWidth / 2, choice_text(plot), kWidth / 2, kHeight + 45);
   return svg;
+}
+
+bool is_fpr_plot(std::string_view start) {
+  return start.starts_with("<svg ") && start.find(kTitle) != std::string_view::npos;
 }
 
 std::string fpr_plot_text(const FprPlot& plot, std::size_t columns, std::size_t rows) {

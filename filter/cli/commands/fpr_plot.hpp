@@ -28,6 +28,9 @@ struct FprPlot {
 // All curves, with a legend.
 std::string fpr_plot_svg(const FprPlot& plot);
 
+// Whether a file that begins so is such a picture.
+bool is_fpr_plot(std::string_view start);
+
 // The chosen curve in dots of Braille characters (UTF-8), with that many columns (at least 40) and rows.
 std::string fpr_plot_text(const FprPlot& plot, std::size_t columns, std::size_t rows);
 

@@ -20,6 +20,7 @@
 #include "filter/cli/commands/size_choice.hpp"
 #include "filter/cli/numbers.hpp"
 #include "filter/domains/domain_coding.hpp"
+#include "filter/file/output_check.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/layout/sizing.hpp"
 
@@ -244,6 +245,7 @@ int run_size(const Arguments& arguments) {
   const std::optional<SizeCommand> command = parse_size(arguments);
   if (!command) return EX_OK;
   const SizeChoice choice = choose_size(command->wishes);
+  if (command->plot && command->plot != "-") require_own_text(*command->plot, is_fpr_plot, "a plot", "--plot");
   (command->json ? print_table_json : print_table)(make_table(command->wishes, choice));
   if (command->plot) draw(make_plot(command->wishes, choice), *command->plot);
   return EX_OK;

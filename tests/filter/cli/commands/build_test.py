@@ -37,6 +37,17 @@ class BuildTest(ProgramTest):
         self.assertEqual(re.sub(r"(?m)^#.*\n", "", rejects), bad)
         self.assertEqual(len(re.findall(r"(?m)^# .*list:\d+: bad-local-part-character$", rejects)), 25)
 
+    def test_a_reject_file_replaces_an_empty_file_or_another_reject_file(self):
+        self.write("rejects", "")
+        for line in ("bad one", "bad two"):
+            self.build(line + "\ngood@example.org\n", "--reject-file", "rejects")
+            self.assertEqual(self.read("rejects").decode(), f"# {self.folder}/list:1: missing-at-sign\n{line}\n")
+        for other in ("# customers: 2026\n", "# a:1: b c\n", "#a:1: b\n", "# a1: b\n", "# a:1: \n", "# :b\n"):
+            self.write("rejects", other)
+            self.check(EX_CANTCREAT, "build", "-o", "filter", "--reject-file", "rejects", "list")
+            self.assertEqual(self.read("rejects").decode(), other)
+        self.check(0, "build", "-o", "filter", "--allow-rejects", "--reject-file", "/dev/stderr", "list")
+
     def test_a_corrected_reject_file_can_be_built(self):
         self.build("a,,b@example.org\n", "--reject-file", "rejects")
         fixed = (self.folder / "rejects").read_text().replace(",,", ".")

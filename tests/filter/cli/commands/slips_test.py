@@ -74,6 +74,13 @@ LOSSES = {
     "a text as the signed copy": ("sign --key key filter -o text", EX_CANTCREAT, "text is neither a filter nor a store"),
     "rejected lines over the filter": ("build -o new --reject-file filter list", EX_CANTCREAT,
                                        "filter is a filter, which rejected lines would replace"),
+    "rejected lines over a text": ("build -o new --reject-file text list", EX_CANTCREAT,
+                                   "text has other content, which rejected lines would replace; name another file with --reject-file"),
+    "rejected lines over the key": ("part --of 2 --index 0 --store-seed 1 -o new --reject-file key list", EX_CANTCREAT,
+                                    "key has other content, which rejected lines would replace"),
+    "a plot over the key": ("size --fpr 0.01 --plot=key", EX_CANTCREAT,
+                            "key has other content, which a plot would replace; name another file with --plot"),
+    "a plot over the store": ("size --fpr 0.01 --plot=store", EX_CANTCREAT, "store is a store, which a plot would replace"),
     "a new key over the old one": ("sign --new-key key", EX_CANTCREAT, "key is there already"),
 }
 
