@@ -1,10 +1,15 @@
 #include "filter/ingest/input_files.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "filter/base/error.hpp"
+#include "filter/base/usage_error.hpp"
 
 namespace bloomgate {
 namespace {
@@ -15,7 +20,18 @@ bool is_hidden(const fs::path& path) {
   return path.filename().native().starts_with('.');
 }
 
-std::vector<std::string> files_below(const std::string& folder) {
+enum class DeadLinks : std::uint8_t { refused, skipped };
+
+// A list that is missed leaves its senders unlisted.
+void require_target(const fs::directory_entry& entry) {
+  std::error_code error;
+  if (!entry.is_symlink(error)) return;
+  struct stat status = {};
+  if (stat(entry.path().c_str(), &status) == 0) return;
+  throw system_error(ErrorCode::cannot_open, "open", entry.path().native(), errno);
+}
+
+std::vector<std::string> files_below(const std::string& folder, DeadLinks dead_links) {
   std::vector<std::string> files;
   std::error_code error;
   fs::recursive_directory_iterator at(folder, error);
@@ -24,6 +40,8 @@ std::vector<std::string> files_below(const std::string& folder) {
       at.disable_recursion_pending();
     } else if (std::error_code ignored; at->is_regular_file(ignored)) {
       files.push_back(at->path().native());
+    } else if (dead_links == DeadLinks::refused) {
+      require_target(*at);
     }
   }
   if (error) throw system_error(ErrorCode::cannot_open, "look into the folder", folder, error.value());
@@ -33,6 +51,22 @@ std::vector<std::string> files_below(const std::string& folder) {
   }
   std::ranges::sort(files);
   return files;
+}
+
+std::vector<std::string> files_of(const std::string& input, DeadLinks dead_links) {
+  std::error_code error;
+  return input != "-" && fs::is_directory(input, error) ? files_below(input, dead_links) : std::vector{input};
+}
+
+// Whether what is read from an input is then gone: a pipe, a terminal, or standard input that was read in part.
+// /dev/null has nothing to lose.
+bool is_stream(const std::string& input, struct stat& status) {
+  const bool is_standard = input == "-";
+  if ((is_standard ? fstat(STDIN_FILENO, &status) : stat(input.c_str(), &status)) != 0) return false;
+  if (S_ISREG(status.st_mode)) return is_standard && lseek(STDIN_FILENO, 0, SEEK_CUR) != 0;
+  struct stat null = {};
+  const bool is_null = S_ISCHR(status.st_mode) && stat("/dev/null", &null) == 0 && status.st_rdev == null.st_rdev;
+  return !S_ISDIR(status.st_mode) && !is_null;
 }
 
 TimedFile timed(std::string path, std::size_t source, bool named) {
@@ -48,23 +82,33 @@ TimedFile timed(std::string path, std::size_t source, bool named) {
 }  // namespace
 
 std::vector<std::string> list_files(const std::vector<std::string>& inputs) {
+  require_separate_streams(inputs);
   std::vector<std::string> files;
-  for (const std::string& input : inputs) {
-    std::error_code error;
-    if (input != "-" && fs::is_directory(input, error)) {
-      std::ranges::move(files_below(input), std::back_inserter(files));
-    } else {
-      files.push_back(input);
-    }
-  }
+  for (const std::string& input : inputs)
+    std::ranges::move(files_of(input, DeadLinks::refused), std::back_inserter(files));
   return files;
 }
 
+void require_separate_streams(const std::vector<std::string>& inputs) {
+  std::map<std::pair<dev_t, ino_t>, std::string> seen;
+  for (const std::string& input : inputs) {
+    struct stat status = {};
+    if (!is_stream(input, status)) continue;
+    const auto [earlier, is_new] = seen.try_emplace({status.st_dev, status.st_ino}, input);
+    if (is_new) continue;
+    const std::string what = earlier->second == input
+                                 ? input + " is named twice, and can"
+                                 : earlier->second + " and " + input + " are one stream, which can";
+    throw UsageError(what + " be read only once; name it once, or put it into a file");
+  }
+}
+
 std::vector<TimedFile> files_by_time(const std::vector<std::string>& sources, const SkipSource& skip) {
+  if (!skip) require_separate_streams(sources);
   std::vector<TimedFile> files;
   for (std::size_t source = 0; source < sources.size(); ++source) {
     try {
-      for (std::string& path : list_files({sources[source]})) {
+      for (std::string& path : files_of(sources[source], DeadLinks::skipped)) {
         const bool named = path == sources[source];
         files.push_back(timed(std::move(path), source, named));
       }

@@ -15,9 +15,14 @@ namespace bloomgate {
 
 // `inputs` with every folder replaced by the regular files in it and in the folders below it, in the order of their
 // bytes. Omits names that start with a dot, and does not follow links to folders. Files and `-` stay as they are.
-// Throws BloomgateError: cannot_open if something is missing or cannot be read, bad_input for a folder without a file,
-// since an empty list is rarely intended.
+// Throws BloomgateError: cannot_open if something is missing or cannot be read, also for a link in a folder that leads
+// nowhere; bad_input for a folder without a file, since an empty list is rarely intended. Throws what
+// require_separate_streams() throws.
 std::vector<std::string> list_files(const std::vector<std::string>& inputs);
+
+// Throws UsageError if two of these are one pipe, terminal or socket: each would have a part of its lines. Call it with
+// the inputs of all options together.
+void require_separate_streams(const std::vector<std::string>& inputs);
 
 struct TimedFile {
   std::string path;
@@ -28,8 +33,9 @@ struct TimedFile {
 };
 
 // The same files in the order in which they were written, for input that continues from one file to the next: rotated
-// logs keep the time of their last line. Throws what list_files() throws. With `skip`, it calls `skip` instead, with
-// the number of the source, which then has no files. A missing file shows when it is opened.
+// logs keep the time of their last line. Skips links in folders that lead nowhere. Throws what list_files() throws.
+// With `skip`, it calls `skip` instead, with the number of the source, which then has no files. A missing file shows
+// when it is opened.
 using SkipSource = std::function<void(std::size_t source, const BloomgateError& error)>;
 std::vector<TimedFile> files_by_time(const std::vector<std::string>& sources, const SkipSource& skip = {});
 

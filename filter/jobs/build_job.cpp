@@ -120,7 +120,7 @@ void check_replaced(BuildPlan& plan, const std::function<void(std::string_view)>
 BuildPlan::BuildPlan(BuildRequest request, const std::function<void(std::string_view)>& show)
     : BuildRequest(std::move(request)) {
   inputs = list_files(inputs);
-  complete();
+  complete(inputs, exceptions);
   check_replaced(*this, show);
   if (newest) {
     inputs = newest_lists(std::move(inputs), *newest, today());

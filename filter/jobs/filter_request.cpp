@@ -18,8 +18,12 @@
 
 namespace bloomgate {
 
-void FilterRequest::complete() {
+void FilterRequest::complete(std::vector<std::string> lists, const std::vector<std::string>& more) {
   strangers = list_files(strangers);
+  lists.insert(lists.end(), more.begin(), more.end());
+  lists.insert(lists.end(), strangers.begin(), strangers.end());
+  lists.insert(lists.end(), {broad_files.free_mail_domains, broad_files.shared_signers});
+  require_separate_streams(lists);
   options.scratch_folder = scratch_folder.value_or(folder_of(output));
 }
 

@@ -34,8 +34,8 @@ struct FilterRequest {
   BuildOptions options = {};
 
   // Replaces folders of excluded senders by their files, and chooses the folder for what does not fit into memory.
-  // Throws what list_files() throws.
-  void complete();
+  // `lists` and `more` are the inputs of the other options. Throws what list_files() throws.
+  void complete(std::vector<std::string> lists, const std::vector<std::string>& more);
 };
 
 struct FilterResult {

@@ -143,7 +143,7 @@ PartResult make_part(PartRequest request, JobObserver& observer, const std::atom
   require_number(request);
   require_one_standard_input(request);
   request.inputs = list_files(request.inputs);
-  request.complete();
+  request.complete(request.inputs, request.exceptions);
   if (request.newest) request.inputs = newest_lists(std::move(request.inputs), *request.newest, today());
   refuse_to_overwrite(request);
   request.options.memory_bytes =

@@ -52,7 +52,7 @@ struct Changes {
 UpdatePlan::UpdatePlan(UpdateRequest request) : UpdateRequest(std::move(request)) {
   add = list_files(add);
   remove = list_files(remove);
-  complete();
+  complete(add, remove);
   options.store_path = store_path();
   options.seed = seed ? *seed : random_seed();
   options.memory_bytes = memory_bytes.value_or(std::uint64_t{256} << 20);

@@ -52,5 +52,15 @@ TEST_CASE_METHOD(Fixture, "files are in the order in which they were written, an
   CHECK(test::error_code_of([&] { files_by_time({folder.file("empty")}); }) == ErrorCode::bad_input);
 }
 
+TEST_CASE_METHOD(Fixture, "a link in a folder that leads nowhere is an error for lists, and is skipped in mail") {
+  std::filesystem::create_directory(folder.file("lists"));
+  const std::string list = write("lists/a", 1, 1000, 0);
+  std::filesystem::create_symlink(folder.file("lists"), folder.file("lists/b"));
+  CHECK(list_files({folder.file("lists")}) == std::vector{list});
+  std::filesystem::create_symlink("nowhere", folder.file("lists/c"));
+  CHECK(test::error_code_of([&] { list_files({folder.file("lists")}); }) == ErrorCode::cannot_open);
+  CHECK(files_by_time({folder.file("lists")}).size() == 1);
+}
+
 }  // namespace
 }  // namespace bloomgate

@@ -4,7 +4,7 @@ import re
 import resource
 import subprocess
 
-from program import EX_DATAERR, EX_USAGE, MEANT, ProgramTest, TAKES_ALL, limited, main
+from program import EX_DATAERR, EX_USAGE, MEANT, ProgramTest, TAKES_ALL, limited, main, users
 
 
 class InputTest(ProgramTest):
@@ -44,6 +44,35 @@ class InputTest(ProgramTest):
         self.write("lists/filter", "not a filter\n")
         _, err = self.check(EX_USAGE, "build", "-o", "lists/filter", "lists")
         self.assertIn("--output would overwrite the list lists/filter", err)
+
+    def test_a_pipe_or_a_terminal_is_one_input_only(self):
+        self.write("list", users(range(9)))
+        self.check(0, "build", "-o", "filter", "--store", "store", "list")
+        self.check(0, "build", "-o", "counting", "--layout", "counting", "list")
+        os.mkfifo(self.folder / "fifo")
+        os.mkdir(self.folder / "layers")
+        build, twice = ("build", "-o", "new"), "- is named twice, and can be read only once; name it once, or put it into a file"
+        slips = ((*build, "-", "-"), twice), ((*build, "list", "-", "/dev/stdin"), "- and /dev/stdin are one stream"), \
+            ((*build, "fifo", "./fifo"), "fifo and ./fifo are one stream"), ((*build, "-", "--leave-out", "-"), twice), \
+            ((*build, "-", "--free-mail-domains", "/dev/stdin"), "- and /dev/stdin are one stream"), \
+            (("add-layer", "layers", "-", "-"), twice), (("verify", "filter", "--against", "-", "-"), twice), \
+            (("update-store", "--store", "store", "-o", "filter", "--add", "-", "--remove", "-"), twice), \
+            (("counting-add", "counting", "-", "-"), twice), (("report", "-", "-"), twice)
+        there = self.names()
+        before = [self.read(name) for name in ("filter", "store", "counting")]
+        for command, says in slips:
+            with self.subTest(command):
+                self.assertIn(says, self.check(EX_USAGE, *command, stdin=users(range(5)).encode())[1])
+                self.assertEqual(self.names(), there)
+        self.assertEqual([self.read(name) for name in ("filter", "store", "counting")], before)
+        controller, terminal = os.openpty()
+        self.addCleanup(os.close, controller)
+        with os.fdopen(terminal) as keyboard:
+            self.assertIn(twice, self.check(EX_USAGE, *build, "-", "-", stdin=keyboard)[1])
+        with open(self.folder / "list") as read_in_part:
+            os.lseek(read_in_part.fileno(), 18, os.SEEK_SET)
+            self.assertIn(twice, self.check(EX_USAGE, *build, "-", "-", stdin=read_in_part)[1])
+        self.check(0, *build, "list", "/dev/null", "/dev/null", "-", "list")
 
     def test_more_files_than_may_be_open_at_once_are_read(self):
         (self.folder / "lists").mkdir()

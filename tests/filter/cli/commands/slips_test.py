@@ -9,7 +9,7 @@ EX_NOPERM = 77
 NOBODY = 65534
 
 # The words after `bloomgate`, the exit code, and what is said. In each folder there are: a list, a filter with its store, an
-# empty folder, a folder of lists, a link that leads nowhere, and a text that nobody has twice.
+# empty folder, a folder of lists, a link that leads nowhere, a folder with such a link, and a text that nobody has twice.
 OPTIONS = {
     "a command mistyped": ("buidl -o new list", EX_USAGE, "there is no command 'buidl' (did you mean build?)"),
     "a command with a capital": ("Query filter joe@example.org", EX_USAGE, "'Query' (did you mean query?)"),
@@ -48,6 +48,9 @@ PATHS = {
     "a folder without lists": ("build -o new folder", EX_DATAERR, "the folder folder holds no file"),
     "a list that is not there": ("build -o new none/list", EX_NOINPUT, "No such file or directory; there is no folder none"),
     "a link that leads nowhere": ("build -o new dangling", EX_NOINPUT, "it is a link to nowhere, which is not there"),
+    "a link in a folder that leads nowhere": ("build -o new links", EX_NOINPUT,
+                                              "links/b.txt: No such file or directory; it is a link to nowhere, which is not there"),
+    "a link in a folder of what is left out": ("build -o new --leave-out links -- list", EX_NOINPUT, "it is a link to nowhere"),
     "a file for a folder": ("query list/filter joe@example.org", EX_NOINPUT, "Not a directory; it is no folder: list"),
     "a file for a folder of layers": ("append filter list", EX_NOINPUT, "open the folder filter: Not a directory; name a folder"),
     "the arguments of append swapped": ("append list layers", EX_NOINPUT, "open the folder list: Not a directory; name a folder"),
@@ -92,8 +95,10 @@ class SlipsTest(ProgramTest):
         self.check(0, "sign", "--new-key", "key")
         self.write("text", "the only copy\n")
         self.write("empty", "")
-        for name in ("folder", "layers"):
+        for name in ("folder", "layers", "links"):
             os.mkdir(self.folder / name)
+        self.write("links/a.txt", users(range(3)))
+        os.symlink("nowhere", self.folder / "links/b.txt")
         self.write("layers/a.txt", users(range(3)))
         os.symlink("nowhere", self.folder / "dangling")
 
