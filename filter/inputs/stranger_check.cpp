@@ -86,16 +86,18 @@ void StrangerCheck::read_lists() {
   Blocks blocks(files_, stop_);
   const std::unique_ptr<Format> format = make_format("text", files_.size());
   std::atomic<std::uint64_t> rejected{0};
+  std::atomic<std::uint64_t> blank{0};
+  std::atomic<std::uint64_t> lines{0};
   for_each_block_in_rounds(
       blocks, *format, threads_, *strangers_,
       [&](const Block& block, KnownStrangers::Lane& lane) {
-        for_each_entry(
+        lines += for_each_entry(
             block, *format, profile_, [&](EntryKind, const PlainKey& key, std::uint64_t) { lane.add(key.text()); },
             [&](const Entry& entry, std::uint64_t) {
               if (goes_into_bits(entry.kind())) lane.add(entry.key());
             },
             [&](const ListLine& line, std::uint64_t, std::string_view) {
-              if (line.entry.kind() == EntryKind::rejected) ++rejected;
+              ++(line.entry.kind() == EntryKind::rejected ? rejected : blank);
             });
       },
       [] {
@@ -104,6 +106,7 @@ void StrangerCheck::read_lists() {
                                                            choice_names().memory + ", or name fewer of them");
       });
   review_.rejected = rejected;
+  review_.lines = lines - blank;
   strangers_->settle();
 }
 

@@ -23,6 +23,7 @@ namespace bloomgate {
 
 // The faults of the lists of excluded senders.
 struct StrangerReview {
+  std::uint64_t lines = 0;     // of the lists, without blank ones and comments
   std::uint64_t listed = 0;    // addresses that are entries, or that a domain entry lists; and lines of domain entries
   std::uint64_t rejected = 0;  // lines that are not entries, so no sender has such an address
 };
@@ -37,7 +38,7 @@ class StrangerCheck {
   StrangerCheck(const std::vector<std::string>& files, BuildOptions& options, bool is_strict,
                 std::function<void(std::string_view)> show, const std::atomic<bool>& stop, HashRange range = {});
 
-  // Known once the filter was written.
+  // `listed` is known once the filter was written, the rest from the start.
   const StrangerReview& review() const noexcept { return review_; }
 
   // Attaches them to a FilterBuilder or a StoreUpdate, whose write() calls look_at_entries().

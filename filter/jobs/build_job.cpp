@@ -230,6 +230,7 @@ BuildResult build_from_lists(BuildRequest request, JobObserver& observer, const 
   const std::optional<ChangeLock> lock = ChangeLock::if_there(options.store_path);
   options.kept_generations = generations_to_keep(plan, options, show);
   StrangerCheck strangers(plan.strangers, options, plan.is_strict, show, stop);
+  require_strangers(plan, strangers.review());
   std::unique_ptr<FilterBuilder> builder;
   const auto read = [&](OpenLists& lists) {
     builder = std::make_unique<FilterBuilder>(options);

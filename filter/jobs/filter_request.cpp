@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/base/number_text.hpp"
@@ -76,6 +77,15 @@ std::optional<BloomgateError> refusal_of_lines(const FilterRequest& request, con
   if (!request.is_strict || read.rejected == 0) return request.limits.refusal_of(read);
   return BloomgateError(ErrorCode::bad_input, format_counted(read.rejected, "line was", "lines were") +
                                                   " rejected and " + choice_names().strict + " was given; " + outcome);
+}
+
+void require_strangers(const FilterRequest& request, const StrangerReview& review) {
+  if (request.is_strict) return;  // StrangerCheck refuses any such line
+  const LinesRead read = {.lines = review.lines,
+                          .rejected = review.rejected,
+                          .advice = "each line must be an entry, as in a list of the format text",
+                          .lists = " of " + choice_names().strangers};
+  if (auto refusal = request.limits.refusal_of(read)) throw BloomgateError(std::move(*refusal));
 }
 
 BloomgateError refusal_of_removals(std::uint64_t rejected, const std::string& removals) {

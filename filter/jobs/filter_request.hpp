@@ -71,6 +71,10 @@ std::string warning_of_lone_store(const std::string& output);
 std::optional<BloomgateError> refusal_of_lines(const FilterRequest& request, const LinesRead& read,
                                                const std::string& outcome);
 
+// Throws BloomgateError{bad_input} if too many lines of the lists of excluded senders are not entries: these senders
+// would not be excluded.
+void require_strangers(const FilterRequest& request, const StrangerReview& review);
+
 // The error if nothing is removed: `rejected` of the removals ("lines of --remove") are not entries, and the senders in
 // them would stay listed.
 BloomgateError refusal_of_removals(std::uint64_t rejected, const std::string& removals);

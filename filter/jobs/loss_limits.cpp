@@ -58,13 +58,19 @@ LinesRead LinesRead::of(const RejectLog& rejects, const Format& format) {
   return {.lines = rejects.lines(), .rejected = rejects.count(), .kinds = rejects.kinds(), .advice = format.advice()};
 }
 
-std::optional<BloomgateError> LossLimits::refusal_of(const LinesRead& read) const {
-  if (rejects.is_lifted || read.rejected <= read.lines / kLinesForEachReject) return std::nullopt;
-  std::string what = format_count(read.rejected) + " of " + format_count(read.lines) + " lines were rejected";
+std::string too_many_rejects(const LinesRead& read) {
+  if (read.rejected <= read.lines / kLinesForEachReject) return {};
+  std::string what = format_count(read.rejected) + " of " + format_counted(read.lines, "line", "lines") + read.lists +
+                     std::string(word_for(read.rejected, " was rejected", " were rejected"));
   if (!read.kinds.empty()) what += " (" + read.kinds + ')';
   what += ", more than a tenth";
-  if (!read.advice.empty()) what += "; " + read.advice;
-  return BloomgateError(ErrorCode::bad_input, what + nothing_changed(rejects));
+  return read.advice.empty() ? what : what + "; " + read.advice;
+}
+
+std::optional<BloomgateError> LossLimits::refusal_of(const LinesRead& read) const {
+  const std::string why = too_many_rejects(read);
+  if (rejects.is_lifted || why.empty()) return std::nullopt;
+  return BloomgateError(ErrorCode::bad_input, why + nothing_changed(rejects));
 }
 
 std::optional<BloomgateError> LossLimits::refusal_of(std::uint64_t entries, const std::string& path) const {

@@ -23,9 +23,14 @@ struct LinesRead {
   std::uint64_t rejected = 0;  // how many of these were rejected
   std::string kinds = {};      // RejectLog::kinds()
   std::string advice = {};     // Format::advice()
+  std::string lists = {};      // which lists these are, unless they are those of a build: " of --never-match"
 
   static LinesRead of(const RejectLog& rejects, const Format& format);
 };
+
+// "3 of 4 lines were rejected (3 missing-at-sign), more than a tenth; " and the advice, without a full stop. Empty if
+// no more than a tenth were.
+std::string too_many_rejects(const LinesRead& read);
 
 struct LossLimits {
   struct Limit {

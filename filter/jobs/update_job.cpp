@@ -194,6 +194,7 @@ UpdateResult update_store(UpdateRequest request, JobObserver& observer, const st
   RejectLog rejected_of_remove("", names_of(remove.lists.blocks), show);
   options.kept_generations = generations_to_keep(plan, options, show);
   StrangerCheck strangers(plan.strangers, options, plan.is_strict, show, stop);
+  require_strangers(plan, strangers.review());
   StoreUpdate update(*old, options);
   strangers.attach_to(update);
   add.read_into(update.added(), options, usual_broad_domains(plan.broad_files, show), rejected_of_add, stop);

@@ -14,6 +14,7 @@
 #include "filter/ingest/look_up_entries.hpp"
 #include "filter/ingest/turns.hpp"
 #include "filter/inputs/open_lists.hpp"
+#include "filter/jobs/loss_limits.hpp"
 #include "filter/keep/layer_folder.hpp"
 #include "filter/keep/manifest.hpp"
 #include "filter/keep/manifest_rules.hpp"
@@ -217,12 +218,27 @@ EntryCounts VerifyJob::check_members(const MappedFilter& filter, const Confirmat
     {
       const ObservedWork work(observer_, [&] { return lists->state(); });
       const EntryCounts count = count_entries(*lists, filter.view(), options_.threads, PairFoundBy::itself);
+      advice_ = lists->format->advice();
       if (count.missing == 0) return count;
     }
     lists = std::make_unique<OpenLists>(files, options_.format, stop_, BlockOrder::in_turn);
   }
   const ObservedWork work(observer_, [&] { return lists->state(); });
-  return check_one_by_one(filter, confirmation, *lists, options_.threads, observer_);
+  const EntryCounts count = check_one_by_one(filter, confirmation, *lists, options_.threads, observer_);
+  advice_ = lists->format->advice();
+  return count;
+}
+
+// What was not read was not compared.
+void VerifyJob::require_compared() const {
+  const EntryCounts& members = *result_.members;
+  const std::uint64_t entries = members.found + members.missing;
+  if (members.missing != 0) return;
+  const LinesRead read = {.lines = entries + members.rejected, .rejected = members.rejected, .advice = advice_};
+  std::string why = too_many_rejects(read);
+  if (why.empty() && entries == 0) why = "the lists have no entry";
+  if (why.empty()) return;
+  throw BloomgateError(ErrorCode::bad_input, why + "; the filter was not compared with them");
 }
 
 const VerifyResult& VerifyJob::run() {
@@ -248,6 +264,7 @@ const VerifyResult& VerifyJob::run() {
   }
   if (options_.lists.empty()) return result_;
   result_.members = check_members(filter, confirmation);
+  require_compared();
   result_.rate = measure_rate(filter.view(), confirmation);
   filter.require_whole();
   return result_;

@@ -74,7 +74,8 @@ class VerifyJob {
   // Call it once. The observer gets a line for each of the first missing entries, with its position. Throws what
   // MappedFilter, StoreFile, Blocks and Format throw, BloomgateError{bad_header_field} if the bits are not those that
   // the header declares, {bad_input} for a folder that differs from its manifest, if there are trusted keys, and
-  // {interrupted} if `stop` turned true.
+  // {interrupted} if `stop` turned true. Throws {bad_input} if the lists have no entry, or nothing is missing and more
+  // than a tenth of their lines are none.
   const VerifyResult& run();
 
   // The results of run(); if run() threw, the results until then.
@@ -85,11 +86,13 @@ class VerifyJob {
   void check_filter(const MappedFilter& filter);
   void check_store(const StoreFile& store);
   EntryCounts check_members(const MappedFilter& filter, const Confirmation& confirmation);
+  void require_compared() const;
 
   VerifyOptions options_;
   JobObserver& observer_;
   const std::atomic<bool>& stop_;
   VerifyResult result_;
+  std::string advice_;  // on the format of the lists
 };
 
 }  // namespace bloomgate

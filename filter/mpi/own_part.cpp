@@ -17,7 +17,10 @@ std::unique_ptr<StrangerCheck> read_strangers(const Ranks& ranks, const SharedAr
   const unsigned rank = ranks.communicator.rank();
   const HashRange range = rank == 0 ? HashRange{} : array.hashes_of(rank);
   const auto& files = array.has_blocks(rank) ? request.strangers : std::vector<std::string>{};
-  return std::make_unique<StrangerCheck>(files, options, request.is_strict, ranks.observer.warns(), ranks.stop, range);
+  auto check =
+      std::make_unique<StrangerCheck>(files, options, request.is_strict, ranks.observer.warns(), ranks.stop, range);
+  require_strangers(request, check->review());
+  return check;
 }
 
 }  // namespace

@@ -67,6 +67,22 @@ class ExclusionTest(ProgramTest):
         self.check(0, "build", "-o", "filter", "--strict", "--never-match", self.write("good", "eve@example.org\n"), "list")
         self.assertEqual(self.names(), ["filter", "good", "junk", "list", "not"])
 
+    def test_lists_of_excluded_senders_that_are_mostly_rejected_are_refused(self):
+        self.write("list", "joe@example.org\n")
+        self.check(0, "build", "-o", "filter", "--store", "store", "list")
+        before = self.read("filter"), self.read("store")
+        self.write("table", "name,email\n" + "Eve,eve@example.net\n" * 3)
+        self.write("other", "eve@example.net\n\n# Eve\nbad\n")
+        for name, lines in ("table", "4 of 4 lines"), ("other", "1 of 2 lines"):
+            for command in (("build", "list"), ("update-store", "--store", "store", "--add", "list")):
+                said = self.check(EX_DATAERR, *command, "-o", "filter", "--quiet", "--never-match", name)[1]
+                self.assertIn(f"{lines} of --never-match {'was' if lines[0] == '1' else 'were'} rejected, more than a tenth; each line must be", said)
+                self.assertEqual((self.read("filter"), self.read("store")), before)
+        self.check(0, "build", "-o", "filter", "--allow-rejects", "--never-match", "other", "list")
+        self.assertEqual(self.info()["known_strangers"]["known"], 1)
+        self.write("few", "eve@example.net\n" * 10 + "bad\n")
+        self.check(0, "build", "-o", "filter", "--never-match", "few", "list")
+
     def test_a_not_list_that_cannot_be_read_twice_is_refused(self):
         self.write("list", "joe@example.org\n")
         os.mkfifo(self.folder / "pipe")

@@ -36,7 +36,7 @@ SLIPS = {
     "a table, compressed": (gzip.compress(TABLE.encode()), (), "it looks like a table: try --format csv:email"),
     "a table, by the wrong column": (TABLE, ("--format", "csv:name"), "40 of 40 lines were rejected (40 missing-at-sign)"),
     "a list for a table": (users(range(40)), ("--format", "csv:2"), "40 csv-missing-field"),
-    "bytes by chance": (bytes(range(128, 256)) * 40, (), "lines were rejected"),
+    "bytes by chance": (bytes(range(128, 256)) * 40, (), "1 of 1 line was rejected (1 too-long)"),
     "an empty file": ("", (), "no entry would be in it"),
     "comments": ("# joe@example.org\n\n", (), "no entry would be in it"),
     "a tenth of its lines, and one more": (users(range(89)) + "joe\n" * 11, (), "11 of 100 lines were rejected (11 missing-at-sign)"),

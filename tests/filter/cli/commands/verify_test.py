@@ -61,6 +61,25 @@ class VerifyTest(ProgramTest):
         self.assertIn("few:1: not in the filter: user0@few.example", err)
         self.check(0, "verify", "few.bloom", "--against", few)
 
+    def test_lists_that_were_not_read_were_not_compared(self):
+        self.build("joe@example.org\n")
+        self.write("table", "name,email\n" + "Joe,joe@example.org\n" * 3)
+        self.write("none", "# nobody\n")
+        self.write("few", "joe@example.org\n" * 8 + "joe\n")
+        self.write("missing", "joe\nann@example.org\n")
+        rejected = "rejected, more than a tenth; "
+        for name, says in (("table", f"4 of 4 lines were {rejected}"), ("table", "try --format csv:email"), ("none", "the lists have no entry; "),
+                           ("few", f"1 of 9 lines was {rejected}the filter was not compared with them")):
+            for quiet in ((), ("--quiet",)):
+                out, err = self.check(EX_DATAERR, "verify", "filter", *quiet, "--against", name)
+                self.assertIn(says, err)
+                self.assertRegex(out, r"(?m)^found +[08] ")
+        said = self.check(EX_DATAERR, "verify", "filter", "--against", "-", stdin=b"joe\n")[1]
+        self.assertIn("1 of 1 line was rejected, more than a tenth; the filter was not compared", said)
+        self.check(0, "verify", "filter", "--format", "csv:email", "--against", "table")
+        self.check(0, "verify", "filter", "--against", "few", "list", "list")
+        self.check(1, "verify", "filter", "--against", "missing")
+
     def test_a_missing_entry_is_named(self):
         extra = self.write("extra", "user1@example.org\nstranger@nowhere.example\n")
         _, err = self.check(1, "verify", "filter", "--against", "list", extra)
