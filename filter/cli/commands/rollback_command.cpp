@@ -8,6 +8,7 @@
 
 #include "filter/base/json.hpp"
 #include "filter/base/parallel.hpp"
+#include "filter/base/shell_word.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/generation_text.hpp"
 #include "filter/cli/commands/manifest_options.hpp"
@@ -93,13 +94,22 @@ std::optional<WrittenManifest> put_filter_back(const std::string& path, unsigned
   return manifest.write();
 }
 
+// The daemon loads no counting filter.
+bool is_counting(const std::string& path) {
+  return !is_folder(path) && MappedFilter(path).header().shape.layout == Layout::counting;
+}
+
 void print_rollback(const std::string& path, const std::string& replaced,
                     const std::optional<WrittenManifest>& written) {
   std::cout << "in place  " << generation_text(describe(path)) << '\n';
   if (access(replaced.c_str(), F_OK) == 0) std::cout << "replaced  " << generation_text(describe(replaced)) << '\n';
   print_written("manifest  ", written);
-  std::cout << "A running daemon loads it by itself; 'systemctl reload bloomgate-milter' waits until that is done.\nTo "
-               "undo this, run the same command again.\n";
+  if (is_counting(path)) {
+    std::cout << "Now run: bloomgate counting-export " << shell_word(path, "FILE") << " --output FILTER\n";
+  } else {
+    std::cout << "A running daemon loads it by itself; 'systemctl reload bloomgate-milter' waits until that is done.\n";
+  }
+  std::cout << "To undo this, run the same command again.\n";
 }
 
 void print_rollback_json(const std::string& path, const std::string& replaced,
