@@ -37,6 +37,7 @@ int run_build(const Arguments& arguments) {
   const ManifestWriter manifest = manifest_writer(command->request, progress.warns());
   BuildResult result = build_from_lists(std::move(command->request), progress, stop_flag());
   result.manifest = manifest.write();
+  warn_of_rate(result, "the lists hold");
   if (command->reports()) print_report(result, command->json);
   return EX_OK;
 }

@@ -110,12 +110,13 @@ void print_update(const UpdateResult& report) {
             << entries_text(header);
   std::cout << "\nadded     " << format_count(counts.added);
   if (counts.already_there != 0)
-    std::cout << ", " << format_count(counts.already_there) << " others were there already";
+    std::cout << ", " << format_counted(counts.already_there, "other was", "others were") << " there already";
   std::cout << "\nremoved   " << format_count(counts.removed);
-  if (counts.not_there != 0) std::cout << ", " << format_count(counts.not_there) << " others were not there";
+  if (counts.not_there != 0)
+    std::cout << ", " << format_counted(counts.not_there, "other was", "others were") << " not there";
   if (counts.both != 0) {
-    std::cout << "\nboth      " << format_count(counts.both)
-              << " were to be added and to be removed, and are not listed";
+    std::cout << "\nboth      " << format_counted(counts.both, "was", "were") << " to be added and to be removed, and "
+              << word_for(counts.both, "is", "are") << " not listed";
   }
   const double fpr = expected_fpr_of(header);
   std::cout << "\nrejected  " << format_count(report.rejected);
@@ -144,17 +145,17 @@ void print_update_json(const UpdateResult& report) {
 
 }  // namespace
 
+void warn_of_rate(const FilterResult& result, std::string_view holder) {
+  if (!result.is_over_expected) return;
+  std::cerr << "warning: " << holder << " more addresses than expected, so the false-positive rate is higher: "
+            << format_rate(expected_fpr_of(result.header)) << '\n';
+}
+
 void print_report(const BuildResult& report, bool json) {
-  if (report.is_over_expected) {
-    std::cerr << "warning: the lists hold more addresses than expected, so the false-positive rate is higher\n";
-  }
   (json ? print_build_json : print_build)(report);
 }
 
 void print_report(const UpdateResult& report, bool json) {
-  if (report.is_over_expected) {
-    std::cerr << "warning: the store holds more addresses than expected, so the false-positive rate is higher\n";
-  }
   (json ? print_update_json : print_update)(report);
 }
 

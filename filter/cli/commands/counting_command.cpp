@@ -112,7 +112,8 @@ void print_added(const CountingResult& report) {
   const CountingCounts& counts = report.counts;
   std::cout << "added     " << format_count(counts.addresses + counts.domains);
   if (counts.domains_there != 0) {
-    std::cout << ", and " << format_count(counts.domains_there) << " domain entries were there already";
+    std::cout << ", and " << format_counted(counts.domains_there, "domain entry was", "domain entries were")
+              << " there already";
   }
   if (counts.looked_present != 0) {
     std::cout << "\nagain     " << format_count(counts.looked_present) << " of them were there already, or looked so ("
@@ -184,8 +185,8 @@ int run_change(const Arguments& arguments, CountingChange change) {
   const CountingResult result = change_counting_filter(command->request, progress, stop_flag());
   if (adds(command->request) && result.header.addresses > result.header.expected_entries) {
     std::cerr << "warning: " << command->request.output
-              << " holds more addresses than it was built for, so the false-positive rate is higher; build it again "
-                 "with a greater --expected-entries\n";
+              << " holds more addresses than it was built for, so the false-positive rate is higher: "
+              << format_rate(expected_fpr_of(result.header)) << "; build it again with a greater --expected-entries\n";
   }
   if (command->reports()) (command->json ? print_change_json : print_change)(command->request, result);
   return EX_OK;

@@ -104,6 +104,7 @@ int run_add_layer(const Arguments& arguments) {
   JobProgress progress(options.quiet);
   LayerJob job(std::move(request), progress, stop_flag());
   const std::optional<BuildResult> result = job.append();
+  if (result) warn_of_rate(*result, "the lists hold");
   if (!options.reports()) return EX_OK;
   result ? print_report(*result, options.json) : report_no_layer(job.manifest(), options.json);
   return EX_OK;
@@ -125,6 +126,7 @@ int run_fold_layers(const Arguments& arguments) {
   JobProgress progress(options.quiet);
   LayerJob job(std::move(request), progress, stop_flag());
   const FoldResult result = job.fold();
+  if (result.built) warn_of_rate(*result.built, "the lists hold");
   if (!options.reports()) return EX_OK;
   if (result.built) {
     print_report(*result.built, options.json);

@@ -34,6 +34,7 @@ int run_update_store(const Arguments& arguments) {
   const ManifestWriter manifest = manifest_writer(command->request, progress.warns());
   UpdateResult result = update_store(std::move(command->request), progress, stop_flag());
   result.manifest = manifest.write();
+  warn_of_rate(result, "the store holds");
   if (command->reports()) print_report(result, command->json);
   return EX_OK;
 }

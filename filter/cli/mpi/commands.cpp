@@ -89,6 +89,7 @@ int run_build(mpi::Communicator& communicator, const Arguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);  // the work continues without a reader of its progress and report
   auto made = mpi::BuildJob({communicator, progress, stop_flag()}, plan, rank_options).run();
   if (made) made->result.manifest = manifest_writer(plan, progress.warns()).write();
+  if (made) warn_of_rate(made->result, "the lists hold");
   if (command->reports()) print_made(made, command->json);
   return EX_OK;
 }
@@ -105,6 +106,7 @@ int run_update(mpi::Communicator& communicator, const Arguments& arguments) {
   std::signal(SIGPIPE, SIG_IGN);  // the work continues without a reader of its progress and report
   auto made = job.run();
   if (made) made->result.manifest = manifest_writer(request, progress.warns()).write();
+  if (made) warn_of_rate(made->result, "the store holds");
   if (command->reports()) print_made(made, command->json);
   return EX_OK;
 }

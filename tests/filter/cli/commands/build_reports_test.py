@@ -68,6 +68,19 @@ class ProgressTest(ProgramTest):
         shown += read_rest(master)
         self.assertRegex(shown, rb"\Astandard input:2: bad-local-part-character: [^\r\n]*\r\n\Z")
 
+    def test_more_addresses_than_expected_give_a_warning_with_the_rate_also_if_quiet(self):
+        self.write("list", users(range(2000)))
+        self.write("more", users(range(3000)))
+        os.mkdir(self.folder / "layers")
+        few = ("--expected-entries", "500")
+        for quiet in ((), ("--quiet",)):
+            for holder, command in (("lists hold", ("build", "-o", "filter", "--store", "store", *few, "list")),
+                                    ("store holds", ("update-store", "--store", "store", "-o", "filter", *few, "--add", "more")),
+                                    ("lists hold", ("add-layer", "layers", "--fpr", "50%", *few, "list"))):
+                err = self.check(0, *command, *quiet)[1]
+                self.assertRegex(err, rf"(?m)^warning: the {holder} more addresses than expected, "
+                                      r"so the false-positive rate is higher: [0-9.]+ %$")
+
     def test_before_it_reads_a_build_says_what_the_sender_domains_may_take_if_that_is_much(self):
         large = ("--expected-entries", "70000000", "--bits-per-entry", "1")
         process = self.start_build(*large, stderr=subprocess.PIPE)
