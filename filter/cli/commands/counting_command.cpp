@@ -1,6 +1,7 @@
 // `bloomgate counting-add` and `counting-remove`: change a filter of the layout counting by lists.
 #include <sysexits.h>
 
+#include <algorithm>
 #include <csignal>
 #include <iostream>
 #include <optional>
@@ -98,6 +99,9 @@ std::optional<FilterCommand<CountingRequest>> parse_change(const Arguments& argu
   const auto values = parse_command_line(arguments, visible, &operands, adds(request) ? kAddHelp : kRemoveHelp);
   if (!values) return std::nullopt;
   if (operands.size() < 2) throw UsageError("name the filter, and then at least one list, or - for standard input");
+  if (!is_filter(operands.front()) && std::any_of(operands.begin() + 1, operands.end(), is_filter)) {
+    throw UsageError("name the counting filter first, then the lists");
+  }
   request.output = operands.front();
   request.lists = list_files({operands.begin() + 1, operands.end()});
   refuse_to_overwrite(request);

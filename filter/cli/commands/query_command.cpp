@@ -191,6 +191,11 @@ int run_query(const Arguments& arguments) {
   const std::string other_config =
       config_file == usual_config_file() ? "" : "--config " + shell_word(config_file, "FILE") + ' ';
   if (asks && !begins_with_filter(operands)) {
+    const auto filter = std::ranges::find_if(operands, is_filter);
+    if (filter != operands.end()) {
+      throw UsageError("name the filter before the addresses: bloomgate query " + shell_word(*filter, "FILE") +
+                       " ADDRESS...");
+    }
     configured = configured_whitelist(config_file);
     operands.insert(operands.begin(), configured.path);
     question.command += other_config;
