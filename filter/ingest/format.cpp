@@ -183,6 +183,12 @@ class TextFormat : public Format {
   }
 };
 
+// Whether there is an '@' on both sides of a '>'.
+bool looks_like_pair(std::string_view line) noexcept {
+  const std::size_t sign = line.find('>', std::min(line.find('@'), line.size()));
+  return sign != std::string_view::npos && line.find('@', sign) != std::string_view::npos;
+}
+
 void explain(ListLine& result) {
   if (result.entry.kind() == EntryKind::rejected) {
     result.fault = {reject_reason_name(result.entry.reason()), reject_text(result.entry)};
@@ -208,6 +214,10 @@ void Format::begin_block(const Block&, const std::string&) {}
 ListLine read_text_line(std::string_view line, AddressProfile profile) {
   ListLine result = {.entry = canonicalize_list_line(line, profile)};
   explain(result);
+  if (result.entry.kind() == EntryKind::rejected && result.entry.reason() == RejectReason::unbalanced_brackets &&
+      looks_like_pair(line)) {
+    result.fault.text += "; a pair has a space on both sides of its '>'";
+  }
   return result;
 }
 

@@ -2,7 +2,7 @@
 import json
 import re
 
-from program import EX_DATAERR, EX_USAGE, ProgramTest, main
+from program import EX_DATAERR, EX_USAGE, ProgramTest, main, users
 
 
 class PairsTest(ProgramTest):
@@ -16,6 +16,13 @@ class PairsTest(ProgramTest):
 
     def query(self, status, *arguments):
         return self.check(status, "query", "filter", *arguments)[0].splitlines()
+
+    def test_a_pair_without_spaces_is_named(self):
+        for line, hint in (("joe@example.com>ann@example.net", True), ("joe@example.com>", False), ("ann.example.net>joe@example.com>", False)):
+            self.build(users(range(20)) + line + "\n")
+            said = self.check(0, "build", "-o", "filter", "list")[1]
+            self.assertEqual("list:21: unbalanced-brackets: one of the two angle brackets around the address is missing; "
+                             "a pair has a space on both sides of its '>'" in said, hint, said)
 
     def test_every_report_has_the_rate_of_two_look_ups_for_a_sender_and_its_recipient(self):
         pairs = self.write("pairs", "".join(f"user{i}@example.org > ann@ours.example\n" for i in range(1000)))
