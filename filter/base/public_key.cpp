@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "filter/base/number_text.hpp"
+
 namespace bloomgate {
 namespace {
 
@@ -48,7 +50,7 @@ std::string public_key_fault(std::string_view text) {
   if (text.size() == PublicKey::kTextCharacters) {
     fault += " of that length";
   } else {
-    fault += " of " + std::to_string(text.size()) + " characters";
+    fault += " of " + format_counted(text.size(), "character", "characters");
   }
   if (text.size() == kSecretKeyTextCharacters) {
     fault +=

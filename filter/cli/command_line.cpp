@@ -1,17 +1,13 @@
 #include "filter/cli/command_line.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <iostream>
 #include <typeinfo>
 #include <utility>
 
 #include "filter/base/nearest_word.hpp"
 #include "filter/cli/option_help.hpp"
-#include "filter/file/header_fields.hpp"
 
 template class boost::program_options::typed_value<double>;
 template class boost::program_options::typed_value<std::string>;
@@ -198,15 +194,6 @@ void add_quiet(bool& quiet, po::options_description& options) {
 bool asks_for_json(const Arguments& arguments) {
   const auto options_end = std::ranges::find(arguments, kDashes);
   return std::find(arguments.begin(), options_end, std::string(kDashes) + kJson) != options_end;
-}
-
-bool is_filter(const std::string& path) noexcept {
-  struct stat status = {};  // a pipe is not opened: its writer would see the end of its reader
-  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  Magic start = {};
-  std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(start.data()), start.size());
-  return start == kFilterMagic;
 }
 
 const std::string& only_filter(const std::vector<std::string>& operands) {

@@ -58,9 +58,6 @@ constexpr bool shows_result(bool json, bool quiet) noexcept {
 // Whether --json is among `arguments`, even where they cannot be parsed.
 bool asks_for_json(const Arguments& arguments);
 
-// Whether it is a filter, by its first bytes.
-bool is_filter(const std::string& path) noexcept;
-
 // The only operand of a command that takes one filter file. Throws UsageError for none or several.
 const std::string& only_filter(const std::vector<std::string>& operands);
 

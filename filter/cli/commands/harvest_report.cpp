@@ -10,6 +10,23 @@
 namespace bloomgate::cli {
 namespace {
 
+// kLeftOutTexts after the number 1.
+constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutOnce = {
+    "bounce",
+    "automatic or mailing-list message",
+    "message that came in: it may be of anybody",
+    "message to too many recipients",
+    "message of a sender in another domain",
+    "message of a client that had not logged in",
+    "message of a sender whose address is not the login's",
+    "message or contact without a readable address",
+    "recipient in your own domains",
+    "address that no person reads",
+    "recipient who was not reached",
+    "message for lack of room: too many were open at once",
+    "contact of a user who has more than --most-contacts",
+    "contact or user who was forgotten after that"};
+
 // The first names of many.
 std::string first_of(const std::vector<std::string>& names) {
   std::string text;
@@ -46,7 +63,7 @@ void print_harvest(const HarvestReport& report) {
   }
   for (std::size_t kind = 0; kind < kLeftOutKinds; ++kind) {
     if (const std::uint64_t times = report.counts.left_out[kind]) {
-      std::cout << "left out  " << format_count(times) << ' ' << kLeftOutTexts[kind] << '\n';
+      std::cout << "left out  " << format_counted(times, kLeftOutOnce[kind], kLeftOutTexts[kind]) << '\n';
     }
   }
   if (!report.users_over_limit.empty()) {

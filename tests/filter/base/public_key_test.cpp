@@ -57,6 +57,7 @@ TEST_CASE("a key has exactly one text, and every other text is refused") {
 TEST_CASE("the error about a bad key does not repeat it, and says if it may be a secret key") {
   const std::string secret(kSecretKeyTextCharacters, 'S');
   CHECK_THAT(public_key_fault(secret), Contains("secret key") && !Contains("SS"));
+  CHECK_THAT(public_key_fault("S"), Contains("of 1 character") && !Contains("1 characters"));
   CHECK_THAT(public_key_fault("SSSS"), Contains("of 4 characters") && !Contains("SS") && !Contains("as long as"));
   CHECK_THAT(public_key_fault(std::string(PublicKey::kTextCharacters, '.')),
              Contains("of that length") && !Contains("..") && !Contains("as long as"));

@@ -242,6 +242,8 @@ class HarvestTest(ProgramTest):
         out, _ = self.check(0, *self.RUN, "--pairs", self.PLACE)
         self.assertIn("left out  10,000 contacts of users who have more than --most-contacts\n", out)
         self.assertIn("too many  contacts of 1 user: mallory@ours.example\n", out)
+        out, _ = self.check(0, *self.RUN, "--pairs", "--most-contacts", "29999", self.PLACE)
+        self.assertIn("left out  1 contact of a user who has more than --most-contacts\n", out)
 
     def test_a_table_that_the_operator_names_has_no_limit(self):
         table = self.write("partners.csv", "E-mail\n" + "".join(f"joe{number}@example.org\n" for number in range(9)))

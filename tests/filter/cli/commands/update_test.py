@@ -47,6 +47,8 @@ class UpdateTest(ProgramTest):
         output = self.update("--remove", remove)
         self.assertRegex(output, r"(?m)^removed +0, 6 others were not there$")
         self.assertRegex(self.update("--add", add), r"(?m)^added +1, 111 others were there already$")
+        one = self.update("--add", self.write("there", users([5])), "--remove", self.write("gone", users([9001])))
+        self.assertRegex(one, r"(?m)^added +0, 1 other was there already\nremoved +0, 1 other was not there$")
         self.assertRegex(self.update("--add", remove, "--remove", remove), r"(?m)^both +6 were to be added and to be removed")
 
     def test_the_filter_of_a_store_that_stays_is_not_replaced(self):
