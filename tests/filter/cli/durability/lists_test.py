@@ -33,7 +33,7 @@ JOBS = {
         ["learned", "forget", "-", "eve@example.org", "--lists", "lists"]),
     "build with a file of rejected lines": Job(
         ["build", "--output", "filter", "--seed", "1", "--threads", "1", "--reject-file", "rejected", "--allow-rejects", "list"],
-        {"list": "joe@example.org\n" + REJECTED, "rejected": "old\n"}),
+        {"list": "joe@example.org\n" + REJECTED, "rejected": "# list:7: missing-at-sign\nold\n"}),
 }
 
 
