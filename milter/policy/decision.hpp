@@ -50,7 +50,7 @@ enum class Reason : std::uint8_t {
   not_authenticated,      // listed, but no trusted field says that the identity is authenticated
   authentication_failed,  // listed, but a trusted field says that authentication failed (authentication = preferred)
   dmarc_fail,             // DMARC failed for the From field's domain
-  distrusted_results,     // the trusted fields may be forged, or there are too many of them
+  distrusted_results,     // the trusted fields may be forged, or there are too many of them, or of signatures
   own_domain,             // claims an own domain without authentication
 
   revoked,  // the operator's list `revoked` has it

@@ -439,9 +439,10 @@ Why why_of(const KnownDecision& known) {
               "A signature of the domain in From would change that, since DMARC then passes; so would dmarc-fail-veto "
               "= no."};
     case Reason::distrusted_results:
-      return {"an outsider may have written its Authentication-Results fields, or it has too many of them",
-              "Let the mail server remove such fields from incoming mail, and see trusted-authserv-id and "
-              "trusted-fields in bloomgate-milter.conf(5)."};
+      return {
+          "an outsider may have written its Authentication-Results fields, or it has too many of them or of signatures",
+          "Let the mail server remove such fields from incoming mail, and see trusted-authserv-id and "
+          "trusted-fields in bloomgate-milter.conf(5)."};
     case Reason::own_domain:
       return own_domain(known);
     case Reason::revoked:

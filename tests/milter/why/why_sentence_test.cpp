@@ -200,7 +200,8 @@ const Case kCases[] = {
      "Checked, because DMARC failed for joe@example.org by a trusted result. A signature of the domain in From would "
      "change that, since DMARC then passes; so would dmarc-fail-veto = no."},
     {Reason::distrusted_results, "check", kFrom,
-     "Checked, because an outsider may have written its Authentication-Results fields, or it has too many of them. Let "
+     "Checked, because an outsider may have written its Authentication-Results fields, or it has too many of them or "
+     "of signatures. Let "
      "the mail server remove such fields from incoming mail, and see trusted-authserv-id and trusted-fields in "
      "bloomgate-milter.conf(5)."},
     {Reason::own_domain, "check", kFrom,
