@@ -230,13 +230,13 @@ EntryCounts VerifyJob::check_members(const MappedFilter& filter, const Confirmat
 }
 
 // What was not read was not compared.
-void VerifyJob::require_compared() const {
+void VerifyJob::require_compared(const MappedFilter& filter) const {
   const EntryCounts& members = *result_.members;
   const std::uint64_t entries = members.found + members.missing;
   if (members.missing != 0) return;
   const LinesRead read = {.lines = entries + members.rejected, .rejected = members.rejected, .advice = advice_};
-  std::string why = too_many_rejects(read);
-  if (why.empty() && entries == 0) why = "the lists have no entry";
+  std::string why = options_.allows_rejects ? std::string() : too_many_rejects(read);
+  if (why.empty() && entries == 0 && entries_of(filter.header()) != 0) why = "the lists have no entry";
   if (why.empty()) return;
   throw BloomgateError(ErrorCode::bad_input, why + "; the filter was not compared with them");
 }
@@ -264,7 +264,7 @@ const VerifyResult& VerifyJob::run() {
   }
   if (options_.lists.empty()) return result_;
   result_.members = check_members(filter, confirmation);
-  require_compared();
+  require_compared(filter);
   result_.rate = measure_rate(filter.view(), confirmation);
   filter.require_whole();
   return result_;

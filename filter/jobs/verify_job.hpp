@@ -27,6 +27,7 @@ struct VerifyOptions {
       lists;  // for a single filter: files, folders, or - for standard input, whose entries it must have
   std::string format = "text";
   unsigned threads = 1;
+  bool allows_rejects = false;  // else a list counts as unread if more than a tenth of its lines are not entries
 };
 
 // A filter that has passed the check.
@@ -86,7 +87,7 @@ class VerifyJob {
   void check_filter(const MappedFilter& filter);
   void check_store(const StoreFile& store);
   EntryCounts check_members(const MappedFilter& filter, const Confirmation& confirmation);
-  void require_compared() const;
+  void require_compared(const MappedFilter& filter) const;
 
   VerifyOptions options_;
   JobObserver& observer_;

@@ -146,6 +146,8 @@ int run_verify(const Arguments& arguments) {
       ("trusted-key", po::value(&key_texts)->composing()->value_name("KEY"),
        "the public key of a trusted signer: the filter, or each layer of the folder and its manifest, must have a "
        "signature of one of these; may be repeated");
+  LossLimits limits;
+  add_allow_rejects(limits, visible);
   options.add_to(visible);
   add_json(json, visible);
   const auto values = parse_command_line(
@@ -170,7 +172,8 @@ int run_verify(const Arguments& arguments) {
     if (!trusted.empty()) throw UsageError("a store has no signature: --trusted-key goes with a filter");
   }
   JobProgress progress(options.quiet);
-  VerifyJob job({path, trusted, store_path, inputs, options.format, threads}, progress, stop_flag());
+  VerifyJob job({path, trusted, store_path, inputs, options.format, threads, limits.rejects.is_lifted}, progress,
+                stop_flag());
   try {
     job.run();
   } catch (...) {

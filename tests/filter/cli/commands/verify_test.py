@@ -77,6 +77,11 @@ class VerifyTest(ProgramTest):
         said = self.check(EX_DATAERR, "verify", "filter", "--against", "-", stdin=b"joe\n")[1]
         self.assertIn("1 of 1 line was rejected, more than a tenth; the filter was not compared", said)
         self.check(0, "verify", "filter", "--format", "csv:email", "--against", "table")
+        self.check(0, "verify", "filter", "--allow-rejects", "--against", "few")
+        self.check(EX_DATAERR, "verify", "filter", "--allow-rejects", "--against", "table")
+        # A new server has a list, and a filter, without an entry.
+        self.check(0, "build", "-o", "empty", "--allow-empty", "none")
+        self.check(0, "verify", "empty", "--against", "none")
         self.check(0, "verify", "filter", "--against", "few", "list", "list")
         self.check(1, "verify", "filter", "--against", "missing")
 
