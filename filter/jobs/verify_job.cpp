@@ -236,7 +236,8 @@ void VerifyJob::require_compared(const MappedFilter& filter) const {
   if (members.missing != 0) return;
   const LinesRead read = {.lines = entries + members.rejected, .rejected = members.rejected, .advice = advice_};
   std::string why = options_.allows_rejects ? std::string() : too_many_rejects(read);
-  if (why.empty() && entries == 0 && entries_of(filter.header()) != 0) why = "the lists have no entry";
+  if (why.empty() && entries == 0 && !options_.allows_empty && entries_of(filter.header()) != 0)
+    why = "the lists have no entry";
   if (why.empty()) return;
   throw BloomgateError(ErrorCode::bad_input, why + "; the filter was not compared with them");
 }

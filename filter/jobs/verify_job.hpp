@@ -27,7 +27,9 @@ struct VerifyOptions {
       lists;  // for a single filter: files, folders, or - for standard input, whose entries it must have
   std::string format = "text";
   unsigned threads = 1;
-  bool allows_rejects = false;  // else a list counts as unread if more than a tenth of its lines are not entries
+  // Else lists count as not compared if more than a tenth of their lines are not entries, or if they have no entry.
+  bool allows_rejects = false;
+  bool allows_empty = false;
 };
 
 // A filter that has passed the check.

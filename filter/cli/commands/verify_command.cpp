@@ -148,6 +148,7 @@ int run_verify(const Arguments& arguments) {
        "signature of one of these; may be repeated");
   LossLimits limits;
   add_allow_rejects(limits, visible);
+  add_allow_empty(limits, visible);
   options.add_to(visible);
   add_json(json, visible);
   const auto values = parse_command_line(
@@ -172,8 +173,9 @@ int run_verify(const Arguments& arguments) {
     if (!trusted.empty()) throw UsageError("a store has no signature: --trusted-key goes with a filter");
   }
   JobProgress progress(options.quiet);
-  VerifyJob job({path, trusted, store_path, inputs, options.format, threads, limits.rejects.is_lifted}, progress,
-                stop_flag());
+  VerifyJob job(
+      {path, trusted, store_path, inputs, options.format, threads, limits.rejects.is_lifted, limits.empty.is_lifted},
+      progress, stop_flag());
   try {
     job.run();
   } catch (...) {

@@ -79,6 +79,7 @@ class VerifyTest(ProgramTest):
         self.check(0, "verify", "filter", "--format", "csv:email", "--against", "table")
         self.check(0, "verify", "filter", "--allow-rejects", "--against", "few")
         self.check(EX_DATAERR, "verify", "filter", "--allow-rejects", "--against", "table")
+        self.check(0, "verify", "filter", "--allow-empty", "--against", "none")
         # A new server has a list, and a filter, without an entry.
         self.check(0, "build", "-o", "empty", "--allow-empty", "none")
         self.check(0, "verify", "empty", "--against", "none")
