@@ -44,24 +44,25 @@ void Grounds::add_signature(std::string_view value) {
 void Grounds::add_field(std::string_view name, std::string_view value) {
   const std::size_t before = seen_.count(WatchedField::list_id);
   seen_.add(name, value);
-  if (seen_.count(WatchedField::list_id) == before || ++lists_ > kMostLists) return;
+  const std::size_t lists = seen_.count(WatchedField::list_id);
+  if (lists == before || lists > kMostLists) return;
   if (auto list = read_list_id(value)) named_lists_.push_back(*std::move(list));
 }
 
 void Grounds::end_header(const CoverRules& rules, std::chrono::sys_seconds now) {
   for (Claim& claim : claims_) claim.covers = covers(claim, rules, now);
-  if (misleading_) return;
-  find_signers();
-  if (seen_.count(WatchedField::list_id) != 1 || seen_.has_odd_name(WatchedField::list_id)) return;
-  list_id_ = read_list_id(seen_.value(WatchedField::list_id)).value_or("");
+  is_header_complete_ = true;
 }
 
-void Grounds::find_signers() noexcept {
-  signer_count_ = 0;
-  for (const Claim& claim : claims_) {
-    if (signer_count_ == kMostSigners) return;
-    if (std::ranges::find(signers(), claim.domain) == signers().end()) signers_[signer_count_++] = claim.domain;
-  }
+std::string_view Grounds::list_id() const noexcept {
+  const bool is_one = seen_.count(WatchedField::list_id) == 1 && !seen_.has_odd_name(WatchedField::list_id);
+  if (!is_header_complete_ || misleading_ || !is_one || named_lists_.empty()) return {};
+  return named_lists_.front();
+}
+
+std::span<const std::string> Grounds::signers() const noexcept {
+  if (!is_header_complete_ || misleading_) return {};
+  return std::span(claimed_signers_).first(std::min(claimed_signers_.size(), kMostSigners));
 }
 
 bool Grounds::covers(const Claim& claim, const CoverRules& rules, std::chrono::sys_seconds now) const {
@@ -76,13 +77,11 @@ bool Grounds::covers(const Claim& claim, const CoverRules& rules, std::chrono::s
 void Grounds::clear() noexcept {
   sender_domain_.clear();
   claims_.clear();
-  signer_count_ = 0;
-  list_id_.clear();
   claimed_signers_.clear();
   named_lists_.clear();
   seen_.clear();
   signatures_ = 0;
-  lists_ = 0;
+  is_header_complete_ = false;
   misleading_ = false;
 }
 

@@ -14,7 +14,6 @@
 // Used by one thread at a time.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -58,18 +57,20 @@ class Grounds {
 
   // The mailing list that the message names: its List-Id, canonical. Empty if the message has none, if another reader
   // could read it differently, or if a signature is misleading.
-  std::string_view list_id() const noexcept { return list_id_; }
+  std::string_view list_id() const noexcept;
 
   // The domains that have signed the message, valid or not: the first kMostSigners different ones. None if a signature
   // is misleading, since then not all of them are known.
-  std::span<const std::string_view> signers() const noexcept { return {signers_.data(), signer_count_}; }
+  std::span<const std::string> signers() const noexcept;
 
   // For revocation: the domains of all DKIM-Signature fields, and the mailing lists of all List-Id fields, whatever
   // else is in the message. One is enough to stop it, so no field that a sender adds may hide another one.
   std::span<const std::string> claimed_signers() const noexcept { return claimed_signers_; }
   std::span<const std::string> named_lists() const noexcept { return named_lists_; }
   // Whether there are more than kMaxSignatures, or kMostLists, of these. No honest mail has so many.
-  bool has_more_claims() const noexcept { return signatures_ > kMaxSignatures || lists_ > kMostLists; }
+  bool has_more_claims() const noexcept {
+    return signatures_ > kMaxSignatures || seen_.count(WatchedField::list_id) > kMostLists;
+  }
 
   // Whether there is a signature of exactly that domain, and all of them sign the List-Id field: a result does not say
   // which signature it is about.
@@ -102,19 +103,15 @@ class Grounds {
   template <typename Predicate>
   bool has_signer(Predicate is_about) const noexcept;
   bool covers(const Claim& claim, const CoverRules& rules, std::chrono::sys_seconds now) const;
-  void find_signers() noexcept;
 
   std::string sender_domain_;
-  std::vector<Claim> claims_;                                // one for each signature at most
-  std::array<std::string_view, kMostSigners> signers_ = {};  // parts of the claims
-  std::size_t signer_count_ = 0;
-  std::string list_id_;
+  std::vector<Claim> claims_;  // one for each signature at most
   std::vector<std::string> claimed_signers_;
   std::vector<std::string> named_lists_;
   SeenFields seen_;
   std::size_t signatures_ = 0;
-  std::size_t lists_ = 0;
   bool misleading_ = false;
+  bool is_header_complete_ = false;
 };
 
 }  // namespace bloomgate
