@@ -271,13 +271,7 @@ DaemonOptions merged(const Merger& merger) {
   return options;
 }
 
-constexpr std::string_view kExplainOptions[] = {"from",   "to",         "header-from", "authentication-results",
-                                                "client", "auth-login", "daemon-name", "mta-name"};
-constexpr std::string_view kJsonOption[] = {"json"};
-constexpr std::string_view kOtherActions[] = {"check-config", "reload", "explain", "doctor"};
-constexpr std::string_view kDoctorOptions[] = {"postfix-config", "sendmail-config", "clamd", "fingerprint",
-                                               "send",           "signed-message",  "smtp"};
-constexpr std::string_view kLogOption[] = {"log"};
+constexpr std::string_view kActions[] = {"check-config", "reload", "explain", "doctor"};
 
 ExplainOptions explain_options(const GivenOptions& command_line) {
   const GivenOptions no_file;
@@ -418,9 +412,27 @@ pid_t reload_process(const GivenOptions& command_line) {
   return static_cast<pid_t>(process.value());
 }
 
-void refuse(const GivenOptions& command_line, std::span<const std::string_view> names, const std::string& owner) {
-  for (const std::string_view name : names) {
-    if (command_line.contains(name)) throw config_error({}, std::string(name), "it belongs to " + owner);
+void refuse_actions(const GivenOptions& command_line) {
+  for (const std::string_view name : kActions) {
+    if (command_line.contains(name)) {
+      throw config_error({}, std::string(name), "it belongs to a call without a command");
+    }
+  }
+}
+
+// The command that the line gives, with or without dashes; empty for the daemon.
+std::string_view command_of(const GivenCommandLine& given) {
+  if (!given.words.empty()) return given.words.front();
+  const auto* const action =
+      std::ranges::find_if(kActions, [&given](std::string_view name) { return given.options.contains(name); });
+  return action == std::end(kActions) ? std::string_view() : *action;
+}
+
+void refuse_options_of_other_commands(const GivenCommandLine& given) {
+  for (const OptionSpec& option : daemon_option_table()) {
+    if (option.commands.empty() || !given.options.contains(option.name)) continue;
+    if (belongs_to(option, command_of(given))) continue;
+    throw config_error({}, std::string(option.name), "it belongs to " + commands_of(option));
   }
 }
 
@@ -448,6 +460,7 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
   DaemonCommand command;
   if (command_line.contains("help")) {
     command.action = Action::help;
+    command.help_for = command_of(given);
     return command;
   }
   if (command_line.contains("version")) {
@@ -457,19 +470,19 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
   if (auto why = why_command(given)) {
     command.action = Action::why;
     command.why = *std::move(why);
-    refuse(command_line, kOtherActions, "a call without a command");
+    refuse_actions(command_line);
   } else if (auto suspended = suspended_command(given)) {
     command.action = Action::suspended;
     command.suspended = *std::move(suspended);
-    refuse(command_line, kOtherActions, "a call without a command");
+    refuse_actions(command_line);
   } else if (auto moved = moved_command(given)) {
     command.action = Action::moved;
     command.moved = *std::move(moved);
-    refuse(command_line, kOtherActions, "a call without a command");
+    refuse_actions(command_line);
   } else if (auto list = list_command(given)) {
     command.action = Action::edit_list;
     command.list = *std::move(list);
-    refuse(command_line, kOtherActions, "a call without a command");
+    refuse_actions(command_line);
   }
   if (command_line.contains("check-config")) command.action = Action::check_config;
   if (command_line.contains("reload")) {
@@ -479,22 +492,12 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
   if (command_line.contains("explain")) {
     command.action = Action::explain;
     command.explain = explain_options(command_line);
-  } else {
-    refuse(command_line, kExplainOptions, "the command explain");
   }
   if (command_line.contains("doctor")) {
     command.action = Action::doctor;
     command.doctor = doctor_options(command_line);
-  } else {
-    refuse(command_line, kDoctorOptions, "the command doctor");
   }
-  if (command.action != Action::doctor && command.action != Action::why) {
-    refuse(command_line, kLogOption, "the commands doctor and why");
-  }
-  if (command.action != Action::explain && command.action != Action::doctor && command.action != Action::edit_list &&
-      command.action != Action::why && command.action != Action::suspended && command.action != Action::moved) {
-    refuse(command_line, kJsonOption, "explain, doctor and other commands");
-  }
+  refuse_options_of_other_commands(given);
   Merger({}, command_line).set("config", command.config_path);
   try {
     read_options(command_line, command);

@@ -188,7 +188,8 @@ struct DaemonCommand {
   WhyCommand why = {};
   SuspendedCommand suspended = {};
   MovedCommand moved = {};
-  pid_t reload_process = 0;  // the process of the daemon that `reload` notifies; 0: that of the systemd unit
+  std::string help_for = {};  // the command that help is about; empty: all
+  pid_t reload_process = 0;   // the process of the daemon that `reload` notifies; 0: that of the systemd unit
 };
 
 // Reads the command line (`arguments` without the program's name) and the configuration file that it names, or else the

@@ -2,11 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "config/list_commands.hpp"
 
 namespace bloomgate {
 namespace {
+
+constexpr std::string_view kConfigOption = "config";
+
+// As it is typed: `name argument`.
+struct CommandSpec {
+  std::string_view name;
+  std::string_view argument;
+  std::string_view summary;
+};
 
 constexpr std::array kOptions = {
     OptionSpec{"socket", "ADDRESS", "unix:/run/bloomgate/milter.sock", "where the mail server connects", true},
@@ -122,31 +132,34 @@ constexpr std::array kOptions = {
                true},
     OptionSpec{"lookup-token", "FILE", "", "file of the token that a program must send with a message to lookup-socket",
                true},
-    OptionSpec{"config", "FILE", BLOOMGATE_CONFIG_FOLDER "/bloomgate-milter.conf", "the configuration file", false},
+    OptionSpec{kConfigOption, "FILE", BLOOMGATE_CONFIG_FOLDER "/bloomgate-milter.conf", "the configuration file",
+               false},
     OptionSpec{"check-config", "", "", "check the configuration and the whitelist's header, then exit", false},
     OptionSpec{"explain", "", "", "explain the decision on one message, step by step, then exit", false},
-    OptionSpec{"from", "ADDRESS", "", "with explain: the envelope sender", false},
-    OptionSpec{"to", "ADDRESS", "", "with explain: a recipient", false, true},
-    OptionSpec{"header-from", "VALUE", "", "with explain: a From field", false, true},
-    OptionSpec{"authentication-results", "VALUE", "", "with explain: an Authentication-Results field", false, true},
-    OptionSpec{"client", "ADDRESS", "", "with explain: the client's IP address", false},
-    OptionSpec{"auth-login", "NAME", "", "with explain: the client's login", false},
-    OptionSpec{"daemon-name", "NAME", "", "with explain: the mail server's macro {daemon_name}", false},
-    OptionSpec{"mta-name", "NAME", "", "with explain: the mail server's name, its macro j", false},
+    OptionSpec{"from", "ADDRESS", "", "the envelope sender", false, false, "explain"},
+    OptionSpec{"to", "ADDRESS", "", "a recipient", false, true, "explain"},
+    OptionSpec{"header-from", "VALUE", "", "a From field", false, true, "explain"},
+    OptionSpec{"authentication-results", "VALUE", "", "an Authentication-Results field", false, true, "explain"},
+    OptionSpec{"client", "ADDRESS", "", "the client's IP address", false, false, "explain"},
+    OptionSpec{"auth-login", "NAME", "", "the client's login", false, false, "explain"},
+    OptionSpec{"daemon-name", "NAME", "", "the mail server's macro {daemon_name}", false, false, "explain"},
+    OptionSpec{"mta-name", "NAME", "", "the mail server's name, its macro j", false, false, "explain"},
     OptionSpec{"reload", "PID|unit", "",
                "make the daemon (process PID, or the systemd unit's) load its lists again, and show the result", false},
     OptionSpec{"doctor", "", "", "look at the running system and the mail server, say what is wrong, then exit", false},
-    OptionSpec{"postfix-config", "FOLDER", "/etc/postfix", "with doctor: Postfix's configuration", false},
-    OptionSpec{"sendmail-config", "FOLDER", "/etc/mail", "with doctor: Sendmail's configuration", false},
-    OptionSpec{"clamd", "ADDRESS", "", "with doctor: where clamd listens, unix:PATH or inet:HOST:PORT", false},
-    OptionSpec{"fingerprint", "HEX", "", "with doctor: the fingerprint of the whitelist on other servers", false, true},
+    OptionSpec{"postfix-config", "FOLDER", "/etc/postfix", "Postfix's configuration", false, false, "doctor"},
+    OptionSpec{"sendmail-config", "FOLDER", "/etc/mail", "Sendmail's configuration", false, false, "doctor"},
+    OptionSpec{"clamd", "ADDRESS", "", "where clamd listens, unix:PATH or inet:HOST:PORT", false, false, "doctor"},
+    OptionSpec{"fingerprint", "HEX", "", "the fingerprint of the whitelist on other servers", false, true, "doctor"},
     OptionSpec{"send", "RECIPIENT", "",
-               "with doctor: send messages to RECIPIENT (postmaster, if none is named), and say what became of each",
-               false},
-    OptionSpec{"signed-message", "FILE", "", "with --send: a saved message from a listed sender", false},
-    OptionSpec{"smtp", "HOST:PORT", "127.0.0.1:25", "with --send: the mail server", false},
-    OptionSpec{"log", "FILE", "", "with doctor or why: a log of the mail server or the daemon", false, true},
-    OptionSpec{"json", "", "", "with explain, doctor or another command: print JSON", false},
+               "send messages to RECIPIENT (postmaster, if none is named), and say what became of each", false, false,
+               "doctor"},
+    OptionSpec{"signed-message", "FILE", "", "with --send: a saved message from a listed sender", false, false,
+               "doctor"},
+    OptionSpec{"smtp", "HOST:PORT", "127.0.0.1:25", "with --send: the mail server", false, false, "doctor"},
+    OptionSpec{"log", "FILE", "", "a log of the mail server or the daemon", false, true, "doctor why"},
+    OptionSpec{"json", "", "", "print JSON", false, false,
+               "explain doctor why add remove revoke unrevoke opt-out opt-in suspended moved"},
     OptionSpec{"help", "", "", "show this help, then exit", false},
     OptionSpec{"version", "", "", "show the version, then exit", false},
 };
@@ -155,6 +168,38 @@ std::string usage_form(const OptionSpec& option) {
   std::string text = "--" + std::string(option.name);
   if (!option.argument.empty()) text += "=" + std::string(option.argument);
   return text;
+}
+
+std::vector<CommandSpec> daemon_commands() {
+  std::vector<CommandSpec> commands = {
+      {"explain", "< MESSAGE", "say how one message is decided, step by step"},
+      {kWhyCommand, "QUEUE-ID|ADDRESS", kWhySummary},
+      {"doctor", "", option_spec("doctor").summary},
+      {"check-config", "", option_spec("check-config").summary},
+      {kReloadWord, "[PID]", "make the running daemon load its lists again, and show the result"},
+  };
+  for (const ListCommandSpec& command : list_command_table()) {
+    commands.push_back({command.name, "ENTRY...", command.summary});
+  }
+  commands.push_back({kSuspendedCommand, "list|add|clear [ENTRY...]", kSuspendedSummary});
+  commands.push_back({kMovedCommand, "junk|inbox USER", kMovedSummary});
+  return commands;
+}
+
+// Before the summary of an option, where options of all commands are shown.
+std::string prefix_of(const OptionSpec& option) {
+  constexpr std::ptrdiff_t kMostNamed = 2;
+  if (option.commands.empty()) return "";
+  if (std::ranges::count(option.commands, ' ') >= kMostNamed) return "with most commands: ";
+  std::string text(option.commands);
+  if (const std::size_t space = text.find(' '); space != std::string::npos) text.replace(space, 1, " or ");
+  return "with " + text + ": ";
+}
+
+void append_option(std::string& out, const OptionSpec& option, std::string_view before = {}) {
+  out.append("  ").append(usage_form(option)).append("\n      ").append(before).append(option.summary);
+  if (!option.default_value.empty()) out.append(" (default: ").append(option.default_value).append(")");
+  out += "\n";
 }
 
 }  // namespace
@@ -167,28 +212,44 @@ const OptionSpec& option_spec(std::string_view name) noexcept {
   return *std::ranges::find(kOptions, name, &OptionSpec::name);
 }
 
+bool belongs_to(const OptionSpec& option, std::string_view command) noexcept {
+  std::string_view rest = option.commands;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    if (rest.substr(0, end) == command) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
+std::string commands_of(const OptionSpec& option) {
+  std::string text(option.commands);
+  const std::size_t last = text.rfind(' ');
+  if (last == std::string::npos) return "the command " + text;
+  text.replace(last, 1, " and ");
+  for (std::size_t at = text.find(' '); at < last; at = text.find(' ', at + 2)) text.replace(at, 1, ", ");
+  return "the commands " + text;
+}
+
 std::string daemon_help_text() {
   std::string out =
-      "usage: bloomgate-milter [OPTION...] [COMMAND ENTRY...]\n\n"
+      "usage: bloomgate-milter [OPTION...]\n"
+      "       bloomgate-milter COMMAND [OPTION...]\n\n"
       "Tells a mail server, for each message, whether its sender is on the whitelist (X-Bloomgate: deliver)\n"
-      "or the message needs the deeper checks (X-Bloomgate: check).\n\n"
-      "Commands, which edit the exact lists; a running daemon reads these again within a second:\n";
-  for (const ListCommandSpec& command : list_command_table()) {
-    out.append("  ").append(command.name).append(" ENTRY...\n      ").append(command.summary).append("\n");
+      "or the message needs the deeper checks (X-Bloomgate: check). Without a command, it is the daemon.\n\n"
+      "Commands ('bloomgate-milter COMMAND --help' shows one with its options; a running daemon uses\n"
+      "an edited list within a second):\n";
+  for (const CommandSpec& command : daemon_commands()) {
+    out.append("  ").append(command.name).append(command.argument.empty() ? "" : " ").append(command.argument);
+    out.append("\n      ").append(command.summary).append("\n");
   }
-  out.append("\nThese options may be written as commands: check-config, doctor, explain, reload, help, version.\n");
-  out.append("\nCommand that reads the log:\n  ").append(kWhyCommand).append(" QUEUE-ID|ADDRESS\n      ");
-  out.append(kWhySummary).append("\n");
-  out.append("\nCommand for senders whose mail is checked for a while:\n  ").append(kSuspendedCommand);
-  out.append(" list|add|clear [ENTRY...]\n      ").append(kSuspendedSummary).append("\n");
-  out.append("\nCommand for a mail store:\n  ").append(kMovedCommand);
-  out.append(" junk|inbox USER\n      ").append(kMovedSummary).append("\n");
   out += "\nOptions (the command line overrides the configuration file):\n";
   for (const OptionSpec& option : kOptions) {
-    out += "  " + usage_form(option) + "\n";
-    out.append("      ").append(option.summary);
-    if (!option.default_value.empty()) out.append(" (default: ").append(option.default_value).append(")");
-    out += "\n";
+    if (option.commands.empty()) append_option(out, option);
+  }
+  out += "\nOptions of commands:\n";
+  for (const OptionSpec& option : kOptions) {
+    if (!option.commands.empty()) append_option(out, option, prefix_of(option));
   }
   out +=
       "\nSIGUSR1 loads the whitelist again; SIGTERM stops the daemon.\n"
@@ -196,23 +257,36 @@ std::string daemon_help_text() {
   return out;
 }
 
+std::string daemon_help_text(std::string_view command) {
+  const std::vector<CommandSpec> commands = daemon_commands();
+  const auto found = std::ranges::find(commands, command, &CommandSpec::name);
+  if (found == commands.end()) return daemon_help_text();
+  std::string out = "usage: bloomgate-milter ";
+  out.append(command).append(" [OPTION...]").append(found->argument.empty() ? "" : " ").append(found->argument);
+  out.append("\n\n").append(found->summary).append("\n\nOptions:\n");
+  for (const OptionSpec& option : kOptions) {
+    if (belongs_to(option, command) || option.name == kConfigOption) append_option(out, option);
+  }
+  out +=
+      "\nThe options of the configuration file may be given, too, and override it: 'bloomgate-milter --help'.\n"
+      "The manual is bloomgate-milter(8).\n";
+  return out;
+}
+
 std::string daemon_option_list() {
   std::string out;
   for (const OptionSpec& option : kOptions) {
     out.append("option\t").append(option.name).append("\t\t").append(option.argument).append("\t");
-    out.append(option.summary).append("\n");
+    out.append(prefix_of(option)).append(option.summary).append("\n");
   }
-  for (const ListCommandSpec& command : list_command_table()) {
+  for (const CommandSpec& command : daemon_commands()) {
     out.append("word\t").append(command.name).append("\t").append(command.summary).append("\n");
   }
-  for (const std::string_view name : kActionWords) {
+  for (const std::string_view name : {"help", "version"}) {
     out.append("word\t").append(name).append("\t").append(option_spec(name).summary).append("\n");
   }
-  out.append("word\t").append(kMovedCommand).append("\t").append(kMovedSummary).append("\n");
-  out.append("word\t").append(kSuspendedCommand).append("\t").append(kSuspendedSummary).append("\n");
   out.append("after\t").append(kMovedCommand).append("\tjunk inbox\n");
   out.append("after\t").append(kSuspendedCommand).append("\tlist add clear\n");
-  out.append("word\t").append(kWhyCommand).append("\t").append(kWhySummary).append("\n");
   return out;
 }
 

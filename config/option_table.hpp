@@ -15,6 +15,7 @@ struct OptionSpec {
   std::string_view summary;        // one line
   bool in_file;                    // false: on the command line only
   bool repeatable = false;         // may be given several times; each adds to it
+  std::string_view commands = {};  // the only commands that have it, with spaces between them; empty: every call may
 };
 
 // In the order in which they are shown.
@@ -23,8 +24,14 @@ std::span<const OptionSpec> daemon_option_table() noexcept;
 // The option of that name, which must be one of the table's.
 const OptionSpec& option_spec(std::string_view name) noexcept;
 
-// What `bloomgate-milter --help` prints.
+// Whether only some commands have the option, and this is one of them.
+bool belongs_to(const OptionSpec& option, std::string_view command) noexcept;
+// For a message: "the commands doctor and why".
+std::string commands_of(const OptionSpec& option);
+
+// What `bloomgate-milter --help` prints; and for one command, which is the whole where there is no such command.
 std::string daemon_help_text();
+std::string daemon_help_text(std::string_view command);
 
 // What `bloomgate-milter --list-options` prints, for shell completions (scripts/make_completions.py). It has a line of
 // five fields, separated by tabs, for each option: the word `option`, the option's name, an empty field (there are no

@@ -44,7 +44,7 @@ int run(const std::vector<std::string>& arguments) {
   const DaemonCommand command = read_daemon_command(arguments);
   switch (command.action) {
     case DaemonCommand::Action::help:
-      std::cout << daemon_help_text();
+      std::cout << daemon_help_text(command.help_for);
       return EX_OK;
     case DaemonCommand::Action::version:
       std::cout << "bloomgate-milter " BLOOMGATE_VERSION "\n";

@@ -78,26 +78,6 @@ enum class LeftOut : std::uint8_t {
   forgotten,        // contacts and recipients where one of the two was forgotten later: see ForgottenContacts
 };
 inline constexpr std::size_t kLeftOutKinds = 14;
-inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutNames = {
-    "null_sender", "automatic",  "received", "many_recipients", "foreign_sender", "no_login",   "other_sender",
-    "unreadable",  "own_domain", "program",  "not_delivered",   "open",           "over_limit", "forgotten"};
-
-inline constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutTexts = {
-    "bounces",
-    "automatic or mailing-list messages",
-    "messages that came in: they may be of anybody",
-    "messages to too many recipients",
-    "messages of senders in other domains",
-    "messages of clients that had not logged in",
-    "messages of senders whose address is not the login's",
-    "messages or contacts without a readable address",
-    "recipients in your own domains",
-    "addresses that no person reads",
-    "recipients who were not reached",
-    "messages for lack of room: too many were open at once",
-    "contacts of users who have more than --most-contacts",
-    "contacts and users who were forgotten after that"};
-
 struct HarvestCounts {
   std::uint64_t messages = 0;         // from our users to others
   std::uint64_t contacts = 0;         // their recipients, counted for each message

@@ -1,11 +1,16 @@
 #include "filter/file/header_fields.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
 #include "filter/domains/domain_coding.hpp"
 #include "filter/layout/sorted_hashes.hpp"
+#include "filter/system/file_descriptor.hpp"
+#include "filter/system/file_io.hpp"
 
 namespace bloomgate {
 namespace {
@@ -102,6 +107,27 @@ std::string_view own_kind(std::span<const std::byte> start) noexcept {
   };
   if (begins_with(kFilterMagic)) return "a filter";
   return begins_with(kStoreMagic) ? "a store" : "";
+}
+
+namespace {
+
+bool begins_with(const std::string& path, const Magic& magic) noexcept {
+  // If a pipe were opened and closed here, its writer would see that as the end of its reader.
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  Magic start = {};
+  return file.is_open() && read_at(file.get(), std::as_writable_bytes(std::span(start)), 0) == 0 && start == magic;
+}
+
+}  // namespace
+
+bool is_filter(const std::string& path) noexcept {
+  return begins_with(path, kFilterMagic);
+}
+
+bool is_store(const std::string& path) noexcept {
+  return begins_with(path, kStoreMagic);
 }
 
 BloomgateError too_short_error(std::span<const std::byte> start, const Magic& magic, const std::string& path,

@@ -108,6 +108,10 @@ std::span<std::byte> room_for_start(Magic& room, std::uint64_t file_bytes) noexc
 
 // "a filter" or "a store" if a file of Bloomgate begins with `start`; empty for any other file.
 std::string_view own_kind(std::span<const std::byte> start) noexcept;
+// Whether the file at `path` begins as a filter or as a store does. False if it cannot be read: opening it later
+// reports why. A pipe is neither, and is not opened.
+bool is_filter(const std::string& path) noexcept;
+bool is_store(const std::string& path) noexcept;
 
 // The error to throw for a file that is shorter than a header. `start` is as many of its first bytes as it has.
 BloomgateError too_short_error(std::span<const std::byte> start, const Magic& magic, const std::string& path,

@@ -137,6 +137,9 @@ void require_own_text(const std::string& path, IsOwnText is_own, const std::stri
 }
 
 void require_can_write(const std::string& path, std::uint64_t bytes, const Magic& own) {
+  if (path == "-") {
+    throw BloomgateError(ErrorCode::bad_argument, "a filter or a store cannot go to standard output; name a file");
+  }
   const std::string target = resolve_link(path);
   require_may_replace(target, own);
   const std::string folder = folder_of(target);

@@ -14,7 +14,7 @@ namespace bloomgate {
 // Tries in the folder of `path`, with a nameless file, what FilterWriter will do: to create a file, and to reserve
 // `bytes` for it (0: the size is not known yet). This also finds a quota. Leaves nothing behind. Throws
 // BloomgateError{cannot_write} with the remedy, also if an existing file does not begin with `own`: a filter does not
-// replace a store. Throws {not_a_regular_file} if `path` is something else.
+// replace a store. Throws {not_a_regular_file} if `path` is something else, and {bad_argument} if it is `-`.
 void require_can_write(const std::string& path, std::uint64_t bytes, const Magic& own = kFilterMagic);
 
 // The check of an existing file alone, where no link is followed: also for the further names of a file that is kept.

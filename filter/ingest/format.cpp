@@ -116,21 +116,6 @@ std::string quoted_for_shell(const std::string& word) {
   return is_plain ? word : "'" + word + "'";
 }
 
-// Recognises a file that is not a list, by its first bytes. Each of its lines would be rejected, and the filter would
-// list no sender. The bytes may be hostile.
-//
-// Throws BloomgateError{bad_input}, which names `list` and says what to do, if that text begins like a filter, a store,
-// an archive, a document of another program, UTF-16 or a web page. With `is_text` also if it begins like JSON, an
-// address book or mail: these may have addresses, but none alone on its line.
-void require_list(std::string_view start, bool is_text, std::string_view list) {
-  const std::optional<Kind> kind = kind_of(start, is_text);
-  if (!kind) return;
-  throw BloomgateError(
-      ErrorCode::bad_input,
-      std::string(list) + " is no list, but " + std::string(kind->what) + "; " + std::string(kind->remedy),
-      {.path = std::string(list)});
-}
-
 // A line of a Postfix access map: a key, and what Postfix does.
 bool is_map_line(std::string_view line) {
   constexpr std::array<std::string_view, 6> kActions = {"OK", "PERMIT", "DUNNO", "RELAY", "REJECT", "DISCARD"};
@@ -196,6 +181,15 @@ void explain(ListLine& result) {
 }
 
 }  // namespace
+
+void require_list(std::string_view start, bool is_text, std::string_view list) {
+  const std::optional<Kind> kind = kind_of(start, is_text);
+  if (!kind) return;
+  throw BloomgateError(
+      ErrorCode::bad_input,
+      std::string(list) + " is no list, but " + std::string(kind->what) + "; " + std::string(kind->remedy),
+      {.path = std::string(list)});
+}
 
 void Format::start_block(const Block& block, const std::string& name) {
   if (block.index == 0) {

@@ -26,6 +26,14 @@ struct ListLine {
   LineFault fault = {};  // if the entry is rejected
 };
 
+// Recognises a file that is not a list, by its first bytes. Each of its lines would be rejected, and the filter would
+// list no sender. The bytes may be hostile.
+//
+// Throws BloomgateError{bad_input}, which names `list` and says what to do, if that text begins like a filter, a store,
+// an archive, a document of another program, UTF-16 or a web page. With `is_text` also if it begins like JSON, an
+// address book or mail: these may have addresses, but none alone on its line.
+void require_list(std::string_view start, bool is_text, std::string_view list);
+
 class Format {
  public:
   virtual ~Format() = default;

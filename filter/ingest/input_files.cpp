@@ -1,20 +1,13 @@
 #include "filter/ingest/input_files.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <map>
-#include <span>
 #include <utility>
 
 #include "filter/base/error.hpp"
 #include "filter/base/usage_error.hpp"
-#include "filter/file/header_fields.hpp"
-#include "filter/system/file_descriptor.hpp"
-#include "filter/system/file_io.hpp"
 
 namespace bloomgate {
 namespace {
@@ -106,16 +99,6 @@ void require_separate_streams(const std::vector<std::string>& inputs) {
                                  : earlier->second + " and " + input + " are one stream, which can";
     throw UsageError(what + " be read only once; name it once, or put it into a file");
   }
-}
-
-bool is_filter(const std::string& path) noexcept {
-  // If a pipe were opened and closed here, its writer would see that as the end of its reader.
-  struct stat status = {};
-  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  Magic start = {};
-  return file.is_open() && read_at(file.get(), std::as_writable_bytes(std::span(start)), 0) == 0 &&
-         start == kFilterMagic;
 }
 
 std::vector<TimedFile> files_by_time(const std::vector<std::string>& sources, const SkipSource& skip) {

@@ -24,9 +24,6 @@ std::vector<std::string> list_files(const std::vector<std::string>& inputs);
 // the inputs of all options together.
 void require_separate_streams(const std::vector<std::string>& inputs);
 
-// Whether it is a filter of Bloomgate, and no list, by its first bytes.
-bool is_filter(const std::string& path) noexcept;
-
 struct TimedFile {
   std::string path;
   std::size_t source = 0;   // the number of the source that it is, or in which it was found

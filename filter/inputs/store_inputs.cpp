@@ -10,6 +10,7 @@
 #include "filter/base/parallel.hpp"
 #include "filter/base/stop_check.hpp"
 #include "filter/base/usage_error.hpp"
+#include "filter/file/header_fields.hpp"
 #include "filter/gather/gathered_entries.hpp"
 #include "filter/gather/sender_domains_section.hpp"
 

@@ -100,10 +100,22 @@ class KeptLayers {
   unsigned keep_;
 };
 
-void make_folder(const std::string& folder) {
-  if (mkdir(folder.c_str(), kFolderMode) == 0 || errno == EEXIST) return;
-  throw system_error(ErrorCode::cannot_write, "make the folder", folder, errno);
-}
+// Makes the folder, unless it is there; without a first layer, it goes again.
+class MadeFolder {
+ public:
+  explicit MadeFolder(const std::string& folder) : folder_(folder), is_new_(mkdir(folder.c_str(), kFolderMode) == 0) {
+    if (!is_new_ && errno != EEXIST) throw system_error(ErrorCode::cannot_write, "make the folder", folder, errno);
+  }
+  ~MadeFolder() {
+    if (is_new_) rmdir(folder_.c_str());  // fails if something is in it
+  }
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+
+ private:
+  const std::string& folder_;
+  bool is_new_;
+};
 
 }  // namespace
 
@@ -146,7 +158,7 @@ BuildResult LayerJob::build(const std::string& output) {
 }
 
 std::optional<BuildResult> LayerJob::append() {
-  make_folder(request_.folder);
+  const MadeFolder made(request_.folder);
   lock_folder();
   if (layers_.size() >= kMostLayers) {
     throw BloomgateError(ErrorCode::bad_argument, request_.folder + " has " + std::to_string(layers_.size()) +

@@ -9,6 +9,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/stop_check.hpp"
 #include "filter/engine/bulk_lookup.hpp"
+#include "filter/file/header_fields.hpp"
 #include "filter/gather/sender_domains_section.hpp"
 #include "filter/ingest/input_files.hpp"
 #include "filter/ingest/look_up_entries.hpp"

@@ -8,6 +8,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/usage_error.hpp"
 #include "filter/engine/store_update.hpp"
+#include "filter/file/header_fields.hpp"
 #include "filter/inputs/add_entries.hpp"
 #include "filter/layout/layout.hpp"
 #include "filter/mpi/hash_exchange.hpp"

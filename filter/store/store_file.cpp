@@ -266,16 +266,6 @@ void StoreFile::require_unchanged() const {
                        {.path = path_});
 }
 
-bool is_store(const std::string& path) noexcept {
-  // If a pipe were opened and closed here, its writer would see that as the end of its reader.
-  struct stat status = {};
-  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  std::array<std::byte, kStoreMagic.size()> bytes = {};
-  return file.is_open() && read_at(file.get(), bytes, 0) == 0 &&
-         std::ranges::equal(bytes, std::as_bytes(std::span(kStoreMagic)));
-}
-
 std::unique_ptr<StoreFile> open_store(const std::string& path, std::uint64_t identity, const std::string& filter_path) {
   if (identity == 0) {
     throw BloomgateError(ErrorCode::bad_input,

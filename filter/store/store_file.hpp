@@ -126,10 +126,6 @@ class StoreFile {
   std::vector<KeyHash> index_;
 };
 
-// Whether the file at `path` begins as a store does. False if it cannot be read: opening it later will report why. A
-// pipe is not a store, and is not opened.
-bool is_store(const std::string& path) noexcept;
-
 // Opens the store with that identity. It is at `path`; or, if the writer of a pair was stopped between its two files,
 // it is the staged one beside `path` (StoreWriter). Throws as StoreFile(), and BloomgateError{bad_input} if the store
 // there belongs to another filter. `filter_path` is for the message.

@@ -291,8 +291,10 @@ class LibraryVerifier::Message : public Verification {
   Outcome outcome_of_body(const SignatureCandidate& candidate) const noexcept {
     // With l=, the library counts no more bytes than l= says, so whether that is the whole body is unknown.
     if (candidate.tags["l"]) return Outcome::body_not_covered;
-    if (candidate.needs_enclosed_body && !body_check_->is_enclosed()) return Outcome::field_added_content_type;
-    if (candidate.needs_no_message && body_check_->has_message()) return Outcome::field_added_content_type;
+    if ((candidate.needs_enclosed_body && !body_check_->is_enclosed()) ||
+        (candidate.needs_no_message && body_check_->has_message())) {
+      return Outcome::field_added_content_type;
+    }
     if (candidate.needs_encoded_body && !body_check_->is_encoded()) {
       return Outcome::field_added_content_transfer_encoding;
     }

@@ -29,8 +29,8 @@ constexpr double kChanceHits = 30;
 constexpr std::string_view kPublishedRemedy =
     "where bloomgate pull fetches it, see what that reports (systemctl status 'bloomgate-pull@*', journalctl -u "
     "'bloomgate-pull@*') and tell its publisher; where it is made, put a good state back and sign it (bloomgate "
-    "rollback "
-    "--sign-key KEYFILE FILE, bloomgate sign --key KEYFILE FILE); it is loaded as soon as it is there and good";
+    "rollback --sign-key KEYFILE FILE, bloomgate sign --key KEYFILE FILE); a running daemon loads it as soon as it is "
+    "there and good";
 
 void whitelist_is_unusable(const HealthFacts& facts, FoundOnes& found) {
   for (const WhitelistFacts& each : facts.whitelists) {
@@ -175,9 +175,9 @@ void rate_is_high(const HealthFacts& facts, FoundOnes& found) {
 
 constexpr std::array kListRules = {
     Rule{"whitelist-unusable", Severity::page, "has a whitelist that is missing or damaged: it lists no sender",
-         "build it (bloomgate build --output FILE LIST...), or put the last one back (bloomgate rollback FILE); it is "
-         "loaded as "
-         "soon as it is there and good (bloomgate verify tells)",
+         "build it (bloomgate build --output FILE LIST...), or put the last one back (bloomgate rollback FILE); a "
+         "running "
+         "daemon loads it as soon as it is there and good (bloomgate verify tells)",
          5min, false, whitelist_is_unusable},
     Rule{"exact-list-lost", Severity::page, "cannot read one of the lists revoked, opt-out and extra",
          "correct the file, or put it back; an empty file will do, and the daemon reads the list again within a second",

@@ -10,6 +10,7 @@
 #include "config/daemon_options.hpp"
 #include "config/option_table.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -153,6 +154,34 @@ TEST_CASE("the manual page of the daemon names each option that the file cannot 
   const Defaults shown =
       defaults_in(page, std::regex("^\\.It Fl Fl ([a-z-]+)"), std::regex("^\\.Pq default: Ql (.*)$"));
   CHECK(shown == wanted);
+}
+
+TEST_CASE("help is about the command that is named, with or without dashes, and shows its options and no others") {
+  const auto help_for = [](const std::vector<std::string>& words) { return read_daemon_command(words).help_for; };
+  CHECK(help_for({"--help"}).empty());
+  CHECK(help_for({"help"}).empty());
+  CHECK(help_for({"help", "explain"}) == "explain");
+  CHECK(help_for({"explain", "--help"}) == "explain");
+  CHECK(help_for({"--doctor", "--help"}) == "doctor");
+  CHECK(help_for({"revoke", "--help"}) == "revoke");
+  CHECK_THAT(daemon_help_text("explain"), StartsWith("usage: bloomgate-milter explain [OPTION...] < MESSAGE\n") &&
+                                              Contains("--header-from=VALUE") && Contains("--config=FILE") &&
+                                              !Contains("--clamd") && !Contains("--socket"));
+  CHECK_THAT(daemon_help_text("why"), Contains("--log=FILE") && Contains("--json") && !Contains("--header-from"));
+  CHECK_THAT(daemon_help_text("reload"), !Contains("--json"));
+  CHECK(daemon_help_text("no-such-command") == daemon_help_text());
+}
+
+TEST_CASE("an option of some commands is refused beside others, which the refusal names") {
+  const auto refused = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"--config", "/dev/null"});
+    return std::string(error_of([&] { read_daemon_command(words); }).what());
+  };
+  CHECK_THAT(refused({"--json"}), Contains("--json: it belongs to the commands explain, doctor, why, add, remove, ") &&
+                                      EndsWith("suspended and moved"));
+  CHECK_THAT(refused({"check-config", "--json"}), Contains("--json: it belongs to the commands explain, doctor, "));
+  CHECK_THAT(refused({"doctor", "--from", "joe@example.org"}), EndsWith("--from: it belongs to the command explain"));
+  CHECK_THAT(refused({"explain", "--log", "mail.log"}), EndsWith("--log: it belongs to the commands doctor and why"));
 }
 
 }  // namespace

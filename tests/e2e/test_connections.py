@@ -154,6 +154,7 @@ def is_turned_away(daemon, served):
     return True
 
 
+@pytest.mark.all_only
 def test_connections_past_the_descriptors_are_ended_at_once_and_no_thread_spins():
     skip_without_root()
     with ExitStack() as stack:

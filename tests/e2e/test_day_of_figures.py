@@ -94,6 +94,7 @@ def panel(title):
     return target["expr"].replace("$__rate_interval", "1h").replace("$instance", ".*")
 
 
+@pytest.mark.all_only
 def test_a_days_numbers_are_the_same_everywhere(world):
     daemon, port, prometheus = world
     count = 10_000

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
-from conftest import LISTED, skip_without_root
+from conftest import LISTED, first_of, skip_without_root
 from private_mail import sendmail
 from private_mail.clamav import Clamd
 from private_mail.daemon import USER, Daemon, DaemonConfig
@@ -203,6 +203,7 @@ def test_a_whitelist_that_differs_from_those_of_other_servers_is_found(world):
     assert_found(world.findings("--fingerprint", fingerprint[::-1]), "is another one than on the other servers")
 
 
+@pytest.mark.all_only
 def test_clamd_that_is_stopped_is_found(world):
     clamd = world.stack.enter_context(Clamd(world.folder / "clamd"))
     address = f"unix:{clamd.address}"
@@ -299,6 +300,7 @@ def test_what_is_missing_in_a_postfix_is_found(world, postfix):
     assert_found(world.findings(postfix=etc), "Postfix's user postfix may not connect")
 
 
+@pytest.mark.all_only
 def test_header_checks_that_leave_forged_fields_to_the_daemon_are_named(world, postfix):
     etc = postfix("--recipe", "content-filter")
     assert_found(world.findings(postfix=etc), "forged marks are removed", "ok")
@@ -315,6 +317,7 @@ def test_a_daemon_that_verifies_signatures_needs_no_other_milter_and_trusts_no_r
     assert not any(finding["subject"] == "authentication" and finding["level"] == "problem" for finding in found)
 
 
+@pytest.mark.all_only
 def test_another_milter_that_is_stopped_is_found(world, postfix):
     other = world.stack.enter_context(Daemon(world.folder / "other", DaemonConfig(world.whitelist)))
     etc = postfix(main_cf=f"smtpd_milters = {other.mta_socket}, {world.daemon.mta_socket}, inet:localhost:9\n")
@@ -326,6 +329,7 @@ def test_another_milter_that_is_stopped_is_found(world, postfix):
                  f"the milter {other.mta_socket} does not listen: no results of it reach Bloomgate")
 
 
+@pytest.mark.all_only
 def test_a_later_stage_that_is_stopped_is_found(world, postfix):
     with Sink("later stage") as stage:
         etc = postfix(main_cf=f"smtpd_milters = {world.daemon.mta_socket}\n"
@@ -350,8 +354,8 @@ def add_service(etc, line):
         master_cf.write(line)
 
 
-@pytest.mark.parametrize("options, chroot, main_cf", [
-    ("", "y", ""), (" -o {{ smtpd_milters = {socket} }}", "y", ""), ("", "-", "compatibility_level = 0\n")],
+@pytest.mark.parametrize("options, chroot, main_cf", first_of([
+    ("", "y", ""), (" -o {{ smtpd_milters = {socket} }}", "y", ""), ("", "-", "compatibility_level = 0\n")]),
     ids=["as main.cf", "of its own", "by default"])
 def test_a_chroot_that_hides_the_socket_is_found(world, postfix, options, chroot, main_cf):
     etc = postfix(main_cf=f"smtpd_milters = {world.daemon.mta_socket}\n{main_cf}")
@@ -369,6 +373,7 @@ def test_a_socket_that_postfix_sees_from_its_chroot_is_no_problem(world, postfix
     assert not any("chroot" in text for text in texts(found))
 
 
+@pytest.mark.all_only
 def test_a_service_that_asks_other_milters_is_found_where_mail_of_other_servers_comes_in(world, postfix):
     etc = postfix(main_cf=f"smtpd_milters = {world.daemon.mta_socket}\n")
     add_service(etc, "submission inet n - n - - smtpd -o smtpd_milters=inet:localhost:9\n")

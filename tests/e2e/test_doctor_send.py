@@ -67,6 +67,7 @@ def test_no_mail_server_no_message_and_no_log_are_problems(gateway):
     assert missing["level"] == "problem" and "is no message with a sender" in missing["text"]
 
 
+@pytest.mark.all_only
 def test_a_daemon_that_the_mail_server_cannot_reach_is_named(gateway):
     gateway.daemon.kill()
     unlisted, *_ = sent(gateway)

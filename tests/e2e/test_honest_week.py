@@ -99,6 +99,7 @@ def test_of_what_was_recognised_nearly_all_still_is(rows):
     assert domains >= LEAST_WITH_DOMAINS * before
 
 
+@pytest.mark.all_only
 def test_mail_of_another_customer_is_not_recognised_by_the_bounce_address_that_is_listed(rows):
     row = rows["newsletter: another customer of a service whose bounce address is listed"]
     assert (row.strict, row.with_entries, row.with_domains) == (0, 0, 0)

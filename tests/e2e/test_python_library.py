@@ -371,6 +371,7 @@ def test_the_module_is_typed():
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.all_only
 def test_a_wheel_has_all_that_the_module_needs(tmp_path):
     done = subprocess.run([REPOSITORY / "scripts/build-wheel", "--from", build_folder(), "--output", tmp_path], capture_output=True,
                           text=True, timeout=300)

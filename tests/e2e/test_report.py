@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from accessibility import faults_of
 from browser import Browser
-from conftest import LISTED, UNLISTED
+from conftest import LISTED, UNLISTED, first_of
 from private_mail.client import Message
 from private_mail.daemon import USER, Daemon
 from private_mail.filter import build_folder
@@ -59,7 +59,7 @@ class LoggingDaemon(Daemon):
         return self.system_log.file.read_text()
 
 
-@pytest.fixture(scope="module", params=("stderr", "syslog"))
+@pytest.fixture(scope="module", params=first_of(["syslog", "stderr"]))
 def log(request, start_shared_gateway):
     """A log, of as many decisions as messages were sent."""
     settings = {"log-target": request.param, "deep-check": f"spamd:inet:{free_port()}@127.0.0.1"}  # where nobody listens

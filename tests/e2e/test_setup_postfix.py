@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
-from conftest import LISTED, UNLISTED, skip_without_root
+from conftest import LISTED, UNLISTED, first_of, skip_without_root
 from mta_setup.edits import Folder, Group
 from private_mail.client import Client, Message
 from private_mail.daemon import Daemon, DaemonConfig
@@ -207,6 +207,7 @@ def test_what_undo_removes_is_listed_in_words_of_removing(setup):
         "the user ann leaves the group ours", "the folder /x, of the user ann")
 
 
+@pytest.mark.all_only
 def test_automatic_mail_is_not_logged_where_that_is_not_wanted(setup):
     postfix = setup("header_checks = regexp:/etc/hostname\n")
     before = files_of(postfix.etc)
@@ -299,6 +300,7 @@ def test_a_service_that_could_not_see_the_socket_leaves_its_chroot(setup):
     assert files_of(postfix.etc) == before
 
 
+@pytest.mark.all_only
 def test_a_checker_stays_until_a_recipe_is_named(setup):
     postfix = setup(f"smtpd_milters = {OPENDKIM}\n")
     before = files_of(postfix.etc)
@@ -335,6 +337,7 @@ def test_a_checker_that_the_site_has_is_named_where_mail_is_only_marked(setup):
     assert "takes rspamd out" not in shown.stdout
 
 
+@pytest.mark.all_only
 def test_a_service_that_is_enabled_later_is_found_by_the_next_run(setup):
     postfix = setup(change=lambda text: text.replace("smtp inet n - n - - smtpd", "smtp inet n - y - - smtpd"))
     master_cf = postfix.etc / "master.cf"
@@ -358,9 +361,9 @@ def test_a_service_that_is_enabled_later_is_found_by_the_next_run(setup):
     assert master_cf.read_text() == before + later
 
 
-@pytest.mark.parametrize("main_cf, options, conf", [
+@pytest.mark.parametrize("main_cf, options, conf", first_of([
     ("content_filter = scan:[127.0.0.1]:10024\n", ["--recipe", "none"], ""), ("", ["--recipe", "rspamd"], ""),
-    ("smtpd_milters = inet:localhost:11332\n", [], ""), ("", [], "deep-check = spamd:inet:783@127.0.0.1\n")])
+    ("smtpd_milters = inet:localhost:11332\n", [], ""), ("", [], "deep-check = spamd:inet:783@127.0.0.1\n")]))
 def test_where_something_checks_mail_done_is_done(setup, main_cf, options, conf):
     postfix = setup(main_cf)
     (postfix.other / "bloomgate/bloomgate-milter.conf").write_text(conf)
@@ -380,6 +383,7 @@ smtpd_milters =
 """
 
 
+@pytest.mark.all_only
 def test_comments_stay_with_their_lines(setup):
     postfix = setup(COMMENTED)
     main_cf = postfix.etc / "main.cf"
@@ -489,21 +493,6 @@ def test_the_dry_run_shows_all_that_is_in_the_way_at_once(setup):
     assert len(json.loads(postfix.run("--json", "--deep-check", "127.0.0.1:9").stdout)["in_the_way"]) == 4
 
 
-def test_a_clamav_milter_that_refuses_all_mail_while_clamd_is_down_is_named(setup):
-    postfix = setup()
-    conf = postfix.other / "clamav/clamav-milter.conf"
-    conf.parent.mkdir()
-    conf.write_text("OnClean Accept\nOnFail Defer\nOnFail Accept\n")  # the first of two counts
-    asking = ("--recipe", "spamassassin", "--with-clamav")
-    words = f"{conf} has OnFail Defer: while clamd is down, all mail is refused for now."
-    assert words in postfix.run(*asking).stdout
-    assert words not in postfix.run("--recipe", "spamassassin").stdout
-    conf.write_text("OnFail Accept\n")
-    assert words not in postfix.run(*asking).stdout
-    conf.write_text("")
-    assert words in postfix.run(*asking).stdout
-
-
 def test_undo_removes_our_own_lines_although_they_were_edited(setup):
     postfix = setup()
     main_cf, master_cf = postfix.etc / "main.cf", postfix.etc / "master.cf"
@@ -516,6 +505,7 @@ def test_undo_removes_our_own_lines_although_they_were_edited(setup):
     assert files_of(postfix.etc) == before
 
 
+@pytest.mark.all_only
 def test_what_took_the_place_of_ours_is_kept(setup):
     postfix = setup()
     main_cf = postfix.etc / "main.cf"
@@ -526,6 +516,7 @@ def test_what_took_the_place_of_ours_is_kept(setup):
     assert main_cf.read_text() == before + "content_filter = other:[127.0.0.1]:9\n"
 
 
+@pytest.mark.all_only
 def test_what_was_thrown_away_meanwhile_is_not_missed(setup):
     postfix = setup()
     before = files_of(postfix.etc)

@@ -47,8 +47,8 @@ def test_the_daemon_listens_where_services_see_it_in_their_chroot_also_those_ena
     assert files_of(usual.etc) == before
 
 
-@pytest.mark.parametrize("options, chroot, asked", [
-    ([], "y", "unix:spamass/spamass.sock"), (["--with-clamav"], "n", "unix:/run/clamav/clamav-milter.ctl")])
+@pytest.mark.parametrize("options, chroot, asked", first_of([
+    (["--with-clamav"], "n", "unix:/run/clamav/clamav-milter.ctl"), ([], "y", "unix:spamass/spamass.sock")]))
 def test_a_service_leaves_its_chroot_if_it_could_not_see_a_check_there_and_stays_otherwise(usual, options, chroot, asked):
     applied = usual.run_plain("--apply", "--recipe", "spamassassin", *options)
     assert applied.returncode == 0, applied.stderr
@@ -89,6 +89,7 @@ def test_a_configuration_with_which_the_daemon_could_not_start_is_in_the_way(usu
     assert files_of(usual.etc) == before
 
 
+@pytest.mark.all_only
 def test_a_configuration_that_is_a_link_stays_one(usual):
     target = usual.conf.rename(usual.conf.with_name("kept.conf"))
     usual.conf.symlink_to(target)
@@ -97,3 +98,19 @@ def test_a_configuration_that_is_a_link_stays_one(usual):
     assert usual.conf.is_symlink() and "socket = " in target.read_text()
     assert usual.run_plain("--undo").returncode == 0
     assert usual.conf.is_symlink() and target.read_text() == before
+
+
+@pytest.mark.all_only
+def test_a_clamav_milter_that_refuses_all_mail_while_clamd_is_down_is_named(setup):  # noqa: F811
+    postfix = setup()
+    conf = postfix.other / "clamav/clamav-milter.conf"
+    conf.parent.mkdir()
+    conf.write_text("OnClean Accept\nOnFail Defer\nOnFail Accept\n")  # the first of two counts
+    asking = ("--recipe", "spamassassin", "--with-clamav")
+    words = f"{conf} has OnFail Defer: while clamd is down, all mail is refused for now."
+    assert words in postfix.run(*asking).stdout
+    assert words not in postfix.run("--recipe", "spamassassin").stdout
+    conf.write_text("OnFail Accept\n")
+    assert words not in postfix.run(*asking).stdout
+    conf.write_text("")
+    assert words in postfix.run(*asking).stdout

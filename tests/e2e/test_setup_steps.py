@@ -68,6 +68,7 @@ def test_when_all_steps_are_done_only_the_doctor_is_left(world):
     assert world.calls() == "reload\n"
 
 
+@pytest.mark.all_only
 def test_if_a_user_cannot_join_a_group_the_files_stay_changed_and_no_program_is_reloaded(world):
     before = files_of(world.etc)
     world.replace("usermod", "#!/bin/sh\necho cannot lock /etc/group >&2; exit 10\n")
@@ -107,6 +108,7 @@ def test_a_program_that_is_not_installed_is_a_step_that_fails():
         machine.run(["/nonexistent/usermod", "-a"])
 
 
+@pytest.mark.all_only
 def test_if_a_reload_fails_the_json_has_it_among_what_is_left_to_do(world):
     world.replace_postfix(reload="echo no >&2; exit 1")
     done = world.run("--apply", "--json")
@@ -175,6 +177,7 @@ def test_an_output_that_takes_nothing_is_one_sentence_and_nothing_is_changed(wor
     assert done.stderr == f"setup-postfix: nothing was changed: {words}\n"
 
 
+@pytest.mark.all_only
 def test_if_the_output_takes_nothing_once_the_files_are_changed_what_is_left_to_do_is_said_elsewhere(world):
     with OUTPUTS["/dev/full"][0]() as stdout:
         done = world.run("--apply", "--json", stdout=stdout)

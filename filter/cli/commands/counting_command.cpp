@@ -15,6 +15,7 @@
 #include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/file/header_fields.hpp"
 #include "filter/ingest/input_files.hpp"
 #include "filter/inputs/store_inputs.hpp"
 #include "filter/jobs/counting_job.hpp"

@@ -10,22 +10,30 @@
 namespace bloomgate::cli {
 namespace {
 
-// kLeftOutTexts after the number 1.
-constexpr std::array<std::string_view, kLeftOutKinds> kLeftOutOnce = {
-    "bounce",
-    "automatic or mailing-list message",
-    "message that came in: it may be of anybody",
-    "message to too many recipients",
-    "message of a sender in another domain",
-    "message of a client that had not logged in",
-    "message of a sender whose address is not the login's",
-    "message or contact without a readable address",
-    "recipient in your own domains",
-    "address that no person reads",
-    "recipient who was not reached",
-    "message for lack of room: too many were open at once",
-    "contact of a user who has more than --most-contacts",
-    "contact or user who was forgotten after that"};
+struct LeftOutText {
+  std::string_view name;  // in JSON
+  std::string_view one;   // after the number 1
+  std::string_view many;  // after any other number
+};
+constexpr std::array<LeftOutText, kLeftOutKinds> kLeftOutTexts = {{
+    {"null_sender", "bounce", "bounces"},
+    {"automatic", "automatic or mailing-list message", "automatic or mailing-list messages"},
+    {"received", "message that came in: it may be of anybody", "messages that came in: they may be of anybody"},
+    {"many_recipients", "message to too many recipients", "messages to too many recipients"},
+    {"foreign_sender", "message of a sender in another domain", "messages of senders in other domains"},
+    {"no_login", "message of a client that had not logged in", "messages of clients that had not logged in"},
+    {"other_sender", "message of a sender whose address is not the login's",
+     "messages of senders whose address is not the login's"},
+    {"unreadable", "message or contact without a readable address", "messages or contacts without a readable address"},
+    {"own_domain", "recipient in your own domains", "recipients in your own domains"},
+    {"program", "address that no person reads", "addresses that no person reads"},
+    {"not_delivered", "recipient who was not reached", "recipients who were not reached"},
+    {"open", "message for lack of room: too many were open at once",
+     "messages for lack of room: too many were open at once"},
+    {"over_limit", "contact of a user who has more than --most-contacts",
+     "contacts of users who have more than --most-contacts"},
+    {"forgotten", "contact or user who was forgotten after that", "contacts and users who were forgotten after that"},
+}};
 
 // The first names of many.
 std::string first_of(const std::vector<std::string>& names) {
@@ -63,7 +71,7 @@ void print_harvest(const HarvestReport& report) {
   }
   for (std::size_t kind = 0; kind < kLeftOutKinds; ++kind) {
     if (const std::uint64_t times = report.counts.left_out[kind]) {
-      std::cout << "left out  " << format_counted(times, kLeftOutOnce[kind], kLeftOutTexts[kind]) << '\n';
+      std::cout << "left out  " << format_counted(times, kLeftOutTexts[kind].one, kLeftOutTexts[kind].many) << '\n';
     }
   }
   if (!report.users_over_limit.empty()) {
@@ -104,7 +112,7 @@ void print_harvest(const HarvestReport& report) {
 void print_harvest_json(const HarvestReport& report) {
   Json left_out = Json::object();
   for (std::size_t kind = 0; kind < kLeftOutKinds; ++kind) {
-    left_out[std::string(kLeftOutNames[kind])] = report.counts.left_out[kind];
+    left_out[std::string(kLeftOutTexts[kind].name)] = report.counts.left_out[kind];
   }
   const Json json = {
       {"list", report.list},

@@ -20,6 +20,8 @@
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/foreign/foreign_list.hpp"
 #include "filter/foreign/written_list.hpp"
+#include "filter/ingest/decompressor.hpp"
+#include "filter/ingest/format.hpp"
 #include "filter/system/file_io.hpp"
 #include "filter/system/replacement.hpp"
 
@@ -65,6 +67,16 @@ std::string names_of_kinds() {
              std::string(name_of(static_cast<ForeignKind>(kind)));
   }
   return names;
+}
+
+// Lists for `bloomgate build` may be compressed, these not.
+void require_plain_text(std::string_view text, const std::string& name) {
+  if (recognise_compression(text.substr(0, kCompressionMarkBytes), true) != Compression::none) {
+    throw BloomgateError(ErrorCode::bad_input,
+                         printable(name) + " is compressed; decompress it, and give its text on standard input: -",
+                         {.path = name});
+  }
+  require_list(text, false, printable(name));
 }
 
 ForeignKind kind_of(const std::string& from, std::string_view text, const std::string& path) {
@@ -245,7 +257,9 @@ int run_import(const Arguments& arguments) {
   Imported all;
   for (const std::string& path : paths) {
     const std::string text = read_text(path == "-" ? "/dev/stdin" : path);
-    all.files.push_back({path == "-" ? "standard input" : path, kind_of(from, text, path)});
+    const std::string name = path == "-" ? "standard input" : path;
+    require_plain_text(text, name);
+    all.files.push_back({name, kind_of(from, text, name)});
     read_foreign(all.files.back().kind, text, all.list);
   }
   require_list_of_same_program(output, all.files);

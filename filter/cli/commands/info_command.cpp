@@ -14,6 +14,7 @@
 #include "filter/cli/commands/generation_text.hpp"
 #include "filter/cli/commands/manifest_text.hpp"
 #include "filter/cli/commands/report_text.hpp"
+#include "filter/file/header_fields.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/keep/generations.hpp"

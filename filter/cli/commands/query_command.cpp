@@ -14,7 +14,7 @@
 #include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/stop_signal.hpp"
-#include "filter/ingest/input_files.hpp"
+#include "filter/file/header_fields.hpp"
 #include "filter/jobs/query_job.hpp"
 #include "filter/keep/layer_folder.hpp"
 

@@ -12,6 +12,7 @@
 #include "filter/cli/commands/manifest_text.hpp"
 #include "filter/cli/commands/report_text.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/file/header_fields.hpp"
 #include "filter/file/output_check.hpp"
 #include "filter/jobs/locks.hpp"
 #include "filter/keep/layer_folder.hpp"

@@ -11,6 +11,7 @@
 #include "filter/cli/job_progress.hpp"
 #include "filter/cli/list_options.hpp"
 #include "filter/cli/stop_signal.hpp"
+#include "filter/file/header_fields.hpp"
 #include "filter/jobs/verify_job.hpp"
 #include "filter/keep/layer_folder.hpp"
 
@@ -157,7 +158,8 @@ int run_verify(const Arguments& arguments) {
        .purpose = "Reads a filter, a store, or each layer of a folder, and checks every checksum. With lists, it also "
                   "checks that each entry of them is found, and counts how many of 1,000,000 unlisted addresses are "
                   "found. The exit status is 0 for a sound file, 1 if an entry is missing, and 65 if the file is "
-                  "damaged, has no trusted signature, or finds more unlisted addresses than expected.",
+                  "damaged, has no trusted signature, or finds more unlisted addresses than expected, or if the lists "
+                  "are empty or have too many lines that are not entries.",
        .examples = "  bloomgate verify /var/lib/bloomgate/whitelist.bloom\n"
                    "  bloomgate verify whitelist.bloom --against customers.txt partners.txt\n"});
   if (!values) return EX_OK;

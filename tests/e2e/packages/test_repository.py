@@ -168,7 +168,7 @@ def web_server(folder):
             server.shutdown()
 
 
-@pytest.fixture(params=["file", "http"])
+@pytest.fixture(params=first_of(["http", "file"]))
 def url(request, publisher):
     publisher.output.mkdir()
     if request.param == "http":

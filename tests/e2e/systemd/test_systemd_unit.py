@@ -7,6 +7,7 @@ import container
 import pytest
 from private_mail.filter import REPOSITORY
 
+pytestmark = pytest.mark.all_only
 SCRIPT = Path(__file__).parent / "checks.sh"
 
 

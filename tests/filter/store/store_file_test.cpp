@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "filter/base/error.hpp"
+#include "filter/file/header_fields.hpp"
 #include "filter/file/mapped_filter.hpp"
 #include "filter/inputs/store_inputs.hpp"
 #include "filter/keep/kept_pairs.hpp"

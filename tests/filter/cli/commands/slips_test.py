@@ -1,4 +1,5 @@
 """Slips of a tired operator: what is mistyped, swapped or forgotten ends in a sentence that leads on, and costs no file."""
+import gzip
 import os
 import shutil
 import subprocess
@@ -41,6 +42,11 @@ OPTIONS = {
 PATHS = {
     "a folder for the output": ("build -o folder list", EX_DATAERR, "folder is a folder, and the name of the file is missing; add it, such as folder/whitelist.bloom"),
     "this folder for the output": ("build -o . list", EX_DATAERR, ". is a folder, and the name of the file is missing; add it"),
+    "a dash for the output": ("build -o - list", EX_USAGE, "cannot go to standard output; name a file"),
+    "a dash for the store": ("build -o new --store - list", EX_USAGE, "cannot go to standard output; name a file"),
+    "a layer of a list that is not there": ("add-layer new none", EX_NOINPUT, "open none: No such file or directory"),
+    "a compressed list of another program": ("import compressed", EX_DATAERR, "compressed is compressed; decompress it"),
+    "a list of another program in UTF-16": ("import --from microsoft utf16", EX_DATAERR, "utf16 is no list, but text in UTF-16; convert it"),
     "a folder for the output that is not there": ("build -o none/ list", EX_DATAERR, "such as none/whitelist.bloom"),
     "a folder for the store": ("build -o new --store folder/ list", EX_DATAERR, "such as folder/whitelist.store"),
     "a device for the output": ("build -o /dev/null list", EX_DATAERR, "/dev/null exists and is not a regular file"),
@@ -98,6 +104,8 @@ class SlipsTest(ProgramTest):
         self.check(0, "sign", "--new-key", "key")
         self.write("text", "the only copy\n")
         self.write("empty", "")
+        self.write("compressed", gzip.compress(b"bank.example\n"))
+        self.write("utf16", "name,address\r\nJoe,joe@example.org\r\n".encode("utf-16"))
         for name in ("folder", "layers", "links"):
             os.mkdir(self.folder / name)
         self.write("links/a.txt", users(range(3)))

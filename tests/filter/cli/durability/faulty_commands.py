@@ -65,6 +65,8 @@ COMMANDS = {
     "intersect": ["intersect", "a", "b"],
     "counting-export": ["counting-export", "--threads", "1", "counting"],
 }
+# Those that write in a way of their own, where each call of each command is tried.
+SOME_COMMANDS = dict(some_of(COMMANDS.items()))
 SPILLED = ["build", "--seed", "1", "--threads", "1", "--memory", "1M", "--scratch", "scratch", "--layout",
            "partitioned", "--hashes", "3", "--bits-per-entry", "32", "large.txt"]
 
