@@ -264,7 +264,8 @@ ReportSection checks_section(const Figures& figures) {
 ReportSection spared_section(const Figures& figures) {
   const std::uint64_t spared = figures.spared_messages();
   ReportSection section = {.title = "Spared"};
-  section.facts.push_back({format_count(spared), "messages that no checker had to see", "deliver"});
+  section.facts.push_back(
+      {format_count(spared), "marked deliver: where a recipe uses the mark, no checker saw them", "deliver"});
   if (const std::optional<double> seconds = figures.spared_seconds()) {
     section.facts.push_back({format_duration(*seconds), "of a checker's time (an estimate)"});
     section.notes.push_back(

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "config/option_table.hpp"
 #include "filter/base/shell_word.hpp"
 #include "milter/commands/commands.hpp"
 #include "milter/commands/conditional_entries.hpp"
@@ -43,11 +44,20 @@ std::string explained_sentence(const DaemonCommand& command, const std::string& 
   asked.explain = {};
   asked.explain.from = '<' + address + '>';
   asked.explain.header_from = {address};
+  MessageDecision without_recipient;
+  decide_message(without_recipient, asked, nullptr);
+  if (without_recipient.decision.reason != Reason::recipients_unknown) {
+    return sentence(without_recipient, command.options, {});
+  }
+  // A domain that cannot be (RFC 2606 section 2), so no list has an entry for it.
+  asked.explain.to = {"recipient@recipient.invalid"};
   MessageDecision decided;
   decide_message(decided, asked, nullptr);
-  return sentence(
-      decided, command.options,
-      "With a recipient: bloomgate-milter explain --from " + shell_word(address, "ADDRESS") + " --to RECIPIENT.");
+  const bool is_usual = command.config_path == option_spec("config").default_value;
+  return sentence(decided, command.options, {}) +
+         " This holds for a recipient without entries of its own. For one recipient: bloomgate-milter explain " +
+         (is_usual ? "" : "--config " + shell_word(command.config_path, "FILE") + ' ') + "--from " +
+         shell_word(address, "ADDRESS") + " --to RECIPIENT.";
 }
 
 }  // namespace bloomgate

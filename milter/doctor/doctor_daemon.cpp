@@ -118,7 +118,8 @@ void examine_whitelist(const WhitelistSource& source, const std::vector<std::str
     whitelist.require_no_counters();
     if (!source.trusted_keys.empty()) whitelist.require_signer(source.trusted_keys);
     const std::chrono::seconds age(time(nullptr) - info.st_mtime);
-    const std::string text = path + ": " + format_counted(entries_of(whitelist.header()), "entry", "entries") + ", " +
+    const std::string text = path + ": its header is good, " +
+                             format_counted(entries_of(whitelist.header()), "entry", "entries") + ", " +
                              (whitelist.header().kinds.any_pairs() ? "with pairs, " : "") + days(age) +
                              " old, fingerprint " + fingerprint_of(whitelist);
     findings.push_back({Level::ok, "whitelist", text});

@@ -2,6 +2,7 @@
 that was found. And the same sentence of --explain."""
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -108,8 +109,9 @@ def test_where_nothing_is_found_the_lists_are_asked_and_the_search_is_shown(aske
     opt_out = tmp_path / "opt-out"
     opt_out.write_text("ann@ours.example\n")
     options = ("--opt-out", opt_out)
-    assert ("no recipient is named. With a recipient: bloomgate-milter explain --from never@example.org --to RECIPIENT."
-            in asked.of_log("never@example.org", *options).stdout)
+    found = asked.of_log("never@example.org", *options).stdout
+    assert "would now be: Checked, because never@example.org is on no list." in found
+    assert re.search(r"For one recipient: bloomgate-milter explain --config \S+ --from never@example.org --to RECIPIENT\.", found)
     explained = asked.explain("--from", "never@example.org", *options)
     assert "no recipient is named. Give --to, once for each recipient." in explained
     assert "has no domain, or may stand" in asked.explain("--from", "never@example.org", "--to", "postmaster", *options)

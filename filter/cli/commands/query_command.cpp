@@ -7,6 +7,7 @@
 
 #include "filter/base/ascii.hpp"
 #include "filter/base/json.hpp"
+#include "filter/base/printable.hpp"
 #include "filter/base/shell_word.hpp"
 #include "filter/cli/commands/commands.hpp"
 #include "filter/cli/commands/report_text.hpp"
@@ -141,11 +142,18 @@ void print_what_else_counts(const std::vector<std::string>& lists, const std::st
             << "--from " << shell_word(has_one ? addresses.front() : "", "ADDRESS") << '\n';
 }
 
-// An address, or - for standard input, may stand where the filter would be.
+// An address, a mailing list, or - for standard input, may stand where the filter would be.
 bool begins_with_filter(const std::vector<std::string>& operands) {
+  if (operands.empty() || operands.front() == "-") return false;
+  const std::string& first = operands.front();
   std::error_code none;
-  return !operands.empty() && operands.front() != "-" &&
-         (operands.front().find('@') == std::string::npos || std::filesystem::exists(operands.front(), none));
+  if (std::filesystem::exists(first, none)) return true;
+  if (first.find('@') != std::string::npos || first.starts_with("list:")) return false;
+  if (operands.size() == 1 && first.find_first_of("./") == std::string::npos) {
+    throw UsageError("there is no file " + printable(first) + ", and an address has an '@': bloomgate query " +
+                     shell_word(first, "NAME") + "@example.org");
+  }
+  return true;
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ TEST_CASE_METHOD(Whitelists,
   const std::string path = build("w.bloom");
   fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(25));
   const std::string good = shown(found({"w", path})).at(0);
-  CHECK_THAT(good, StartsWith("ok whitelist: " + path + ": 3 entries, 1 day old, fingerprint "));
+  CHECK_THAT(good, StartsWith("ok whitelist: " + path + ": its header is good, 3 entries, 1 day old, fingerprint "));
   const std::string fingerprint = good.substr(good.rfind(' ') + 1);
   check_found(found({"w", path}, "nobody", {"other", fingerprint}), {good});
   check_found(found({"w", path}, "nobody", {"other"}),
@@ -164,7 +164,7 @@ TEST_CASE_METHOD(Whitelists, "a store has to be that of its whitelist, and reada
   const std::string store = folder.file("w.store");
   const std::string path = build("w.bloom", {.seed = 42, .store_path = store});
   fs::permissions(store, perms(0644));
-  const std::string whitelist = "ok whitelist: " + path + ": 3 entries*";
+  const std::string whitelist = "ok whitelist: " + path + ": its header is good, 3 entries*";
   check_found(found({"w", path, store}),
               {whitelist, "ok confirm: " + store + " confirms what " + path + " finds: 2 addresses*"});
   fs::permissions(store, perms(0600));
@@ -187,7 +187,7 @@ TEST_CASE_METHOD(Whitelists, "each layer of a folder is examined, and a folder w
   fs::create_hard_link(first, layers + "/49.bloom");
   const std::vector<std::string> lines = shown(found({"w", layers}));
   REQUIRE(lines.size() == 50);
-  CHECK_THAT(lines[0], StartsWith("ok whitelist: " + first + ": 3 entries"));
+  CHECK_THAT(lines[0], StartsWith("ok whitelist: " + first + ": its header is good, 3 entries"));
   CHECK(lines[49] == "warning whitelist: " + layers + " has 49 layers, of at most 64");
   for (int i = 2; i <= 49; ++i) fs::remove(layers + "/" + std::to_string(i) + ".bloom");
   check_found(found({"w", layers, folder.file("store")}),

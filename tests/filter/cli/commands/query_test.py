@@ -32,6 +32,7 @@ class QueryTest(ProgramTest):
         out, _ = self.check(0, "query", "--config", "own.conf", "joe@example.org")
         self.assertEqual(out, "listed\tjoe@example.org\n")
         self.check(1, "query", "--config", "own.conf", "joe@example.org", "nobody@example.org")
+        self.assertEqual(self.check(1, "query", "--config", "own.conf", "list:a.example.org")[0], "not-listed\tlist:a.example.org\n")
         self.write("two.conf", "whitelist = a\nwhitelist = b\n")
         self.assertIn("several", self.check(EX_USAGE, "query", "--config", "two.conf", "user1@example.org")[1])
         self.assertIn("cannot be read", self.check(EX_USAGE, "query", "--config", "missing.conf", "user1@example.org")[1])

@@ -42,6 +42,7 @@ OPTIONS = {
 PATHS = {
     "a folder for the output": ("build -o folder list", EX_DATAERR, "folder is a folder, and the name of the file is missing; add it, such as folder/whitelist.bloom"),
     "this folder for the output": ("build -o . list", EX_DATAERR, ". is a folder, and the name of the file is missing; add it"),
+    "a name for an address": ("query joe", EX_USAGE, "there is no file joe, and an address has an '@': bloomgate query joe@example.org"),
     "a dash for the output": ("build -o - list", EX_USAGE, "cannot go to standard output; name a file"),
     "a dash for the store": ("build -o new --store - list", EX_USAGE, "cannot go to standard output; name a file"),
     "a layer of a list that is not there": ("add-layer new none", EX_NOINPUT, "open none: No such file or directory"),
