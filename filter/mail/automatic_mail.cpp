@@ -174,6 +174,15 @@ bool says_automatic(std::string_view name, std::string_view value) noexcept {
   return is("Content-Type") && (says_report(name, value) || is_calendar_reply(value) || is_report_itself(value));
 }
 
+bool says_answered(std::string_view name, std::string_view value) noexcept {
+  name = ascii::trimmed_back(name, " \t");
+  const auto is = [name](std::string_view wanted) { return ascii::equal_ignoring_case(name, wanted); };
+  if (is("X-Autoreply-From") || is("X-Failed-Recipients")) return true;
+  if (is("X-Autoreply") || is("X-Auto-Reply") || is("X-Autorespond")) return !is_one_of(first_word(value), {"no"});
+  if (is("Precedence")) return is_one_of(first_word(value), {"auto_reply", "auto-reply"});
+  return is("Auto-Submitted") && is_one_of(first_word(value), {"auto-replied"});
+}
+
 bool says_report(std::string_view name, std::string_view value) noexcept {
   return ascii::equal_ignoring_case(ascii::trimmed_back(name, " \t"), "Content-Type") && is_report(value);
 }

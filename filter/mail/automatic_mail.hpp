@@ -21,6 +21,11 @@ namespace bloomgate {
 // A comment may be before or after a word. Linear in the length of the value.
 bool says_automatic(std::string_view name, std::string_view value) noexcept;
 
+// Whether a field marks the message as an answer that a program has written: it may repeat what it answers.
+// Auto-Submitted with `auto-replied` (RFC 3834 section 5), X-Failed-Recipients, and what says_automatic() takes for the
+// same.
+bool says_answered(std::string_view name, std::string_view value) noexcept;
+
 // Whether a field marks the message as a report of a mail server or a program, such as a bounce: multipart/report
 // (RFC 6522), in any case.
 bool says_report(std::string_view name, std::string_view value) noexcept;

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "filter/address/address.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/system/held_signals.hpp"
+#include "milter/brake/counted_sender.hpp"
 #include "milter/learning/logger.hpp"
 
 namespace bloomgate {
@@ -28,17 +28,6 @@ constexpr std::size_t kTooMany = 1000;
 HalfHours half_hours_of(std::chrono::system_clock::time_point time) noexcept {
   const auto minutes = std::chrono::floor<std::chrono::minutes>(time).time_since_epoch().count();
   return static_cast<HalfHours>(std::clamp<std::int64_t>(minutes / 30, 0, UINT32_MAX));
-}
-
-// The recipients without their tags. A suspension for one user must not delay mail to others. So only known recipients
-// count, and a question without a recipient is about all users.
-std::vector<std::string> users_of(const CountedMessage& message) {
-  std::vector<std::string> users;
-  for (const std::string_view path : message.recipients) {
-    const Entry user = canonicalize_path(path, {.tag_separators = message.recipient_delimiter});
-    if (user.kind() == EntryKind::address) users.emplace_back(user.key());
-  }
-  return users;
 }
 
 // 0 stands for no sender.
@@ -207,7 +196,9 @@ SenderCounts::Rules Brake::rules_of(bool is_shared, HalfHours now) const {
 // If there are too many recipients to be known, each unknown one counts as a new recipient.
 std::vector<std::uint64_t> Brake::hashes_of(const CountedMessage& message) {
   std::vector<std::uint64_t> hashes;
-  for (const std::string_view path : message.recipients) hashes.push_back(hash_key(path, seed_));
+  for (const std::string_view path : message.recipients) {
+    hashes.push_back(hash_key(counted_recipient(path, message.recipient_delimiter), seed_));
+  }
   const std::size_t unknown = message.has_too_many_recipients ? kTooMany : 0;
   for (std::size_t i = 0; i < unknown; ++i) {
     const std::uint64_t number = ++unknown_recipients_;
@@ -216,11 +207,16 @@ std::vector<std::uint64_t> Brake::hashes_of(const CountedMessage& message) {
   return hashes;
 }
 
+// A suspension for one user must not delay mail to others. A question without a recipient is about all users; a
+// recipient that may be any user is that one.
 bool Brake::is_suspended(const CountedMessage& message) const {
   if (!may_suspend()) return false;
-  if (suspended_.has(message.sender, message.address, seconds())) return true;
+  const std::array names = {message.sender, message.address, message.also[0], message.also[1]};
+  if (suspended_.has(names, seconds())) return true;
   if (!suspended_.is_any_for_user()) return false;
-  return suspended_.has_for_user(message.sender, message.address, users_of(message), seconds());
+  const CountedUsers users = users_of(message.recipients, message.has_too_many_recipients, message.recipient_delimiter);
+  return suspended_.has_for_user(names, users.names, seconds()) ||
+         (!users.are_all_known && suspended_.has_for_some_user(names, seconds()));
 }
 
 Hold Brake::count(const CountedMessage& message) {

@@ -16,6 +16,7 @@
 
 #include <spdlog/fwd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -54,7 +55,8 @@ struct CountedMessage {
   std::string_view sender = {};  // the key that lists it
   // The key is that of a domain, a mailing list or a signer. Nobody knows who can send under it, so it has no floor.
   bool is_shared = false;
-  std::string_view address = {};                      // the sender's address if another key lists it; else empty
+  std::string_view address = {};  // the sender's address, or the mailing list, if another key lists it; else empty
+  std::array<std::string_view, 2> also = {};          // of which a suspension holds the message, too; empty: none
   std::string_view message_id = {};                   // empty: the message has none
   std::span<const std::string_view> recipients = {};  // empty: they are not known
   bool has_too_many_recipients = false;               // the message has too many recipients for all to be known

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "filter/address/entry_forms.hpp"
 #include "filter/base/printable.hpp"
 #include "milter/learning/logger.hpp"
 
@@ -31,29 +32,35 @@ std::string key_of(std::string_view entry, std::string_view user) {
   return std::string(entry).append("\n").append(user);
 }
 
-// Whether `is_held` is true for the name, or for an entry that covers its whole domain.
+// Whether `is_held` is true for one of the names, or for an entry that covers it: of its domain, of a domain above, or
+// of a tree of mailing lists.
 template <typename IsHeld>
 bool is_covered(std::string_view name, IsHeld is_held) {
   if (name.empty()) return false;
   if (is_held(name)) return true;
-  const std::size_t at = name.rfind('@');
+  const bool is_list = name.starts_with(kMailingListPrefix);
+  const std::size_t at = is_list ? kMailingListPrefix.size() - 1 : name.rfind('@');
   if (at == 0 || at == std::string_view::npos) return false;
-  std::string_view domain = name.substr(at + 1);
-  if (is_held(name.substr(at))) return true;
-  while (!domain.empty()) {
-    if (is_held("@." + std::string(domain))) return true;
+  if (!is_list && is_held(name.substr(at))) return true;
+  const std::string tree = is_list ? std::string(kMailingListPrefix) + "*." : "@.";
+  for (std::string_view domain = name.substr(at + 1); !domain.empty();) {
+    if (is_held(tree + std::string(domain))) return true;
     domain.remove_prefix(std::min(domain.find('.'), domain.size() - 1) + 1);
   }
   return false;
 }
 
+template <typename IsHeld>
+bool is_any_covered(SuspendedSenders::Names names, IsHeld is_held) {
+  return std::ranges::any_of(names, [&](std::string_view name) { return is_covered(name, is_held); });
+}
+
 }  // namespace
 
-bool SuspendedSenders::has(std::string_view sender, std::string_view address, Time now) const {
+bool SuspendedSenders::has(Names names, Time now) const {
   const std::lock_guard lock(mutex_);
   if (until_.empty()) return false;
-  const auto is_held = [&](std::string_view entry) { return is_suspended(until_, entry, now); };
-  return is_covered(sender, is_held) || is_covered(address, is_held);
+  return is_any_covered(names, [&](std::string_view entry) { return is_suspended(until_, entry, now); });
 }
 
 bool SuspendedSenders::is_any_for_user() const {
@@ -61,14 +68,22 @@ bool SuspendedSenders::is_any_for_user() const {
   return !until_for_user_.empty();
 }
 
-bool SuspendedSenders::has_for_user(std::string_view sender, std::string_view address,
-                                    std::span<const std::string> users, Time now) const {
+bool SuspendedSenders::has_for_user(Names names, std::span<const std::string> users, Time now) const {
   const std::lock_guard lock(mutex_);
-  const auto is_held = [&](std::string_view entry) {
+  return is_any_covered(names, [&](std::string_view entry) {
     return std::ranges::any_of(
         users, [&](const std::string& user) { return is_suspended(until_for_user_, key_of(entry, user), now); });
-  };
-  return is_covered(sender, is_held) || is_covered(address, is_held);
+  });
+}
+
+bool SuspendedSenders::has_for_some_user(Names names, Time now) const {
+  const std::lock_guard lock(mutex_);
+  return is_any_covered(names, [&](std::string_view entry) {
+    const std::string of_entry = key_of(entry, "");
+    auto each = until_for_user_.lower_bound(of_entry);
+    while (each != until_for_user_.end() && each->first.starts_with(of_entry) && !holds(each->second, now)) ++each;
+    return each != until_for_user_.end() && each->first.starts_with(of_entry);
+  });
 }
 
 void SuspendedSenders::note_fault(const std::string& what) {
@@ -166,7 +181,8 @@ void SuspendedSenders::take(const Opinion& opinion, std::uint64_t a_day, std::ui
   if (opinion.names.sender.empty()) return;
   if (opinion.is_sample) remember(opinion);
   const std::string& sender = opinion.names.sender;
-  if (!opinion.is_spam || has(sender, opinion.names.address, now) || is_stopped(counted, now)) return;
+  const std::array<std::string_view, 2> names = {sender, opinion.names.address};
+  if (!opinion.is_spam || has(names, now) || is_stopped(counted, now)) return;
   if (!is_enough(sender, a_day, now)) return;
   spam_of_.erase(sender);
   suspend(opinion, now);

@@ -51,13 +51,16 @@ class SuspendedSenders {
   SuspendedSenders(std::string path, std::shared_ptr<spdlog::logger> log)
       : path_(std::move(path)), log_(std::move(log)) {}
 
-  // Whether `sender` or `address` is suspended, by itself or by its domain. Both may be empty.
-  bool has(std::string_view sender, std::string_view address, Time now) const;
+  using Names = std::span<const std::string_view>;
+
+  // Whether one of the names is suspended, by itself or by its domain or tree of mailing lists. Each may be empty.
+  bool has(Names names, Time now) const;
 
   // The same for at least one of the users, which are canonical addresses.
-  bool has_for_user(std::string_view sender, std::string_view address, std::span<const std::string> users,
-                    Time now) const;
-  // Whether anything is suspended for a single user, so that has_for_user() needs to be called.
+  bool has_for_user(Names names, std::span<const std::string> users, Time now) const;
+  // The same for any user.
+  bool has_for_some_user(Names names, Time now) const;
+  // Whether anything is suspended for a single user, so that the two above need to be called.
   bool is_any_for_user() const;
 
   // Loads what others have changed in the file. As long as the file cannot be read, the state in memory remains valid.

@@ -11,6 +11,7 @@
 #include <thread>
 #include <tuple>
 
+#include "filter/address/entry_forms.hpp"
 #include "filter/base/error.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/system/file_descriptor.hpp"
@@ -162,17 +163,25 @@ std::string suspensions_text(const Suspensions& all) {
   return text;
 }
 
-bool is_of_domain_entry(std::string_view address, std::string_view entry) noexcept {
-  const std::size_t at = address.rfind('@');
-  if (at == 0 || at == std::string_view::npos) return false;
-  const std::string_view domain = address.substr(at + 1);
-  if (!entry.starts_with("@.")) return address.substr(at) == entry;
+bool is_of_wide_entry(std::string_view name, std::string_view entry) noexcept {
+  std::string_view domain;
+  if (name.starts_with(kMailingListPrefix)) {
+    if (!entry.starts_with(kMailingListPrefix)) return false;
+    domain = name.substr(kMailingListPrefix.size());
+    entry.remove_prefix(kMailingListPrefix.size());
+    if (!entry.starts_with("*.")) return false;
+  } else {
+    const std::size_t at = name.rfind('@');
+    if (at == 0 || at == std::string_view::npos) return false;
+    if (!entry.starts_with("@.")) return name.substr(at) == entry;
+    domain = name.substr(at + 1);
+  }
   entry.remove_prefix(2);
   return domain == entry || (domain.ends_with(entry) && domain[domain.size() - entry.size() - 1] == '.');
 }
 
 bool covers(const Suspension& suspension, std::string_view name) noexcept {
-  return suspension.entry == name || is_of_domain_entry(name, suspension.entry);
+  return suspension.entry == name || is_of_wide_entry(name, suspension.entry);
 }
 
 std::string shown_name(std::string_view entry, std::string_view user) {
@@ -192,7 +201,7 @@ std::vector<std::string> suspend(Suspensions& all, const std::string& entry, con
   if (suspend_one(all, entry, now)) suspended.push_back(entry);
   if (listed_by.empty() || listed_by == entry) return suspended;
   const auto of_entry = std::ranges::count_if(all, [&](const Suspension& each) {
-    return each.user.empty() && each.holds(now) && is_of_domain_entry(each.entry, listed_by);
+    return each.user.empty() && each.holds(now) && is_of_wide_entry(each.entry, listed_by);
   });
   if (static_cast<std::size_t>(of_entry) >= kAddressesOfEntry && suspend_one(all, listed_by, now)) {
     suspended.push_back(listed_by);

@@ -44,10 +44,10 @@ inline constexpr std::size_t kAddressesOfEntry = 3;
 inline constexpr std::size_t kMostOfUser = 100;
 inline constexpr std::size_t kMostOfUsers = 10'000;
 
-// Whether the domain entry covers the address.
-bool is_of_domain_entry(std::string_view address, std::string_view entry) noexcept;
+// Whether the entry of a domain covers the address, or that of a tree of mailing lists (`list:*.`) the mailing list.
+bool is_of_wide_entry(std::string_view name, std::string_view entry) noexcept;
 
-// Whether the suspended entry is the sender of that name, or covers the sender's domain.
+// Whether the suspended entry is the sender of that name, or covers it.
 bool covers(const Suspension& suspension, std::string_view name) noexcept;
 
 // For a person: "joe@example.org", or "joe@example.org > ann@ours.example".

@@ -176,21 +176,19 @@ std::unique_ptr<LearnedInFiles> learned_of(const DaemonOptions& options) {
   return std::make_unique<LearnedInFiles>(rules);
 }
 
-// Whether the message is for that user.
-bool has_user(const Facts& facts, std::string_view user, const Policy& policy) {
-  return std::ranges::any_of(facts.recipients.paths,
-                             [&](std::string_view path) { return user_of(path, policy).key() == user; });
-}
-
 // Whether the sender of a message that the lists deliver is suspended.
 bool is_held(const Suspensions& suspended, const Facts& facts, const Decision& decision, const Lists& lists,
              const Policy& policy) {
   if (decision.verdict != Verdict::deliver || is_exempt(decision.reason)) return false;
   const CountedSender sender = counted_sender(facts, decision, lists, policy);
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const bool are_too_many = facts.recipients.state == Recipients::State::too_many;
+  const CountedUsers users = users_of(facts.recipients.paths, are_too_many, policy.recipient_delimiter);
   return std::ranges::any_of(suspended, [&](const Suspension& each) {
-    return each.holds(now) && (covers(each, sender.key.view()) || covers(each, sender.address.view())) &&
-           (each.user.empty() || has_user(facts, each.user, policy));
+    const auto covers_it = [&each](std::string_view name) { return covers(each, name); };
+    const bool is_for_it =
+        each.user.empty() || !users.are_all_known || std::ranges::find(users.names, each.user) != users.names.end();
+    return is_for_it && each.holds(now) && std::ranges::any_of(sender.names(), covers_it);
   });
 }
 

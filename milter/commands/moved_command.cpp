@@ -73,8 +73,9 @@ Change clear(const DaemonOptions& options, const CountedSender& counted, const s
   });
   const Suspensions left = suspensions_of(options);
   const auto other = std::ranges::find_if(left, [&](const Suspension& each) {
+    const auto covers_it = [&each](std::string_view name) { return covers(each, name); };
     return each.holds(this_second()) && (each.user.empty() || each.user == user) &&
-           (covers(each, counted.key.view()) || covers(each, counted.address.view()));
+           std::ranges::any_of(counted.names(), covers_it);
   });
   if (other != left.end()) {
     return {was_suspended, sentence + ", and is still suspended: '" + shown_name(other->entry, other->user) + "'"};

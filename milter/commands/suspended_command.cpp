@@ -11,6 +11,8 @@
 #include "filter/base/printable.hpp"
 #include "milter/brake/suspensions.hpp"
 #include "milter/commands/commands.hpp"
+#include "milter/judge/policy_of_options.hpp"
+#include "milter/learning/outgoing.hpp"
 #include "milter/lists/list_file_edit.hpp"
 
 namespace bloomgate {
@@ -68,7 +70,7 @@ struct Name {
 };
 
 // As the daemon counts and suspends.
-Name name_of(const Entry& entry) {
+Name name_of(const Entry& entry, const Policy& policy) {
   if (entry.kind() == EntryKind::with_signer) {
     throw BloomgateError(ErrorCode::bad_input, "suspended: '" + printable(entry.key()) +
                                                    "' is an entry with a signer; name its sender alone");
@@ -79,7 +81,7 @@ Name name_of(const Entry& entry) {
     throw BloomgateError(ErrorCode::bad_input,
                          "suspended: '" + printable(entry_text(entry.key())) + "': name one recipient, by its address");
   }
-  return {without_tag(sides.sender), without_tag(sides.recipient)};
+  return {without_tag(sides.sender), std::string(user_of(sides.recipient, policy).key())};
 }
 
 bool clear(Suspensions& all, const Name& name) {
@@ -96,7 +98,7 @@ bool add(Suspensions& all, const Name& name, sys_seconds now) {
 }
 
 // Of a sender who is not suspended for all, or no longer: the first user for whom he is.
-std::string user_of(const Suspensions& all, const Name& name, sys_seconds now) {
+std::string single_user_of(const Suspensions& all, const Name& name, sys_seconds now) {
   const auto found =
       std::ranges::find_if(all, [&](const Suspension& each) { return each.holds(now) && each.entry == name.entry; });
   return name.user.empty() && found != all.end() ? found->user : "";
@@ -121,13 +123,14 @@ int suspended(const DaemonCommand& command, std::ostream& out) {
   const sys_seconds now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   if (asked.action == Action::list) return show(path, asked.json, now, out);
   std::vector<Name> names;
-  for (const Entry& entry : entries_of_words(asked.entries)) names.push_back(name_of(entry));
+  const Policy policy = policy_of(command.options, command.config_path);
+  for (const Entry& entry : entries_of_words(asked.entries)) names.push_back(name_of(entry, policy));
   std::vector<bool> have_changed;
   std::vector<std::string> users;
   edit_suspensions(path, now, [&](Suspensions& all) {
     for (const Name& name : names) {
       have_changed.push_back(asked.action == Action::add ? add(all, name, now) : clear(all, name));
-      users.push_back(user_of(all, name, now));
+      users.push_back(single_user_of(all, name, now));
     }
   });
   if (asked.json) {

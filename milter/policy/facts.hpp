@@ -59,7 +59,8 @@ struct Facts {
   Origin origin = {};
   // A program or a mailing list has sent it, according to its Auto-Submitted, Precedence or List-Id field.
   bool is_automatic = false;
-  // It is a bounce by its content, whatever its envelope sender: a report (RFC 6522), or from a MAILER-DAEMON.
+  // It is a bounce by its content, whatever its envelope sender: a report (RFC 6522), an automatic answer, or from a
+  // MAILER-DAEMON. It may have text that its sender did not write.
   bool is_bounce = false;
   // A field holds a control character, at which some program may end a line.
   bool is_header_ambiguous = false;

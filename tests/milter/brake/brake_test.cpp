@@ -346,8 +346,19 @@ TEST_CASE("mail of a sender whom a user has suspended is held if that user is a 
   CHECK(count("eve@bad.example", ann) == Hold::suspended);
   CHECK(count("eve@bad.example", pam) == Hold::none);
   CHECK(count("jim@example.org", ann) == Hold::none);
-  // What ann wants holds up no mail to those who are not known, and the figures are of what holds for all.
-  CHECK(count(kJoe, unclear) == Hold::none);
+  // Where a recipient may be ann, the message is held. The figures are of what holds for all.
+  CHECK(count(kJoe, unclear) == Hold::suspended);
+  CHECK(count("jim@example.org", unclear) == Hold::none);
+  for (const std::string_view any : {"<ann>", "<ann@[192.0.2.1]>", "<ann%ours.example@mx.example>"}) {
+    CHECK(count(kJoe, std::vector{any}) == Hold::suspended);
+    CHECK(count("@example.org", std::vector{any}, kJoe) == Hold::suspended);
+    CHECK(count("eve@bad.example", std::vector{any}) == Hold::suspended);
+    CHECK(count("jim@example.org", std::vector{any}) == Hold::none);
+  }
+  const CountedMessage to_many = {.sender = kJoe, .has_too_many_recipients = true};
+  CHECK(fixture.brake().count(to_many) == Hold::suspended);
+  CHECK(fixture.brake().count({.sender = kJoe, .recipients = ann}) == Hold::suspended);  // whatever the delimiter
+  CHECK(fixture.brake().count({.sender = "@example.org", .also = {"", kJoe}, .recipients = ann}) == Hold::suspended);
   CHECK(count(kJoe, {}) == Hold::none);
   CHECK(fixture.brake().state_of({.sender = kJoe}) == Hold::none);
   CHECK(fixture.brake().status().suspended.suspended == 0);

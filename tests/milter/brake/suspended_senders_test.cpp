@@ -33,7 +33,7 @@ class Fixture {
     senders_.take({.names = {.sender = sender}, .is_spam = true, .is_sample = false, .message = "queue_id=Q"}, a_day,
                   100, now);
   }
-  bool has(std::string_view sender) const { return senders_.has(sender, {}, now); }
+  bool has(std::string_view sender) const { return senders_.has({&sender, 1}, now); }
   SuspendedSenders::Status status() const { return senders_.status(now); }
   // Samples of other senders that are good, after which the last ones say nothing of the checker.
   void take_good_ones() {
@@ -125,6 +125,19 @@ TEST_CASE("a suspended domain covers its addresses, and a suspended tree also th
   CHECK_FALSE(fixture.has("joe@sub.example.org"));
   CHECK_FALSE(fixture.has("joe@other-tree.example"));
   CHECK_FALSE(fixture.has("@"));
+}
+
+TEST_CASE("a suspended tree of mailing lists covers its lists, and no address") {
+  Fixture fixture;
+  fixture.take("list:*.lists.example", true);
+  fixture.take("list:one.other.example", true);
+  CHECK(fixture.has("list:news.lists.example"));
+  CHECK(fixture.has("list:*.lists.example"));
+  CHECK(fixture.has("list:a.b.lists.example"));
+  CHECK(fixture.has("list:one.other.example"));
+  CHECK_FALSE(fixture.has("list:two.other.example"));
+  CHECK_FALSE(fixture.has("list:news.lists2.example"));
+  CHECK_FALSE(fixture.has("joe@news.lists.example"));
 }
 
 TEST_CASE("addresses of one domain count as one sender, also when the checker is judged") {

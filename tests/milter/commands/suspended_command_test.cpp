@@ -76,6 +76,10 @@ TEST_CASE_METHOD(SuspendFile, "a person suspends senders until they are cleared,
   CHECK(run({"add", "joe@example.org"}) == "joe@example.org: is suspended now, until it is cleared\n");
   CHECK(entries() == Entries{"joe@example.org > ann@ours.example", "joe@example.org"});
   CHECK(run({"add", "joe+x@example.org > Ann+y@ours.example"}) ==
+        "joe@example.org > ann+y@ours.example: is suspended now, until it is cleared\n");
+  CHECK(run({"clear", "joe@example.org > ann+y@ours.example"}) ==
+        "joe@example.org > ann+y@ours.example: is no longer suspended\n");
+  CHECK(run({"add", "joe+x@example.org > Ann+y@ours.example", "--recipient-delimiter", "+"}) ==
         "joe@example.org > ann@ours.example: is suspended now, until it is cleared\n");
   CHECK(entries() == Entries{"joe@example.org", "joe@example.org > ann@ours.example"});
   const std::string off = run({"add", "eve@example.org", "--suspend", "no"});

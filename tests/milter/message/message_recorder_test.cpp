@@ -341,7 +341,7 @@ TEST_CASE_METHOD(Recorded, "a header is ambiguous if a field holds a control cha
   CHECK_FALSE(is_ambiguous("the next message"));
 }
 
-TEST_CASE_METHOD(Recorded, "a message is a bounce if it is a report, or from a MAILER-DAEMON") {
+TEST_CASE_METHOD(Recorded, "a message is a bounce if it is a report, an automatic answer, or from a MAILER-DAEMON") {
   const auto is_bounce = [this](std::string_view from, std::string_view type) {
     message.begin_message("<joe@example.org>");
     message.add_header("From", from);
@@ -356,6 +356,25 @@ TEST_CASE_METHOD(Recorded, "a message is a bounce if it is a report, or from a M
   CHECK(is_bounce("<@relay.example:MAILER-DAEMON@example.org>", "text/plain"));
   CHECK(is_bounce("MAILER-DAEMON+x@example.org", "text/plain"));
   CHECK(is_bounce("joe@example.org", "multipart / report; boundary=x"));
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, std::string>>{{"Auto-Submitted", "auto-replied (vacation)"},
+                                                        {"X-Failed-Recipients", "ann@example.net"},
+                                                        {"X-Autoreply", "yes"},
+                                                        {"Precedence", "auto_reply"},
+                                                        {"X-Autoreply-From", "joe@example.org"}}) {
+    message.begin_message("<joe@example.org>");
+    message.add_header(name, value);
+    CHECK(message.facts({}).is_bounce);
+  }
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, std::string>>{{"Auto-Submitted", "auto-generated"},
+                                                        {"Auto-Submitted", "no"},
+                                                        {"X-Autoreply", "no"},
+                                                        {"Precedence", "bulk"}}) {
+    message.begin_message("<joe@example.org>");
+    message.add_header(name, value);
+    CHECK_FALSE(message.facts({}).is_bounce);
+  }
   CHECK_FALSE(is_bounce("joe@example.org", "application/pdf; name=report.pdf"));
   CHECK_FALSE(is_bounce("MAILER-DAEMON <joe@example.org>", "multipart/mixed; boundary=report"));
 }
