@@ -31,7 +31,7 @@ std::string_view reason_meaning(Reason reason) noexcept {
     case Reason::null_sender:
       return "The message is a bounce: it has no sender, and so is on no list.";
     case Reason::bounce:
-      return "The message is a bounce by its content, which anyone may have written.";
+      return "The message is a bounce or an automatic answer, so anyone may have written its text.";
     case Reason::malformed_sender:
       return "The envelope sender is no address that Bloomgate accepts.";
     case Reason::no_header_from:

@@ -406,7 +406,7 @@ Why why_of(const KnownDecision& known) {
       return {"its envelope sender is empty (<>), as in a bounce, and no list can have that",
               "Nothing would change that: such mail is always checked."};
     case Reason::bounce:
-      return {"it is a bounce by its content, which anybody may have written",
+      return {"it is a bounce or an automatic answer by its header, so anyone may have written its text",
               "Nothing would change that: bounces are always checked."};
     case Reason::malformed_sender:
       return {

@@ -105,7 +105,8 @@ class Program:
 
     def wait_until_ready(self, ready, name, log=None):
         """Waits until ready() is true. Raises RuntimeError with the log if the program ends before."""
-        wait_until(lambda: ready() or not self.alive(), f"{name} to be ready")
+        # Some programs take 20 s of processor time to start, and others may take the processor meanwhile.
+        wait_until(lambda: ready() or not self.alive(), f"{name} to be ready", 5 * PATIENCE_SECONDS)
         if not self.alive():
             raise RuntimeError(f"{name} ended with exit code {self.wait()}:\n{(log or self.log)()}")
 

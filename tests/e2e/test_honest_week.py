@@ -17,6 +17,8 @@ from private_mail.signing import SigningKey
 # Of what was recognised before, without what entries for lists and signers bring besides. They help no sender whom SPF
 # alone proves: that proves a domain, and an address no longer.
 LEAST_WITH_ENTRIES, LEAST_WITH_DOMAINS = 0.93, 0.95
+# An automatic answer may repeat what an attacker wrote: it is checked.
+ANSWERS = "out of office: an envelope sender"
 SETTINGS = {"trusted_authserv_id": AUTHSERV_ID, "verify_dkim": "yes", "trusted_forwarders": TRUSTED_FORWARDER}
 
 
@@ -74,7 +76,7 @@ class Week:
 
 
 def total(rows, column):
-    return sum(getattr(row, column) for row in rows.values())
+    return sum(getattr(row, column) for kind, row in rows.items() if kind != ANSWERS)
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +97,7 @@ def test_the_week_has_all_its_messages():
 def test_of_what_was_recognised_nearly_all_still_is(rows):
     before, entries, domains = (total(rows, column) for column in ("before", "both_entries", "both_domains"))
     print(f"recognised before: {before}; with entries {100 * entries / before:.1f} % of them, with domains {100 * domains / before:.1f} %")
+    assert rows[ANSWERS].with_domains == 0 < rows[ANSWERS].before
     assert entries >= LEAST_WITH_ENTRIES * before
     assert domains >= LEAST_WITH_DOMAINS * before
 

@@ -113,7 +113,8 @@ const Case kCases[] = {
      "Checked, because its envelope sender is empty (<>), as in a bounce, and no list can have that. Nothing would "
      "change that: such mail is always checked."},
     {Reason::bounce, "check", kNobody,
-     "Checked, because it is a bounce by its content, which anybody may have written. Nothing would change that: "
+     "Checked, because it is a bounce or an automatic answer by its header, so anyone may have written its text. "
+     "Nothing would change that: "
      "bounces are always checked."},
     {Reason::malformed_sender, "check", kNobody,
      "Checked, because its envelope sender joe@example.org is not an address: the whole address is longer than 254 "
