@@ -137,6 +137,27 @@ TEST_CASE_METHOD(Suspending,
   CHECK(suspends_zoe());
 }
 
+TEST_CASE_METHOD(
+    Suspending,
+    "a suspended From mailbox is held with any envelope sender of its domain, and if it may be for that user") {
+  set_exact_lists("", "@example.org\n");
+  edit_suspensions(folder.file("suspended"), std::chrono::sys_seconds(), [](Suspensions& all) {
+    all.push_back({.entry = "zoe@example.org", .until = {}, .times = {}, .user = "ann@ours.example"});
+  });
+  brake.work_off();
+  const std::string signature = fresh_signature("example.org");
+  Mail mail = signed_mail(signature);
+  for (const std::string_view sender : {"zoe@example.org", "x@example.org"}) {
+    for (const std::string_view recipient : {"ann@ours.example", "ann+x@ours.example", "ann"}) {
+      mail.sender = sender;
+      mail.recipients = {"bob@ours.example", recipient};
+      CHECK(hear(mail).starts_with("check; reason=suspended"));
+    }
+    mail.recipients = {"bob@ours.example"};
+    CHECK(hear(mail).starts_with("deliver; reason=listed"));
+  }
+}
+
 TEST_CASE("if no proof is required, a forged message suspends no sender") {
   Suspending parts(AuthenticationRule::off);
   for (int i = 0; i < 2; ++i) CHECK(parts.hear(kFromZoe).starts_with("deliver"));
