@@ -111,12 +111,13 @@ void print_info(const MappedFilter& filter, ShownInfo shown) {
   for (const Section& section : filter.sections()) std::cout << "\nsection          " << section_text(section);
   if (header.store_identity != 0) std::cout << "\nstore            " << identity_text(header.store_identity);
   std::cout << "\nsized for        " << format_count(header.expected_entries) << " addresses\naddresses        "
-            << format_count(header.addresses);
+            << format_count(header.addresses) << (header.kinds.pairs_in_bits != 0 ? " (pairs count, too)" : "");
   if (fill_tells) {
     std::cout << "\ndistinct         " << format_count(distinct_entries(header.bits_set, shape))
               << " (estimated from the fill)";
   }
-  std::cout << "\ndomain entries   " << format_count(header.domains) << " (kept exactly)";
+  std::cout << "\ndomain entries   " << format_count(header.domains)
+            << " (kept exactly; mailing lists and entries with a signer count, too)";
   if (header.kinds.any_pairs()) std::cout << "\npairs            " << pairs_text(header.kinds);
   if (header.kinds.signers) std::cout << "\nsigners          there are entries with signed-by, kept exactly";
   std::cout << "\nsender domains   " << sender_domains_text(header);

@@ -29,7 +29,9 @@ Json pairs_json(const KindsHeld& kinds) {
 
 std::string entries_text(const FilterHeader& header) {
   std::string text = "entries   " + format_count(entries_of(header));
-  if (header.domains != 0) text += "\ndomains   " + format_count(header.domains) + " of them, kept exactly";
+  if (header.domains != 0)
+    text += "\ndomains   " + format_count(header.domains) +
+            " of them, kept exactly; mailing lists and entries with a signer count, too";
   if (header.kinds.any_pairs()) text += "\npairs     " + pairs_text(header.kinds);
   if (header.kinds.signers) text += "\nsigners   there are entries with signed-by, kept exactly";
   if (header.sender_domains) text += "\nsenders   " + sender_domains_text(header);
