@@ -265,7 +265,7 @@ ReportSection spared_section(const Figures& figures) {
   const std::uint64_t spared = figures.spared_messages();
   ReportSection section = {.title = "Spared"};
   section.facts.push_back(
-      {format_count(spared), "marked deliver: where a recipe uses the mark, no checker saw them", "deliver"});
+      {format_count(spared), "marked deliver: if your recipe uses the mark, these skip the spam check", "deliver"});
   if (const std::optional<double> seconds = figures.spared_seconds()) {
     section.facts.push_back({format_duration(*seconds), "of a checker's time (an estimate)"});
     section.notes.push_back(

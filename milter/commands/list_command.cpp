@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,8 +13,10 @@
 #include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/base/shell_word.hpp"
 #include "filter/broad/broad_domains.hpp"
 #include "milter/commands/commands.hpp"
+#include "milter/lists/exact_list_file.hpp"
 #include "milter/lists/list_file_edit.hpp"
 #include "milter/lists/loaded_lists.hpp"
 #include "milter/lists/published_lists.hpp"
@@ -83,6 +86,33 @@ Breadth breadth_of(const Entry& entry, const BroadDomains& domains) {
   return is_address ? BroadDomains::of_address(entry.kind(), entry.key()) : domains.of(entry);
 }
 
+// As the daemon looks an address up (exact_list.hpp). What the separators of the filters are is not known here.
+TagSeparators separators_of(ListName list, const DaemonOptions& options) {
+  if (list == ListName::extra) return {};
+  const TagSeparators plus = *TagSeparators::parse("+");
+  if (list == ListName::revoked) return plus;
+  return plus | TagSeparators::parse(options.recipient_delimiter).value_or(TagSeparators());
+}
+
+// What `revoked` says of senders that were put into `extra`: it comes first.
+void note_revoked(const DaemonCommand& command, std::span<const Entry> entries, std::vector<std::string>& warnings) {
+  if (command.options.revoked.empty()) return;
+  std::optional<ExactList> revoked;
+  try {
+    revoked = load_exact_list(command.options.revoked).list;
+  } catch (const BloomgateError&) {
+    return;  // `doctor` and the daemon's log report it
+  }
+  const TagSeparators separators = separators_of(ListName::revoked, command.options);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].kind() != EntryKind::address || !revoked->find(entries[i], separators).is_listed()) continue;
+    const std::string key(entries[i].key());
+    warnings[i] += (warnings[i].empty() ? "" : "; ") + printable(key) +
+                   " is on the list revoked, so its mail is still checked. To undo that: bloomgate-milter unrevoke " +
+                   shell_word(key, "ENTRY");
+  }
+}
+
 // What each entry that was put in may mean otherwise than it was meant, as `bloomgate build` warns; empty: nothing. Who
 // is revoked or has opted out may be many.
 std::vector<std::string> warnings_of(const DaemonCommand& command, std::span<const Entry> entries) {
@@ -96,6 +126,7 @@ std::vector<std::string> warnings_of(const DaemonCommand& command, std::span<con
     const bool warns = lists ? breadth != Breadth::usual : breadth == Breadth::dotless;
     return warns ? printable(breadth_text(breadth, entry.key())) : std::string();
   });
+  if (lists) note_revoked(command, entries, warnings);
   return warnings;
 }
 
@@ -116,14 +147,6 @@ std::string json_of(const ListCommand& command, const std::string& path, std::sp
                     {"size", edited.size},
                     {"entries", entries}};
   return all.dump(2);
-}
-
-// As the daemon looks an address up (exact_list.hpp). What the separators of the filters are is not known here.
-TagSeparators separators_of(ListName list, const DaemonOptions& options) {
-  if (list == ListName::extra) return {};
-  const TagSeparators plus = *TagSeparators::parse("+");
-  if (list == ListName::revoked) return plus;
-  return plus | TagSeparators::parse(options.recipient_delimiter).value_or(TagSeparators());
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ std::string mta_name(const DaemonCommand& command) {
 
 // As one word: the names have no comma in them.
 std::string joined(const std::vector<std::string>& names) {
-  return names.empty() ? "nobody" : fmt::format("{}", fmt::join(names, ","));
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ","));
 }
 
 // Of fields without their message: nothing can show the grounds of what they say.

@@ -52,7 +52,7 @@ std::string of_instance(std::string_view summary) {
 // it had the daemon's figures within a week.
 const Alert kOthers[] = {
     {"BloomgateDown", "up == 0 and on (job, instance) count_over_time(bloomgate_build_info[7d])", 5min, Severity::page,
-     "bloomgate-milter on {{ $labels.instance }} does not answer: all mail is checked",
+     "bloomgate-milter on {{ $labels.instance }} does not answer: mail has no mark",
      "systemctl status bloomgate-milter; bloomgate-milter doctor"},
     {"BloomgateNotScraped", "absent(bloomgate_needs_action)", 15min, Severity::page,
      "Prometheus has no figures of any bloomgate-milter: alerts about what needs action cannot fire",

@@ -18,7 +18,10 @@ struct ListFile : WithPath {
   // What is written, and the status where that is not 0.
   std::string run(std::vector<std::string> words) const {
     words.insert(words.end(), {"--config", "/dev/null"});
-    for (const char* const list : {"--extra", "--revoked", "--opt-out"}) words.insert(words.end(), {list, path});
+    for (const char* const list : {"--extra", "--revoked", "--opt-out"}) {
+      // What is put into `extra` gets a warning if `revoked` has it.
+      if (words.front() != "add" || list == std::string_view("--extra")) words.insert(words.end(), {list, path});
+    }
     return run_alone(words);
   }
   static std::string run_alone(const std::vector<std::string>& words) {
@@ -45,6 +48,24 @@ TEST_CASE_METHOD(ListFile, "each change of a list is told, and what still covers
         "eve@example.org: was not in the list extra; if a whitelist lists it, 'bloomgate-milter revoke' stops it\n" +
             path + ": 1 entry\n");
   CHECK(read_file(path) == "# ours\njoe@example.org\n");
+}
+
+TEST_CASE_METHOD(
+    ListFile, "a sender who is put into the list extra while it is revoked gets a warning that says how to undo that") {
+  const std::string revoked = folder.file("revoked");
+  write_file(revoked, "joe@example.org\n@corp.example\n");
+  const auto add = [&](const std::string& entry, const std::string& list) {
+    return run_alone({"add", entry, "--config", "/dev/null", "--extra", path, "--revoked", list});
+  };
+  CHECK_THAT(
+      add("Joe+x@example.org", revoked),
+      Contains("joe+x@example.org: is in the list extra now\n  warning: joe+x@example.org is on the list revoked, so "
+               "its mail is still checked. To undo that: bloomgate-milter unrevoke joe+x@example.org\n"));
+  CHECK_THAT(add("ann@corp.example", revoked), Contains("warning: ann@corp.example is on the list revoked"));
+  CHECK_THAT(add("ann@example.org", revoked), !Contains("warning"));
+  CHECK_THAT(add("joe@example.org", folder.file("none")), !Contains("warning"));
+  CHECK_THAT(run_alone({"revoke", "joe@example.org", "--config", "/dev/null", "--revoked", revoked}),
+             !Contains("warning"));
 }
 
 TEST_CASE_METHOD(ListFile, "each list is asked about tags as the daemon asks it") {
