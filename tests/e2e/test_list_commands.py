@@ -68,7 +68,8 @@ def test_an_entry_that_may_mean_otherwise_than_it_was_meant_gets_a_warning(start
                            ("add", "@mailbox.example > ann@ours.example"): "is a free-mail domain",
                            ("add", "@shop.example signed-by esp.example"): "signs for every customer of a service",
                            ("revoke", "@mailbox.example"): "", ("remove", "@mailbox.example"): "",
-                           ("add", "joe@mailbox.example"): "joe@mailbox.example is on the list revoked", ("revoke", "@.co.uk"): "", ("add", "@example.org"): "", ("add", "joe@[192.0.2.1]"): "",
+                           ("add", "joe@mailbox.example"): "joe@mailbox.example is on the list revoked",
+                           ("revoke", "@.co.uk"): "", ("add", "@example.org"): "", ("add", "joe@[192.0.2.1]"): "",
                            ("unrevoke", "joe@partner"): ""}.items():
         done = run(gateway, *words)
         assert done.returncode == 0, done.stderr
