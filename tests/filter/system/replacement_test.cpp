@@ -38,6 +38,15 @@ TEST_CASE_METHOD(WithPath,
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
 }
 
+TEST_CASE_METHOD(WithPath, "a file that replaces another has its group, also where the owner is the same") {
+  const gid_t group = geteuid() == 0 ? gid_t{12'345} : getegid();
+  write_file(path, "first");
+  REQUIRE(chown(path.c_str(), geteuid(), group) == 0);
+  replace_file(path, "second", 0640);
+  CHECK(status_of(path).st_gid == group);
+  CHECK(status_of(path).st_uid == geteuid());
+}
+
 TEST_CASE_METHOD(WithPath, "until it is put in place, the old file stays, and an abandoned one is removed") {
   write_file(path, "old");
   make_old(path);

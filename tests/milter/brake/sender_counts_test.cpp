@@ -108,6 +108,18 @@ TEST_CASE("excess mail does not become habit: from week to week a sender can at 
   CHECK(within_limits(sender, kStart + 2 * kWeek, 10'000) <= 540);
 }
 
+TEST_CASE("neither do excess recipients of few messages, nor excess messages to few recipients") {
+  SenderCounts many_recipients(1, kStart);
+  CHECK(many_recipients.count(kStart, recipients(1, 900), kRules));
+  CHECK(many_recipients.count(kStart + kWeek, recipients(1, 120), kRules));
+  SenderCounts few_messages(1, kStart);
+  few_messages.count(kStart, recipients(1, 900), kRules);
+  CHECK(within_limits(few_messages, kStart + kWeek, 200) == 60);
+  SenderCounts few_recipients(1, kStart);
+  within_limits(few_recipients, kStart, 900);
+  CHECK(few_recipients.count(kStart + kWeek, recipients(1, 60), kRules));
+}
+
 TEST_CASE("a shared key has no floor, and no limit before it has a habit") {
   SenderCounts sender(1, kStart);
   CHECK(within_limits(sender, kStart, 5000, kShared) == 5000);

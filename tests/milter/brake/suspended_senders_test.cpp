@@ -87,6 +87,13 @@ TEST_CASE("one spam message suspends a sender with little mail, two one with muc
   }
 }
 
+TEST_CASE("two spam messages of one second are two") {
+  Fixture fixture;
+  fixture.take("news@example.org", true, 5'000);
+  fixture.take("news@example.org", true, 5'000);
+  CHECK(fixture.has("news@example.org"));
+}
+
 TEST_CASE("spam of a day ago does not count") {
   Fixture fixture;
   fixture.take("news@example.org", true, 5'000);

@@ -362,6 +362,19 @@ class PulledFolderTest(Pulled):
         self.assert_as_published()
         self.assertEqual((self.web.bytes_of("0001.bloom"), self.pulled()["changed"]), (0, False))
 
+    def test_while_it_stays_it_says_once_that_what_is_there_holds_no_longer(self):
+        self.pull()
+        past = f"{datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
+        self.resign(r"(?m)^made .*\nholds-until .*", f"made {past}\nholds-until {past}")
+        shutil.copytree(self.layers, self.front, dirs_exist_ok=True)
+        output = self.folder / "output"
+        with open(output, "wb") as file:
+            process = self.start("pull", self.web.url, str(self.front), "--trusted-key", self.public, "--watch", "1",
+                                 stdout=file, stderr=subprocess.STDOUT)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.until(lambda: "nothing newer is published" in output.read_text(), "the warning")
+
     def test_while_it_stays_a_layer_that_is_damaged_is_fetched_again(self):
         process = self.start("pull", self.web.url, str(self.front), "--trusted-key", self.public, "--watch", "1")
         self.addCleanup(process.wait)
