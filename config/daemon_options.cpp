@@ -317,13 +317,7 @@ std::string word_hint(const std::string& word, const GivenOptions& command_line)
   if (word.find('/') != std::string::npos || word.ends_with(".conf")) {
     return "; --config FILE names the configuration file";
   }
-  std::vector<std::string> commands;
-  for (const ListCommandSpec& spec : list_command_table()) commands.emplace_back(spec.name);
-  commands.emplace_back(kWhyCommand);
-  commands.emplace_back(kSuspendedCommand);
-  commands.emplace_back(kMovedCommand);
-  commands.insert(commands.end(), kActionWords.begin(), kActionWords.end());
-  return nearest_word_hint(word, commands);
+  return nearest_word_hint(word, daemon_command_names());
 }
 
 // Of what no message can be found.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "config/list_commands.hpp"
 
@@ -186,6 +185,13 @@ std::vector<CommandSpec> daemon_commands() {
   return commands;
 }
 
+// The commands, and the options that may be written as words beside them.
+std::vector<CommandSpec> all_words() {
+  std::vector<CommandSpec> words = daemon_commands();
+  for (const std::string_view name : {"help", "version"}) words.push_back({name, {}, option_spec(name).summary});
+  return words;
+}
+
 // Before the summary of an option, where options of all commands are shown.
 std::string prefix_of(const OptionSpec& option) {
   constexpr std::ptrdiff_t kMostNamed = 2;
@@ -229,6 +235,12 @@ std::string commands_of(const OptionSpec& option) {
   text.replace(last, 1, " and ");
   for (std::size_t at = text.find(' '); at < last; at = text.find(' ', at + 2)) text.replace(at, 1, ", ");
   return "the commands " + text;
+}
+
+std::vector<std::string> daemon_command_names() {
+  std::vector<std::string> names;
+  for (const CommandSpec& command : all_words()) names.emplace_back(command.name);
+  return names;
 }
 
 std::string daemon_help_text() {
@@ -279,11 +291,8 @@ std::string daemon_option_list() {
     out.append("option\t").append(option.name).append("\t\t").append(option.argument).append("\t");
     out.append(prefix_of(option)).append(option.summary).append("\n");
   }
-  for (const CommandSpec& command : daemon_commands()) {
+  for (const CommandSpec& command : all_words()) {
     out.append("word\t").append(command.name).append("\t").append(command.summary).append("\n");
-  }
-  for (const std::string_view name : {"help", "version"}) {
-    out.append("word\t").append(name).append("\t").append(option_spec(name).summary).append("\n");
   }
   out.append("after\t").append(kMovedCommand).append("\tjunk inbox\n");
   out.append("after\t").append(kSuspendedCommand).append("\tlist add clear\n");

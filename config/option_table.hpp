@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bloomgate {
 
@@ -28,6 +29,9 @@ const OptionSpec& option_spec(std::string_view name) noexcept;
 bool belongs_to(const OptionSpec& option, std::string_view command) noexcept;
 // For a message: "the commands doctor and why".
 std::string commands_of(const OptionSpec& option);
+
+// All words that may follow `bloomgate-milter`: the commands, help and version.
+std::vector<std::string> daemon_command_names();
 
 // What `bloomgate-milter --help` prints; and for one command, which is the whole where there is no such command.
 std::string daemon_help_text();
