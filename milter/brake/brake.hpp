@@ -53,7 +53,7 @@ struct BrakeRules {
 // What is counted: a message that is delivered unless the brake holds it.
 struct CountedMessage {
   std::string_view sender = {};  // the key that lists it
-  // The key is that of a domain, a mailing list or a signer. Nobody knows who can send under it, so it has no floor.
+  // The key is that of a domain or a mailing list. It is unknown who can send under it, so it has no floor.
   bool is_shared = false;
   std::string_view address = {};  // the sender's address, or the mailing list, if another key lists it; else empty
   std::array<std::string_view, 2> also = {};          // of which a suspension holds the message, too; empty: none

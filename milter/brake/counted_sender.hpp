@@ -35,9 +35,9 @@ struct CountedSender {
 
 // Returns the key for a message that the lists deliver: the sender's address without a tag, in a form that covers all
 // spellings that a whitelist could treat as the same; or the entry of the domain or mailing list that lists the sender.
-// The sender is the one that is proven: the envelope sender only if nothing proves the From mailbox, since anybody who
-// sends a signed message again can choose another envelope sender. If the From mailbox has an entry of its own, that
-// counts. Pure.
+// The sender is the one that the decision proves. If a signature proves the envelope sender together with the From
+// mailbox (ProofOf::covered_from), that is the From mailbox: a person who sends a signed message again can choose
+// another envelope sender. If the From mailbox has an entry of its own then, that counts. Pure.
 CountedSender counted_sender(const Facts& facts, const Decision& decision, const Lists& lists,
                              const Policy& policy) noexcept;
 
