@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,18 +93,13 @@ TagSeparators separators_of(ListName list, const DaemonOptions& options) {
   return plus | TagSeparators::parse(options.recipient_delimiter).value_or(TagSeparators());
 }
 
-// What `revoked` says of senders that were put into `extra`: it comes first.
+// What `revoked` says of senders that are put into `extra`: it comes first. Throws what load_exact_list() throws.
 void note_revoked(const DaemonCommand& command, std::span<const Entry> entries, std::vector<std::string>& warnings) {
-  if (command.options.revoked.empty()) return;
-  std::optional<ExactList> revoked;
-  try {
-    revoked = load_exact_list(command.options.revoked).list;
-  } catch (const BloomgateError&) {
-    return;  // `doctor` and the daemon's log report it
-  }
+  if (command.options.revoked.empty() || access(command.options.revoked.c_str(), F_OK) != 0) return;
+  const ExactList revoked = load_exact_list(command.options.revoked).list;
   const TagSeparators separators = separators_of(ListName::revoked, command.options);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].kind() != EntryKind::address || !revoked->find(entries[i], separators).is_listed()) continue;
+    if (entries[i].kind() != EntryKind::address || !revoked.find(entries[i], separators).is_listed()) continue;
     const std::string key(entries[i].key());
     warnings[i] += (warnings[i].empty() ? "" : "; ") + printable(key) +
                    " is on the list revoked, so its mail is still checked. To undo that: bloomgate-milter unrevoke " +
