@@ -464,20 +464,17 @@ DaemonCommand read_daemon_command(const std::vector<std::string>& arguments) {
   if (auto why = why_command(given)) {
     command.action = Action::why;
     command.why = *std::move(why);
-    refuse_actions(command_line);
   } else if (auto suspended = suspended_command(given)) {
     command.action = Action::suspended;
     command.suspended = *std::move(suspended);
-    refuse_actions(command_line);
   } else if (auto moved = moved_command(given)) {
     command.action = Action::moved;
     command.moved = *std::move(moved);
-    refuse_actions(command_line);
   } else if (auto list = list_command(given)) {
     command.action = Action::edit_list;
     command.list = *std::move(list);
-    refuse_actions(command_line);
   }
+  if (!given.words.empty()) refuse_actions(command_line);
   if (command_line.contains("check-config")) command.action = Action::check_config;
   if (command_line.contains("reload")) {
     command.action = Action::reload;

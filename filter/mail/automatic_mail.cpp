@@ -162,14 +162,11 @@ bool has_word(std::string_view text, std::string_view word, bool (*is_edge)(char
 bool says_automatic(std::string_view name, std::string_view value) noexcept {
   name = ascii::trimmed_back(name, " \t");
   const auto is = [name](std::string_view wanted) { return ascii::equal_ignoring_case(name, wanted); };
-  if (is("List-Id") || is("List-Unsubscribe") || is("X-Auto-Response-Suppress") || is("X-Autoreply-From") ||
-      is("X-Failed-Recipients")) {
+  if (is("List-Id") || is("List-Unsubscribe") || is("X-Auto-Response-Suppress") || says_answered(name, value)) {
     return true;
   }
-  if (is("Auto-Submitted") || is("X-Autoreply") || is("X-Auto-Reply") || is("X-Autorespond")) {
-    return !is_one_of(first_word(value), {"no"});
-  }
-  if (is("Precedence")) return is_one_of(first_word(value), {"bulk", "list", "junk", "auto_reply", "auto-reply"});
+  if (is("Auto-Submitted")) return !is_one_of(first_word(value), {"no"});
+  if (is("Precedence")) return is_one_of(first_word(value), {"bulk", "list", "junk"});
   if (is("Subject")) return is_subject_for_leaving(value);
   return is("Content-Type") && (says_report(name, value) || is_calendar_reply(value) || is_report_itself(value));
 }

@@ -212,11 +212,12 @@ std::vector<std::uint64_t> Brake::hashes_of(const CountedMessage& message) {
 bool Brake::is_suspended(const CountedMessage& message) const {
   if (!may_suspend()) return false;
   const std::array names = {message.sender, message.address, message.also[0], message.also[1]};
-  if (suspended_.has(names, seconds())) return true;
+  const std::chrono::sys_seconds now = seconds();
+  if (suspended_.has(names, now)) return true;
   if (!suspended_.is_any_for_user()) return false;
   const CountedUsers users = users_of(message.recipients, message.has_too_many_recipients, message.recipient_delimiter);
-  return suspended_.has_for_user(names, users.names, seconds()) ||
-         (!users.are_all_known && suspended_.has_for_some_user(names, seconds()));
+  return suspended_.has_for_user(names, users.names, now) ||
+         (!users.are_all_known && suspended_.has_for_some_user(names, now));
 }
 
 Hold Brake::count(const CountedMessage& message) {

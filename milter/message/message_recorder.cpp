@@ -150,8 +150,10 @@ bool MessageRecorder::keep(std::string_view name, std::string_view value) {
   if (is_header(name, "Authentication-Results")) return authentication_results_.add(value);
   if (is_header(name, "DKIM-Signature")) grounds_.add_signature(value);
   grounds_.add_field(name, value);
-  is_automatic_ = is_automatic_ || says_automatic(name, value);
-  is_report_ = is_report_ || says_report(name, value) || says_answered(name, value);
+  if (says_automatic(name, value)) {  // as reports and answers are
+    is_automatic_ = true;
+    is_report_ = is_report_ || says_report(name, value) || says_answered(name, value);
+  }
   if (content_type_.empty() && is_header(name, "Content-Type")) content_type_ = value.substr(0, kMaxContentTypeBytes);
   if (message_id_.empty() && is_header(name, "Message-ID")) keep_message_id(value);
   // The kept fields record whether there were too many.
