@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // Configurations that cannot be used, or only by a command that needs none: how all of that is told.
 #include "config/config_error.hpp"
 #include "config/daemon_options.hpp"

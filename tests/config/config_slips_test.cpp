@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // Slips in the daemon's configuration and on its command line: each is refused with a sentence that leads on.
 #include "config/daemon_options.hpp"
 #include "tests/support/catch.hpp"

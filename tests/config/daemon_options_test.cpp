@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 #include "config/daemon_options.hpp"
 
 #include "tests/config/written_config.hpp"

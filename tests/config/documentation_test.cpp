@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // Everything that names the daemon's options says the same as the table.
 #include <map>
 #include <regex>

@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // Sizes round every limit and buffer of the canonicaliser, in all the forms that text can have: AddressSanitizer sees
 // what is read or written past one, and here the outcome is held against the arithmetic.
 #include <string>

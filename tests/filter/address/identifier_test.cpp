@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // Characters beyond ASCII that an address may not have, seen through the public functions: at each place of a line and
 // of a path.
 #include "filter/address/identifier.hpp"

@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // The fast path for pairs gives what the canonicaliser gives, or leaves a line alone.
 #include <random>
 #include <string>

@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // How many contacts one user gets in a list.
 #include "filter/contacts/contact_limit.hpp"
 

@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 #include "filter/contacts/contact_sorter.hpp"
 
 #include <map>

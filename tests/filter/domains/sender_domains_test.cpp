@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // The section `sender-domains`: what is coded is found and nothing else, its bytes are those of FORMAT.md, and bytes
 // that are not as the format has them are found out and never read past.
 #include "filter/domains/sender_domains.hpp"

@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // The bit array made in chunks, out of hashes in order: the same bytes as all at once, also where a hash is mixed over
 // the end of its chunk.
 #include "filter/engine/body_stream.hpp"

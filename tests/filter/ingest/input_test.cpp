@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 #include "filter/ingest/input.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // What the rules of each layout say, held against each other and against the bits that they set.
 #include "filter/layout/layout_rules.hpp"
 

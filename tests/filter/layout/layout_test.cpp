@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // What holds for every layout: limits, look-ups, and the false positives that its theory promises.
 #include "filter/layout/layout.hpp"
 

@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 #include "filter/learned/learned_file.hpp"
 
 #include <sqlite3.h>

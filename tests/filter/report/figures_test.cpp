@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 #include "filter/report/figures.hpp"
 
 #include <algorithm>

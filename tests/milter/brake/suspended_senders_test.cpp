@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 #include "milter/brake/suspended_senders.hpp"
 
 #include <spdlog/logger.h>

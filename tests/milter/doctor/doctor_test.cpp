@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // What --doctor makes of what it is told. What it finds in real set-ups: tests/e2e/test_doctor.py.
 #include "milter/doctor/doctor.hpp"
 

@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 #include "milter/doctor/run_program.hpp"
 
 #include "tests/support/catch.hpp"

@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 #include "milter/fields/grounds.hpp"
 
 #include <chrono>

@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // The table of what needs action: each rule by what makes it true. That the five places show it: tests/e2e/
 // test_needs_action.py.
 #include "milter/health/rules.hpp"

@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 #include "milter/message/forged_fields.hpp"
 
 #include "tests/support/catch.hpp"

@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 #include "milter/message/message_recorder.hpp"
 
 #include <string>

@@ -1,4 +1,3 @@
-// No thread starts here: ThreadSanitizer leaves this file out.
 // The text and the envelope that a checker is shown of a recorded message.
 #include <filesystem>
 
