@@ -25,7 +25,6 @@ from private_mail.gateway import DEEP_CHECK, LIGHT_PATH, Gateway, GatewayConfig 
 from private_mail.processes import temporary_folder  # noqa: E402
 
 os.environ["PATH"] += f"{os.pathsep}{REPOSITORY}/scripts"  # the doctor asks setup-postfix
-HERE = Path(__file__).resolve().parent
 WRITES_NO_BYTECODE = sys.dont_write_bytecode
 LISTED = "listed@example.org"
 UNLISTED = "unlisted@example.org"
@@ -51,7 +50,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def boots_containers(item):
-    return item.path.parent != HERE
+    return item.get_closest_marker("boots_containers") is not None
 
 
 def side_by_side_group(item):
@@ -70,6 +69,7 @@ def pytest_collectstart():
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "all_only: takes long, and is run by scripts/test --all only")
+    config.addinivalue_line("markers", "boots_containers: starts small systems of Debian's, one at a time")
     config.addinivalue_line("markers", "may_take(seconds): takes longer than others, where the machine has other work")
     config.addinivalue_line("markers", "xdist_group(name): tests that pytest-xdist runs one after the other")
     # Each of pytest-xdist's workers imports all tests, and some of these make keys.

@@ -393,11 +393,12 @@ def numbers_of(count, data):
     for group in range(groups):
         at = 256 * group + table[group] * (low_bits + 1)
         domains, unary = table[group + 1] - table[group], min(256, buckets) + table[group + 1] - table[group]
-        ones = [i for i in range(unary) if stream >> at + i & 1]
+        bits = stream >> at & 2 ** (unary + domains * low_bits) - 1
+        ones = [i for i in range(unary) if bits >> i & 1]
         require(len(ones) == domains and unary - 1 not in ones, "bad_section")
         require(all(n <= 64 for n in collections.Counter(one - i for i, one in enumerate(ones)).values()), "bad_section")
         for i, one in enumerate(ones):
-            low = stream >> at + unary + i * low_bits & 2**low_bits - 1
+            low = bits >> unary + i * low_bits & 2**low_bits - 1
             numbers.append(256 * group + one - i << low_bits | low)
     require(all(a < b for a, b in zip(numbers, numbers[1:])), "bad_section")
     return numbers

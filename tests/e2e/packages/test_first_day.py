@@ -24,6 +24,7 @@ sys.path.insert(0, str(HERE.parent / "systemd"))
 import container  # noqa: E402
 import signed_mail  # noqa: E402
 
+pytestmark = pytest.mark.boots_containers
 SCRIPT = HERE / "first_day.sh"
 FROM_NOTHING = HERE / "from_nothing.sh"
 RENEWING = "config/guide/renew.md"

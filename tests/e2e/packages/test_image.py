@@ -19,7 +19,7 @@ from private_mail.podman import USER, DaemonInContainer, Podman
 from private_mail.processes import temporary_folder, wait_until
 from private_mail.signing import SigningKey
 
-pytestmark = [pytest.mark.all_only, pytest.mark.may_take(900)]
+pytestmark = [pytest.mark.all_only, pytest.mark.boots_containers, pytest.mark.may_take(900)]
 
 IMAGE = "localhost/bloomgate:new"
 LISTED, NEW, UNLISTED = "listed@example.org", "new@example.org", "unlisted@example.org"

@@ -19,7 +19,7 @@ sys.path.insert(0, str(HERE.parent / "systemd"))
 
 import container  # noqa: E402
 
-pytestmark = pytest.mark.all_only
+pytestmark = [pytest.mark.all_only, pytest.mark.boots_containers]
 SCRIPT = HERE / "checks.sh"
 OLDER = "0.0.9-1"
 

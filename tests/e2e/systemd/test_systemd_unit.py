@@ -7,7 +7,7 @@ import container
 import pytest
 from private_mail.filter import REPOSITORY
 
-pytestmark = pytest.mark.all_only
+pytestmark = [pytest.mark.all_only, pytest.mark.boots_containers]
 SCRIPT = Path(__file__).parent / "checks.sh"
 
 

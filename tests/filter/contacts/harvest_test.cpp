@@ -116,7 +116,7 @@ TEST_CASE_METHOD(Harvested, "in a folder, a large file with few bytes on the dis
   }
 }
 
-TEST_CASE_METHOD(Harvested, "an address book in UTF-16 is read up to a size") {
+TEST_CASE_METHOD(Harvested, "an address book in UTF-16 is read up to a size", "[no threads]") {
   constexpr std::size_t kMostBytes = std::size_t{32} << 20;
   std::string text = "\xff\xfe";
   for (const char byte : std::string_view("E-mail\njoe@example.org\n")) text.append({byte, '\0'});

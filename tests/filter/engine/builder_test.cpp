@@ -76,12 +76,11 @@ TEST_CASE(
   if (kIsSanitized && hashes != std::min(3U, most_hashes)) return;
   const auto entries = GENERATE(values<std::uint64_t>({5, kIsSanitized ? 5'000 : 30'000}));
   // The last two: an array that is made in several parts.
-  const Row row =
-      GENERATE(values<Row>({{1, 64 << 20, 0},
-                            {3, 64 << 20, 100'000},
-                            {1, 1 << 20, 100'000},
-                            {1, 1, 1'000'000, 64, 0},
-                            {2, 1, kIsSanitized ? 200'000 : 1'000'000, 64, kIsSanitized ? 1 << 20 : 5 << 20}}));
+  const Row row = GENERATE(values<Row>({{1, 64 << 20, 0},
+                                        {3, 64 << 20, 100'000},
+                                        {1, 1 << 20, 100'000},
+                                        {1, 1, 200'000, 64, 0},
+                                        {2, 1, 200'000, 64, 1 << 20}}));
   if (kIsSanitized && row.threads == 1) return;
   CAPTURE(layout_rules(layout).name(), hashes, entries, row.threads, row.memory_bytes, row.expected);
   BuildOptions options = {.layout = layout, .bits_per_entry = row.bits_per_entry, .hashes = hashes, .seed = 9};

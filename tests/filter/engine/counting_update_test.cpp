@@ -138,7 +138,7 @@ TEST_CASE("no entry is lost as long as only added entries are removed") {
   build_filter(path, first, options);
   model.add(first);
   std::uint64_t most_saturated = 0;
-  for (int step = 0; step < (kIsSanitized ? 6 : 40); ++step) {
+  for (int step = 0; step < (kIsSanitized ? 6 : 16); ++step) {
     const bool adds = random() % 2 == 0;
     const Lines lines = some(!adds);
     const CountingCounts counts = change(path, adds ? CountingChange::add : CountingChange::remove, lines,

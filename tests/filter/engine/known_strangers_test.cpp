@@ -30,7 +30,7 @@ struct Way {
 constexpr std::uint64_t kMuch = std::uint64_t{1} << 30;
 
 TEST_CASE("no excluded sender passes, no entry is missing, and threads and memory do not change the bytes") {
-  const std::uint64_t entries = kIsSanitized ? 5'000 : 40'000;
+  const std::uint64_t entries = kIsSanitized ? 5'000 : 20'000;
   const Layout layout = GENERATE(filter([](Layout each) { return layout_rules(each).why_no_strangers().empty(); },
                                         from_range(std::begin(kLayouts), std::end(kLayouts))));
   const auto most_hashes = layout_rules(layout).most_hashes();

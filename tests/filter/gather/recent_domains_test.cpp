@@ -46,7 +46,7 @@ std::vector<KeyHash> each_once(std::vector<KeyHash> hashes) {
   return hashes;
 }
 
-TEST_CASE("each domain is passed on, the one whose hash is zero, too") {
+TEST_CASE("each domain is passed on, the one whose hash is zero, too", "[no threads]") {
   std::vector<KeyHash> domains = drawn(500'000, 1);
   for (const KeyHash hash : {KeyHash{0}, ~KeyHash{0}, KeyHash{1} << 63}) domains.push_back(hash);
   const RecentDomains table;
@@ -74,7 +74,7 @@ TEST_CASE("threads that share the table pass on each domain between them") {
   CHECK((each_once(all) == each_once(domains)));
 }
 
-TEST_CASE("of 10^5 domains with the same frequency, hardly any is passed on twice") {
+TEST_CASE("of 10^5 domains with the same frequency, hardly any is passed on twice", "[no threads]") {
   const std::vector<KeyHash> domains = drawn(100'000, 3);
   const RecentDomains table;
   Passing passing(table);
@@ -86,7 +86,7 @@ TEST_CASE("of 10^5 domains with the same frequency, hardly any is passed on twic
   CHECK(passing.take_count() < domains.size() / 2);
 }
 
-TEST_CASE("more domains than the table has room for are left out once it has grown") {
+TEST_CASE("more domains than the table has room for are left out once it has grown", "[no threads]") {
   const std::vector<KeyHash> domains = drawn(500'000, 4);
   RecentDomains table(kLargeBytes);
   Passing passing(table);
@@ -104,7 +104,7 @@ TEST_CASE("more domains than the table has room for are left out once it has gro
   CHECK(after >= domains.size());
 }
 
-TEST_CASE("domains that come again are soon left out once new ones have stopped") {
+TEST_CASE("domains that come again are soon left out once new ones have stopped", "[no threads]") {
   const RecentDomains table;
   Passing passing(table);
   passing.add_rounds(drawn(300'000, 5), 1);  // so the table is passed by

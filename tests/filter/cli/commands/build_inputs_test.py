@@ -85,8 +85,8 @@ class InputTest(ProgramTest):
         self.assertRegex(result.stdout, rb"(?m)^entries +300$")
 
     def test_compressed_lists_give_the_same_filter_whatever_their_name(self):
-        lines = [f"user{i}.{'x' * (1 + i * 7919 % 40)}@example{i % 97}.org\n" for i in range(100_000)]
-        parts = ["".join(lines[:30_000]), "".join(lines[30_000:])[:-1]]
+        lines = [f"user{i}.{'x' * (1 + i * 7919 % 40)}@example{i % 97}.org\n" for i in range(40_000)]
+        parts = ["".join(lines[:10_000]), "".join(lines[10_000:])[:-1]]
         want = self.built_from(self.write("plain", "".join(parts)))
         for kind in self.TOOLS:
             # Two files put together are one: members, frames and streams are read to the end.
@@ -100,7 +100,7 @@ class InputTest(ProgramTest):
                 self.assertEqual(self.built_from(*names, options=["--threads", "2"]), want)
             with self.subTest(kind=kind, how="verify"):
                 found, _ = self.check(0, "verify", "filter", "--against", "list.txt")
-                self.assertRegex(found, r"(?m)^found +100,000 ")
+                self.assertRegex(found, r"(?m)^found +40,000 ")
 
     def test_empty_members_and_skippable_frames_are_passed_over(self):
         text = "joe@example.org\n"

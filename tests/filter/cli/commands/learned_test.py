@@ -210,15 +210,15 @@ class LearnedTest(ProgramTest):
     def test_killed_at_any_moment_each_list_is_whole_and_the_next_run_finishes(self):
         folder = self.folder / "lists"
         folder.mkdir()
-        large = self.LIST * 2000
+        large = self.LIST * 1000
         for _ in range(KILLS):
             for day in range(10, 20):
                 self.write(f"lists/2026-11-{day}.txt", large)
-            self.kill_after(self.CHANCE.random() * 0.1, "learned", "forget", "-", "ann@ours.example", "--lists", "lists")
+            self.kill_after(self.CHANCE.random() * 0.07, "learned", "forget", "-", "ann@ours.example", "--lists", "lists")
             for path in folder.glob("2026*"):
-                self.assertIn(path.read_text(), (large, self.LEFT * 2000))
+                self.assertIn(path.read_text(), (large, self.LEFT * 1000))
             self.check(0, "learned", "forget", "-", "ann@ours.example", "--lists", "lists")
-            self.assertEqual({path.read_text() for path in folder.glob("2026*")}, {self.LEFT * 2000})
+            self.assertEqual({path.read_text() for path in folder.glob("2026*")}, {self.LEFT * 1000})
             self.assertEqual(list(folder.glob(".update*")), [])
 
     def test_export_writes_a_list_that_build_reads(self):
