@@ -1,3 +1,4 @@
+#include <spdlog/fmt/fmt.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -55,16 +56,26 @@ std::string where_else(const ListCommand& command) {
   return "; if a whitelist lists it, 'bloomgate-milter revoke' stops it";
 }
 
+// Whether another entry of the list still counts for what was removed.
+bool stays(const EditedEntry& edited) {
+  return !edited.covered_by.empty() || !edited.conditional.empty();
+}
+
 std::string sentence(const ListCommand& command, const EditedEntry& edited) {
   const std::string list(word_of(command.spec->list));
   std::string text = edited.entry;
   if (command.spec->change == ListChange::put_in) {
     text += edited.has_changed ? ": is in the list " + list + " now" : ": was in the list " + list + " already";
   } else {
-    text += edited.has_changed ? ": is no longer in the list " + list
-                               : ": was not in the list " + list + where_else(command);
+    text += (edited.has_changed ? ": is no longer in the list " : ": was not in the list ") + list;
+    if (!stays(edited) && !edited.has_changed) text += where_else(command);
   }
   if (!edited.covered_by.empty()) text += ", but " + edited.covered_by + " is, and covers it";
+  if (!edited.conditional.empty()) {
+    text += fmt::format(", but {} {}; to undo that, too: bloomgate-milter {}", fmt::join(edited.conditional, " and "),
+                        edited.conditional.size() == 1 ? "is" : "are", command.spec->name);
+    for (const std::string& entry : edited.conditional) text += ' ' + shell_word(entry, "ENTRY");
+  }
   return printable(text);
 }
 
@@ -129,10 +140,13 @@ std::string json_of(const ListCommand& command, const std::string& path, std::sp
   Json entries = Json::array();
   for (std::size_t i = 0; i < edited.entries.size(); ++i) {
     const EditedEntry& entry = edited.entries[i];
+    Json conditional = Json::array();
+    for (const std::string& each : entry.conditional) conditional.push_back(printable(each));
     entries.push_back({{"given", printable(command.entries[i])},
                        {"entry", entry.entry},
                        {"changed", entry.has_changed},
                        {"covered_by", entry.covered_by},
+                       {"conditional", conditional},
                        {"warning", warnings[i]}});
   }
   const Json all = {{"command", command.spec->name},
@@ -163,9 +177,7 @@ int edit_list(const DaemonCommand& command, std::ostream& out) {
     }
     out << printable(path) << ": " << format_counted(edited.size, "entry", "entries") << '\n';
   }
-  const bool some_stay =
-      std::ranges::any_of(edited.entries, [](const EditedEntry& each) { return !each.covered_by.empty(); });
-  return some_stay ? 1 : EX_OK;
+  return std::ranges::any_of(edited.entries, stays) ? 1 : EX_OK;
 }
 
 }  // namespace bloomgate

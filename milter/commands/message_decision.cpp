@@ -218,9 +218,10 @@ void decide_now(MessageDecision& made, const LearnedSenders* learned, const Susp
   }
 }
 
-// From is that of `--from` if there is neither a message nor a field of one. False: it is not so, or cannot be.
+// From is that of `--from` if there is neither a message nor another From. False: it is not so, or cannot be.
 bool assume_from(const ExplainOptions& given, const std::string& body, std::vector<HeaderField>& fields) {
-  if (has_fields(given) || !fields.empty() || !body.empty() || !given.from) return false;
+  if (!given.header_from.empty() || !body.empty() || !given.from) return false;
+  if (!fields.empty() && !has_fields(given)) return false;
   const std::string_view address = ascii::trimmed(*given.from, " \t<>");
   if (address.empty()) return false;
   fields.push_back({"From", " <" + std::string(address) + '>'});

@@ -18,6 +18,7 @@
 #include "filter/base/error.hpp"
 #include "filter/base/line_ends.hpp"
 #include "filter/base/printable.hpp"
+#include "filter/base/shell_word.hpp"
 #include "filter/system/file_descriptor.hpp"
 #include "filter/system/file_io.hpp"
 #include "filter/system/file_stamp.hpp"
@@ -274,7 +275,9 @@ Change changed(const std::string& path, std::span<const Entry> entries, ListChan
   const ExactList after = read_exact_list(made.text, of).list;
   made.result.size = after.size();
   for (std::size_t i = 0; change == ListChange::take_out && i < entries.size(); ++i) {
-    made.result.entries[i].covered_by = other_entry(after, entries[i], separators);
+    EditedEntry& edited = made.result.entries[i];
+    edited.covered_by = other_entry(after, entries[i], separators);
+    if (edited.covered_by.empty()) edited.conditional = after.conditional_entries(entries[i], separators);
   }
   return made;
 }
@@ -297,6 +300,12 @@ std::vector<Entry> entries_of_words(std::span<const std::string> words, ListOf o
       why = word.find('#') != std::string::npos
                 ? "it is a comment; write an address that begins with # in angle brackets"
                 : "it is empty";
+    }
+    if (const std::size_t i = entries.size() - 1; word == "signed-by" && i > 0 && i + 1 < words.size()) {
+      throw BloomgateError(ErrorCode::bad_input,
+                           "put the whole entry into quotes: " +
+                               shell_word(words[i - 1] + " signed-by " + words[i + 1], "'ADDRESS signed-by DOMAIN'") +
+                               ". Nothing was changed");
     }
     throw BloomgateError(ErrorCode::bad_input, "'" + printable(word) + "' is no entry: " + why + "; an entry is " +
                                                    entries_are + ". Nothing was changed");

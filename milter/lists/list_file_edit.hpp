@@ -26,6 +26,8 @@ struct EditedEntry {
   // For an entry to be removed: another entry of the list that still covers all of it, such as "@example.org"; else
   // empty.
   std::string covered_by = {};
+  // Otherwise: the entries of the list that count for it under a condition, a signer or a recipient.
+  std::vector<std::string> conditional = {};
 };
 
 struct EditedList {

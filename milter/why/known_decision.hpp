@@ -29,6 +29,7 @@ struct ConditionalEntries {
   std::string sender = {};                 // the address that they are for
   std::vector<std::string> of_extra = {};  // as the list extra writes them
   std::vector<Whitelist> whitelists = {};
+  bool are_of_now = false;  // the message was decided before, maybe by other lists
 };
 
 // Each text is printable ASCII (printable.hpp). Empty: it is unknown, or there is none.

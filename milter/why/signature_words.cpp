@@ -21,9 +21,9 @@ constexpr std::string_view kAgain = "The same message, sent again, may be decide
 
 constexpr std::array kRows = {
     Row{SignatureOutcome::pass, "{signature} is good, but does not prove this sender",
-        "A signature of {sender}, or a DMARC pass from a trusted milter, would change that."},
+        "A signature of {sender} would change that."},
     Row{SignatureOutcome::no_signature, "it has no signature of {sender}",
-        "A signature of {sender}, or a DMARC pass from a trusted milter, would change that."},
+        "A signature of {sender} would change that."},
     Row{SignatureOutcome::header_too_large, "its header is larger than what is kept to verify signatures",
         "A message with a smaller header would change that."},
     Row{SignatureOutcome::body_too_large, "its body is larger than what is verified",

@@ -119,10 +119,18 @@ Why delivered(const KnownDecision& known, const std::string& is_listed) {
   return {.because = is_listed + ", and " + proven_by(known), .change = how_to_stop(known)};
 }
 
-// Says what a signature, or a DMARC pass, would change.
 std::string signature_would(const KnownDecision& known) {
-  return "A signature of " + or_the_senders(sender_domain(known)) +
-         ", or a DMARC pass from a trusted milter, would change that.";
+  return "A signature of " + or_the_senders(sender_domain(known)) + " would change that.";
+}
+
+// The entry for a sender for whom a service signs.
+std::string signer_may_be_named(const KnownDecision& known) {
+  const std::string address = address_of(known);
+  if (address.empty() || known.signed_by.size() != 1) return {};
+  const std::string& signer = known.signed_by.front();
+  return " If " + signer +
+         " is a service that signs for this sender: " + command("add", address + " signed-by " + signer) +
+         " (each of its customers may then write as this sender).";
 }
 
 Why unproven_by_child(const KnownDecision& known) {
@@ -170,7 +178,8 @@ Why unproven(const KnownDecision& known) {
   if (is_mailing_list(known)) return unproven_mailing_list(known);
   if (known.is_envelope_alone) return unproven_envelope(known);
   if (!known.signed_by.empty()) {
-    return {.because = "it is signed by " + joined(known.signed_by) + " only", .change = signature_would(known)};
+    return {.because = "it is signed by " + joined(known.signed_by) + " only",
+            .change = signature_would(known) + signer_may_be_named(known)};
   }
   if (known.signature) {
     const SignatureWords words = signature_words(*known.signature, known.signature_domain, {}, sender_domain(known));
@@ -229,13 +238,19 @@ std::vector<std::string> signers_of(const std::vector<std::string>& entries) {
 
 Why listed_with_condition(const ConditionalEntries& conditional) {
   const std::vector<std::string>& entries = conditional.of_extra;
-  Why why = {.because = conditional.sender +
-                        " is listed only under a condition that this message does not meet: by the " +
-                        (entries.size() == 1 ? "entry " : "entries ") + joined(entries) + " of the list extra",
-             .change = {}};
+  const std::string named = (entries.size() == 1 ? "entry " : "entries ") + joined(entries);
   const std::vector<std::string> signers = signers_of(entries);
-  if (!signers.empty()) {
-    why.change = "A signature of " + joined(signers, " or ") + " would change that. ";
+  Why why;
+  if (conditional.are_of_now) {
+    why.because = conditional.sender + " was on no list by itself";
+    why.change = "The list extra now has the " + named + ". ";
+    if (!signers.empty()) {
+      why.change += "A message that " + joined(signers, " or ") + " has signed is delivered from now on. ";
+    }
+  } else {
+    why.because = conditional.sender + " is listed only under a condition that this message does not meet: by the " +
+                  named + " of the list extra";
+    if (!signers.empty()) why.change = "A signature of " + joined(signers, " or ") + " would change that. ";
   }
   why.change += "To list the sender by itself: " + command("add", conditional.sender) +
                 "; then a signature of its own domain has to prove the message.";
@@ -515,6 +530,7 @@ std::string why_sentence(const KnownDecision& known) {
 std::string why_sentence(const DecisionLine& line, const AddListed& add_listed) {
   if (std::optional<KnownDecision> known = known_of_line(line)) {
     if (add_listed) add_listed(*known);
+    known->conditional.are_of_now = true;
     const bool was_checked = !line.deep_check.empty() && line.deep_check != "-";
     return why_sentence(*known) + (was_checked ? " The deeper check: " + printable(line.deep_check) + '.' : "");
   }

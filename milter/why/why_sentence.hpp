@@ -11,7 +11,7 @@
 namespace bloomgate {
 
 // "Checked, because joe@example.org is on the whitelist customers, but nothing proves the message: it is signed by
-// mailer.test only. A signature of example.org, or a DMARC pass from a trusted milter, would change that."
+// a.example and b.example only. A signature of example.org would change that."
 std::string why_sentence(const KnownDecision& known);
 
 // Adds what the lists say now, and a line of the log does not.

@@ -91,7 +91,7 @@ def test_each_change_is_reported_as_text_and_as_json(start_gateway):
     assert json.loads(covered.stdout) == {
         "command": "unrevoke", "list": "revoked", "file": str(path), "size": 2,
         "entries": [{"given": "ann@corp.example", "entry": "ann@corp.example", "changed": False,
-                     "covered_by": "@corp.example", "warning": ""}]}
+                     "covered_by": "@corp.example", "conditional": [], "warning": ""}]}
     pair = "ann@corp.example > eve@example.net"
     put = run(gateway, "revoke", "Ann@corp.example  >  eve@example.net")
     assert put.stdout.startswith(f"{pair}: is in the list revoked now")

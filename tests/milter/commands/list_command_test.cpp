@@ -7,6 +7,7 @@
 #include "filter/base/json.hpp"
 #include "milter/commands/commands.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace bloomgate::test {
@@ -48,6 +49,26 @@ TEST_CASE_METHOD(ListFile, "each change of a list is told, and what still covers
         "eve@example.org: was not in the list extra; if a whitelist lists it, 'bloomgate-milter revoke' stops it\n" +
             path + ": 1 entry\n");
   CHECK(read_file(path) == "# ours\njoe@example.org\n");
+}
+
+TEST_CASE_METHOD(ListFile, "an entry that stays for the same sender under a condition is told, with how to remove it") {
+  write_file(path, "joe@example.org\njoe@example.org signed-by esp.example\n@corp.example > ann@ours.example\n");
+  CHECK(run({"remove", "joe@example.org"}) ==
+        "joe@example.org: is no longer in the list extra, but joe@example.org signed-by esp.example is; to undo that, "
+        "too: bloomgate-milter remove 'joe@example.org signed-by esp.example'\n" +
+            path + ": 2 entries\nstatus 1");
+  CHECK(run({"unrevoke", "kim@corp.example"}) ==
+        "kim@corp.example: was not in the list revoked, but @corp.example > ann@ours.example is; to undo that, too: "
+        "bloomgate-milter unrevoke '@corp.example > ann@ours.example'\n" +
+            path + ": 2 entries\nstatus 1");
+  CHECK(run({"remove", "joe@example.org signed-by esp.example"}) ==
+        "joe@example.org signed-by esp.example: is no longer in the list extra\n" + path + ": 1 entry\n");
+}
+
+TEST_CASE_METHOD(ListFile, "an entry with a signer that is not quoted is told to be") {
+  CHECK(error_of([&] { run({"add", "joe@example.org", "signed-by", "esp.example"}); }).what() ==
+        std::string("put the whole entry into quotes: 'joe@example.org signed-by esp.example'. Nothing was changed"));
+  CHECK(read_file(path) == "# ours\n");
 }
 
 TEST_CASE_METHOD(

@@ -138,24 +138,23 @@ const Case kCases[] = {
     {Reason::not_authenticated, "check", kListed,
      "Checked, because joe@example.org is on the whitelist 'customers', but nothing proves the message: it is signed "
      "by "
-     "mailer.test only. A signature of example.org, or a DMARC pass from a trusted milter, would change that.",
+     "mailer.test only. A signature of example.org would change that. If mailer.test is a service that signs for this "
+     "sender: bloomgate-milter add 'joe@example.org signed-by mailer.test' (each of its customers may then write as "
+     "this sender).",
      "dkim=no-signature signed_by=mailer.test"},
     {Reason::not_authenticated, "check", kListed,
      "Checked, because joe@example.org is on the whitelist 'customers', but nothing proves the message: it is signed "
      "by "
-     "a.example, b.example and c.example only. A signature of example.org, or a DMARC pass from a trusted milter, "
-     "would "
-     "change that.",
+     "a.example, b.example and c.example only. A signature of example.org would change that.",
      "dkim=no-signature signed_by=a.example signed_by=b.example signed_by=c.example"},
     {Reason::not_authenticated, "check", kListed,
      "Checked, because joe@example.org is on the whitelist 'customers', but nothing proves the message: it has no "
-     "signature of example.org. A signature of example.org, or a DMARC pass from a trusted milter, would change that.",
+     "signature of example.org. A signature of example.org would change that.",
      "dkim=no-signature"},
     {Reason::not_authenticated, "check", kListed,
      "Checked, because joe@example.org is on the whitelist 'customers', but nothing proves the message: no trusted "
      "result "
-     "of DKIM, SPF or DMARC does. A signature of example.org, or a DMARC pass from a trusted milter, would change "
-     "that."},
+     "of DKIM, SPF or DMARC does. A signature of example.org would change that."},
     {Reason::not_authenticated, "check", kListed,
      "Checked, because joe@example.org is on the whitelist 'customers', but nothing proves the message: it is signed "
      "by "
@@ -184,8 +183,7 @@ const Case kCases[] = {
     {Reason::not_authenticated, "check",
      "identity=envelope authentication=none whitelist=customers header_from=ann@sub.example.org",
      "Checked, because joe@example.org is listed by the entry @.example.org of the whitelist 'customers', but nothing "
-     "proves the message: no trusted result of DKIM, SPF or DMARC does. A signature of example.org, or a DMARC pass "
-     "from a trusted milter, would change that.",
+     "proves the message: no trusted result of DKIM, SPF or DMARC does. A signature of example.org would change that.",
      "entry=@.example.org"},
     {Reason::not_authenticated, "check",
      "identity=list authentication=none whitelist=customers header_from=ann@example.net",
@@ -196,7 +194,7 @@ const Case kCases[] = {
     {Reason::authentication_failed, "check", kListed,
      "Checked, because joe@example.org is on the whitelist 'customers', but a trusted result says that its "
      "authentication "
-     "failed. A signature of example.org, or a DMARC pass from a trusted milter, would change that."},
+     "failed. A signature of example.org would change that."},
     {Reason::dmarc_fail, "check", kFrom,
      "Checked, because DMARC failed for joe@example.org by a trusted result. A signature of the domain in From would "
      "change that, since DMARC then passes; so would dmarc-fail-veto = no."},
@@ -320,7 +318,7 @@ const SenderCase kSenderCases[] = {
     // The sender behind is the one that a signature has to be of.
     {Reason::not_authenticated, "check", "SRS0=Ab1c=XY=example.org=joe@fwd.example", "joe@example.org", "",
      "joe@example.org (rewritten as SRS0=Ab1c=XY=example.org=joe@fwd.example) is on the whitelist 'customers', but "
-     "nothing proves the message: no trusted result of DKIM, SPF or DMARC does. A signature of example.org, or"},
+     "nothing proves the message: no trusted result of DKIM, SPF or DMARC does. A signature of example.org would"},
     {Reason::not_authenticated, "check", "SRS1=Ab1c=first.example==Ab1c=XY=example.org=joe@fwd.example",
      "joe@example.org", "dkim=no-signature", kNoSignature},
     {Reason::not_authenticated, "check", "SRS0=Ab1c=XY=example.org=joe@fwd.example", "ann@example.net", "", kAnother},
@@ -328,7 +326,7 @@ const SenderCase kSenderCases[] = {
      kNoSignature},
     {Reason::not_authenticated, "check", "prvs=1234abcdef=joe@example.org", "ann@example.org", "", kAnother},
     {Reason::not_authenticated, "check", "SRS0=Ab1c=XY=example.org=joe@fwd.example", "ann@fwd.example",
-     "entry=@fwd.example", "A signature of fwd.example, or"},
+     "entry=@fwd.example", "A signature of fwd.example would"},
     {Reason::not_listed, "check", "prvs=1234abcdef=joe@example.org", "joe@example.org", "",
      "because prvs=1234abcdef=joe@example.org is on no list. If you know the sender: bloomgate-milter add "
      "joe@example.org; a"},
@@ -355,15 +353,25 @@ TEST_CASE("a sender that is listed only with a signer or for a recipient is not 
   const auto line = read_decision_line(text);
   REQUIRE(line);
   const auto sentence_with = [&](const ConditionalEntries& conditional) {
-    return why_sentence(*line, [&](KnownDecision& known) { known.conditional = conditional; });
+    KnownDecision known = known_of_line(*line).value();
+    known.conditional = conditional;
+    return why_sentence(known);
   };
   const std::string sender = "joe@example.org";
+  const ConditionalEntries with_signer = {.sender = sender, .of_extra = {"joe@example.org signed-by esp.example"}};
+  const std::string by_itself =
+      "To list the sender by itself: bloomgate-milter add joe@example.org; then a signature of its own domain has to "
+      "prove the message.";
   CHECK(
-      sentence_with({.sender = sender, .of_extra = {"joe@example.org signed-by esp.example"}}) ==
+      sentence_with(with_signer) ==
       "Checked, because joe@example.org is listed only under a condition that this message does not meet: by the entry "
-      "joe@example.org signed-by esp.example of the list extra. A signature of esp.example would change that. To list "
-      "the sender by itself: bloomgate-milter add joe@example.org; then a signature of its own domain has to "
-      "prove the message.");
+      "joe@example.org signed-by esp.example of the list extra. A signature of esp.example would change that. " +
+          by_itself);
+  // The entry may be newer than a line of the log.
+  CHECK(why_sentence(*line, [&](KnownDecision& known) { known.conditional = with_signer; }) ==
+        "Checked, because joe@example.org was on no list by itself. The list extra now has the entry joe@example.org "
+        "signed-by esp.example. A message that esp.example has signed is delivered from now on. " +
+            by_itself);
   const std::string several =
       sentence_with({.sender = sender,
                      .of_extra = {"@example.org signed-by a.example", "joe@example.org > ann@ours.example",
@@ -493,8 +501,8 @@ TEST_CASE("a decision in memory gives the same sentence as its log line, and nam
   decision.signature = SignatureOutcome::no_signature;
   Trace trace;
   trace.add("rewritten-sender", "joe@example.org", "joe@example.org", "undone");
-  CHECK_THAT(why_sentence(known_of_decision(decision, facts, trace)), Contains("A signature of example.org, or"));
-  CHECK_THAT(why_sentence(known_of_decision(decision, facts)), Contains("A signature of fwd.example, or"));
+  CHECK_THAT(why_sentence(known_of_decision(decision, facts, trace)), Contains("A signature of example.org would"));
+  CHECK_THAT(why_sentence(known_of_decision(decision, facts)), Contains("A signature of fwd.example would"));
   decision.reason = Reason::revoked;
   trace.add("revoked", "ann@ours.example", "joe@example.org", "pair", {.entry = "joe@example.org > ann@ours.example"});
   CHECK_THAT(why_sentence(known_of_decision(decision, facts, trace)),
