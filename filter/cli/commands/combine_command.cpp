@@ -105,8 +105,8 @@ int run_merge(const Arguments& arguments) {
   return run_combine(
       arguments, Combination::unite,
       {.synopsis = "bloomgate merge --output FILE [OPTION...] FILTER FILTER...",
-       .purpose = "Writes a filter that lists every address that any of the filters lists. A build from all of their\n"
-                  "lists gives the same filter. They must have one shape: the same size, hashes, seed and profile.",
+       .purpose = "Writes a filter that lists every address that any of the filters lists. It is as full as if\n"
+                  "one of them had all entries. They must have the same layout, size, hashes, seed, case and tags.",
        .examples = "  bloomgate merge --output all.bloom customers.bloom partners.bloom\n"});
 }
 
@@ -114,8 +114,8 @@ int run_intersect(const Arguments& arguments) {
   return run_combine(
       arguments, Combination::intersect,
       {.synopsis = "bloomgate intersect --output FILE [OPTION...] FILTER FILTER...",
-       .purpose = "Writes a filter that lists every address that all of the filters list. They must have one shape:\n"
-                  "the same size, hashes, seed and profile.",
+       .purpose = "Writes a filter that lists every address that all of the filters list. They must have the\n"
+                  "same layout, size, hashes, seed, case and tags.",
        .examples = "  bloomgate intersect --output both.bloom customers.bloom partners.bloom\n"});
 }
 
@@ -128,8 +128,8 @@ int run_compare(const Arguments& arguments) {
       parse_command_line(arguments, visible, &paths,
                          {.synopsis = "bloomgate compare A B [--json]",
                           .purpose = "Estimates how many addresses two filters have in common, and counts the domain "
-                                     "entries. They must have one shape: the same size,\n"
-                                     "hashes, seed and profile.",
+                                     "entries. They must have the same layout, size,\n"
+                                     "hashes, seed, case and tags.",
                           .examples = "  bloomgate compare yesterday.bloom today.bloom\n"});
   if (!values) return EX_OK;
   if (paths.size() != 2) throw UsageError("name two filters");

@@ -89,8 +89,8 @@ std::optional<HarvestCommand> parse_harvest(const Arguments& arguments) {
        "also write the mailing lists to which users have posted, as list:HOST. RECEIVED is received mail, which shows "
        "their names: a message, an mbox or a folder; may be repeated")  //
       ("user", po::value(&command.user)->value_name("ADDRESS"),
-       "the owner of the sent mail and of the address books. --pairs needs this option, or a pattern such as %u in the "
-       "path")  //
+       "the owner of the sent mail and of the address books. With --pairs, these need it, or a pattern such as %u in "
+       "the path")  //
       ("journal", po::bool_switch(&command.journal),
        "read the mail log from the journal, by journalctl, on a machine without mail.log")  //
       ("journal-cursor", po::value(&command.journal_cursor)->value_name("FILE"),
