@@ -120,13 +120,20 @@ std::string text_of(const FoundMessage& message) {
   return text + "\n    " + message.why + '\n';
 }
 
-// What the daemon's lists say of the sender now; empty: that is not known.
-std::string said_now(const DaemonCommand& command, const MessageSearch& search) {
-  if (!search.is_by_address() || !command.why.config_fault.empty()) return {};
+// What the daemon's lists say of the sender now, or why that is not known; both are empty where no address is asked
+// about.
+struct SaidNow {
+  std::string sentence = {};
+  std::string fault = {};
+};
+
+SaidNow said_now(const DaemonCommand& command, const MessageSearch& search) {
+  if (!command.why.config_fault.empty()) return {.fault = printable(command.why.config_fault)};
+  if (!search.is_by_address()) return {};
   try {
-    return printable(explained_sentence(command, search.asked()));
-  } catch (const std::exception&) {
-    return {};
+    return {.sentence = printable(explained_sentence(command, search.asked()))};
+  } catch (const std::exception& error) {
+    return {.fault = printable(error.what())};
   }
 }
 
@@ -145,13 +152,12 @@ AddListed listed_now(const DaemonCommand& command) {
 }
 
 // How to find more. Each is a sentence.
-std::vector<std::string> advice(const DaemonCommand& command, const MessageSearch& search, const Searched& searched) {
+std::vector<std::string> advice(const DaemonCommand& command, const MessageSearch& search, const Searched& searched,
+                                const SaidNow& said) {
   std::vector<std::string> lines;
   const std::string again = "bloomgate-milter why " + shell_word(search.subject(), "ADDRESS");
   for (const std::string& fault : searched.faults) lines.push_back("Not read: " + printable(fault) + '.');
-  if (!command.why.config_fault.empty()) {
-    lines.push_back("The lists are not known: " + printable(command.why.config_fault) + '.');
-  }
+  if (!said.fault.empty()) lines.push_back("The lists are not known: " + said.fault + '.');
   if (search.daemon_lines() == 0) {
     lines.emplace_back(
         "No line of bloomgate-milter is there: its option log-target says where it logs. Name the file: --log FILE.");
@@ -172,16 +178,12 @@ std::string nothing_text(const DaemonCommand& command, const MessageSearch& sear
   text += search.subject() + " is in " + (searched.places.empty() ? "any log" : listed(searched.places)) + " (" +
           format_counted(search.lines(), "line", "lines") + " read, " + format_count(search.decisions()) +
           " of them decisions of the daemon).\n";
-  if (const std::string now = said_now(command, search); !now.empty()) {
-    text += "An unsigned message from this sender would now be: " + now + '\n';
-  } else if (search.is_by_address()) {
-    text += "What the lists say of it now: bloomgate-milter explain --from " + shell_word(search.subject(), "ADDRESS") +
-            '\n';
-  }
+  const SaidNow said = said_now(command, search);
+  if (!said.sentence.empty()) text += "An unsigned message from this sender would now be: " + said.sentence + '\n';
   if (!search.is_by_sender() && search.subject().find('.') != std::string::npos) {
     text += "The messages of a domain: bloomgate-milter why " + shell_word('@' + search.subject(), "@DOMAIN") + '\n';
   }
-  for (const std::string& line : advice(command, search, searched)) text += line + '\n';
+  for (const std::string& line : advice(command, search, searched, said)) text += line + '\n';
   return text;
 }
 
@@ -200,14 +202,14 @@ std::string json_of(const DaemonCommand& command, const MessageSearch& search, c
   Json searched_places = Json::array();
   for (const std::string& place : searched.places) searched_places.push_back(printable(place));
   Json advised = Json::array();
+  SaidNow said;
   if (search.found() == 0) {
-    for (const std::string& line : advice(command, search, searched)) advised.push_back(line);
+    said = said_now(command, search);
+    for (const std::string& line : advice(command, search, searched, said)) advised.push_back(line);
   }
   const Json all = {
-      {"asked", search.subject()}, {"found", search.found()},
-      {"messages", messages},      {"searched", searched_places},
-      {"lines", search.lines()},   {"now", search.found() == 0 ? said_now(command, search) : std::string()},
-      {"advice", advised}};
+      {"asked", search.subject()}, {"found", search.found()}, {"messages", messages}, {"searched", searched_places},
+      {"lines", search.lines()},   {"now", said.sentence},    {"advice", advised}};
   return all.dump(2) + '\n';
 }
 

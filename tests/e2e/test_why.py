@@ -117,7 +117,7 @@ def test_where_nothing_is_found_the_lists_are_asked_and_the_search_is_shown(aske
     assert "no recipient is named. Give --to, once for each recipient." in explained
     assert "has no domain, or may stand" in asked.explain("--from", "never@example.org", "--to", "postmaster", *options)
     unreadable = asked.of_log("never@example.org", "--whitelist", "/nonexistent/whitelist.bloom")
-    assert "What the lists say of it now: bloomgate-milter explain --from never@example.org" in unreadable.stdout
+    assert "The lists are not known: open /nonexistent/whitelist.bloom: No such file or directory" in unreadable.stdout
     unknown = asked.of_log("4NoSuchId")
     assert unknown.returncode == NOTHING_FOUND
     assert "No message with the queue ID 4NoSuchId" in unknown.stdout
