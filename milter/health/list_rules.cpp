@@ -217,7 +217,7 @@ constexpr std::array kListRules = {
          "the whitelist in use stays; see what it needs: journalctl -u bloomgate-update; then: systemctl start "
          "bloomgate-update",
          5min, false, update_has_failed},
-    Rule{"false-positives-high", Severity::ticket, "finds one unlisted sender in ten or more at listed domains",
+    Rule{"false-positives-high", Severity::ticket, "finds over a tenth of unlisted senders at listed domains",
          "build the whitelists with more bits for each entry, or fold their layers into one", 5min, true, rate_is_high},
 };
 

@@ -106,7 +106,7 @@ def add_common_options(parser, server, config_dir, recipes, default_recipe, defa
     parser.add_argument("--after-milter", metavar="TEXT",
                         help="put Bloomgate right after the milter whose entry contains TEXT ('': before all milters)")
     parser.add_argument("--parts-come-later", action="store_true",
-                        help="continue although the check is not running; mail waits until it is")
+                        help="continue even if mail must wait, because a check is not running")
     parser.add_argument("--files-only", action="store_true",
                         help=f"change files only. The other steps are printed as left to do: to add a user to a group{folder}, "
                              "and to reload or restart programs")

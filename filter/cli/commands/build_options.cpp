@@ -157,7 +157,7 @@ std::optional<FilterCommand<BuildRequest>> parse_build_command(const Arguments& 
       ("seed-from", po::value(&seed_from)->value_name("FILE"),
        "take the seed of that filter, so that rsync sends little")  //
       ("keep", po::value(&common.asked.keep)->default_value(0)->value_name("N"),
-       "keep the filter that is replaced as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
+       "keep the last N filters that were replaced, the newest as FILE.1; 'bloomgate rollback' puts it back")  //
       ("replaces", po::value(&replaces)->value_name("FILE"),
        "the filter with which --allow-shrink compares (default: that of --output)");
   store_seed.add_to(visible,
@@ -226,8 +226,9 @@ std::optional<FilterCommand<UpdateRequest>> parse_update_command(const Arguments
       ("scratch", po::value(&common.scratch)->value_name("FOLDER"),
        "where to put what does not fit into memory (default: the folder of the filter)")  //
       ("keep", po::value(&request.keep)->default_value(0)->value_name("N"),
-       "keep the filter and the store that are replaced as FILE.1, and up to N earlier pairs; 'bloomgate rollback' "
-       "puts them back")  //
+       "keep the last N pairs of filter and store that were replaced, the newest as FILE.1; 'bloomgate rollback' puts "
+       "it "
+       "back")  //
       ("sign-key", po::value(&common.sign_key)->value_name("FILE"),
        "sign the filter with the secret key in FILE, as 'bloomgate sign' does, and write the manifest")  //
       ("strict", po::bool_switch(&request.is_strict),

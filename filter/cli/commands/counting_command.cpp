@@ -43,7 +43,7 @@ void add_options(CountingRequest& request, FilterOptions& options, po::options_d
        "where to put what does not fit into memory (default: the folder of the filter)")                        //
       ("reject-file", po::value(&request.reject_file)->value_name("FILE"), "write all rejected lines to FILE")  //
       ("keep", po::value(&request.keep)->default_value(0)->value_name("N"),
-       "keep the file as it was as FILE.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
+       "keep the last N states of the file, the newest as FILE.1; 'bloomgate rollback' puts it back")  //
       ("strict", po::bool_switch(&request.is_strict),
        adds(request) ? "change nothing if any line is rejected" : "change nothing if any entry is not there");
   add_quiet(options.quiet, visible);

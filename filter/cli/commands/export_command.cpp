@@ -45,7 +45,7 @@ int run_counting_export(const Arguments& arguments) {
       ("output,o", po::value(&request.output)->required()->value_name("FILTER"),
        "where to put the filter; an old file is replaced once the new one is complete")  //
       ("keep", po::value(&request.keep)->default_value(0)->value_name("N"),
-       "keep the filter that is replaced as FILTER.1, and up to N earlier ones; 'bloomgate rollback' puts it back")  //
+       "keep the last N filters that were replaced, the newest as FILTER.1; 'bloomgate rollback' puts it back")  //
       ("sign-key", po::value(&options.sign_key)->value_name("FILE"),
        "sign the filter with the secret key in FILE, as 'bloomgate sign' does, and write the manifest")  //
       ("threads", po::value(&request.options.threads)->value_name("N"),
@@ -58,7 +58,7 @@ int run_counting_export(const Arguments& arguments) {
       arguments, visible, &operands,
       {.synopsis = "bloomgate counting-export FILE --output FILTER [OPTION...]",
        .purpose =
-           "Makes the filter that the daemon loads from FILE, which was built with --layout counting: a quarter\n"
+           "Makes from FILE, which was built with --layout counting, the filter that the daemon loads: a quarter\n"
            "of the size, in the layout page. It is the filter that 'bloomgate build' makes of the same entries\n"
            "with the same seed and --expected-entries.",
        .examples =

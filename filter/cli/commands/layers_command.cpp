@@ -48,7 +48,7 @@ const HelpText kFoldHelp = {
 void add_options_of_layers(ListBuildOptions& options, po::options_description& visible) {
   visible.add_options()(
       "keep", po::value(&options.asked.keep)->default_value(0)->value_name("N"),
-      "keep the layers as they were in FOLDER.1, and up to N earlier states; 'bloomgate rollback' puts them back");
+      "keep the last N states of the folder, the newest as FOLDER.1; 'bloomgate rollback' puts it back");
   options.shape.add_layout_name_to(visible);
   options.add_to(visible);
 }
