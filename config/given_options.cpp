@@ -119,7 +119,8 @@ void read_config_line(GivenOptions& given, const std::string& line, const po::op
 std::vector<std::string> in_full(const std::vector<std::string>& arguments) {
   std::vector<std::string> whole;
   for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
-    whole.push_back(argument == arguments.begin() && *argument == "-V" ? "--version" : *argument);
+    const bool is_first = argument == arguments.begin();
+    whole.push_back(is_first && *argument == "-V" ? "--version" : is_first && *argument == "-h" ? "--help" : *argument);
     const auto next = std::next(argument);
     if (*argument == "--send" && (next == arguments.end() || next->starts_with('-'))) whole.emplace_back("postmaster");
   }

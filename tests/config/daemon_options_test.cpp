@@ -279,6 +279,7 @@ TEST_CASE("actions may be written as commands, with their options after them") {
   CHECK(read_daemon_command({"help"}).action == Action::help);
   CHECK(read_daemon_command({"version"}).action == Action::version);
   CHECK(read_daemon_command({"-V"}).action == Action::version);
+  CHECK(read_daemon_command({"-h"}).action == Action::help);
   CHECK(read_daemon_command({"--config", "/dev/null", "doctor"}).action == Action::doctor);
   CHECK_THROWS_AS(read_daemon_command({"--config", "/dev/null", "doctor", "explain"}), BloomgateError);
   CHECK_THAT(error_of([] { read_daemon_command({"--revoke", "joe@example.org"}); }).what(),
