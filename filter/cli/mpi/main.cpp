@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "filter/base/error.hpp"
+#include "filter/base/nearest_word.hpp"
+#include "filter/base/printable.hpp"
 #include "filter/cli/failure.hpp"
 #include "filter/cli/mpi/commands.hpp"
 #include "filter/cli/run_command.hpp"
@@ -72,17 +74,28 @@ int report_failure(const Communicator& communicator) noexcept {
   }
 }
 
+// Help, the version, or what is wrong with the first word.
+int run_without_command(std::string_view name, bool speaks) {
+  const bool asks_help = name == "--help" || name == "-h" || name == "help";
+  const bool asks_version = name == "--version" || name == "-V" || name == "version";
+  if (speaks && asks_help) {
+    std::cout << kUsage;
+  } else if (speaks && asks_version) {
+    std::cout << "bloomgate-mpi " BLOOMGATE_VERSION "\n";
+  } else if (speaks && name.empty()) {
+    std::cerr << kUsage;
+  } else if (speaks) {
+    constexpr std::string_view kCommands[] = {"build", "update-store"};
+    std::cerr << "bloomgate-mpi: there is no command '" + printable(name) + "'" + nearest_word_hint(name, kCommands) +
+                     "; 'bloomgate-mpi --help' lists the commands\n";
+  }
+  return asks_help || asks_version ? EX_OK : EX_USAGE;
+}
+
 int run(Communicator& communicator) {
-  const bool speaks = communicator.rank() == 0;
   const std::string_view name = command_line.empty() ? "" : std::string_view(command_line.front());
   const Command command = command_of(name);
-  if (command == nullptr) {
-    const bool asked = name == "--help" || name == "-h";
-    const bool version = name == "--version";
-    if (speaks && version) std::cout << "bloomgate-mpi " BLOOMGATE_VERSION "\n";
-    if (speaks && !version) (asked ? std::cout : std::cerr) << kUsage;
-    return asked || version ? EX_OK : EX_USAGE;
-  }
+  if (command == nullptr) return run_without_command(name, communicator.rank() == 0);
   communicator.report_failures_by(report_failure);
   try {
     return command(communicator, {command_line.begin() + 1, command_line.end()});

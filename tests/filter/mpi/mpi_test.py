@@ -127,9 +127,14 @@ class OptionsTest(MpiTest):
 
     def test_help_and_version_are_printed_once(self):
         for arguments, word in (([], "usage: mpirun"), (["--help"], "usage: mpirun"), (["--version"], "bloomgate-mpi "),
-                                (["build", "--help"], "Builds by the ranks")):
+                                (["-V"], "bloomgate-mpi "), (["build", "--help"], "Builds by the ranks")):
             done = self.run_command([*mpirun("-n", 3), BLOOMGATE_MPI, *arguments], status=0 if arguments else os.EX_USAGE)
             self.assertEqual((done.stdout + done.stderr).count(word), 1)
+
+    def test_a_misspelt_command_gets_a_suggestion_once(self):
+        done = self.run_command([*mpirun("-n", 3), BLOOMGATE_MPI, "biuld"], status=os.EX_USAGE)
+        self.assertEqual(done.stderr.count("bloomgate-mpi: there is no command 'biuld' (did you mean build?); "), 1)
+        self.assertNotIn("usage:", done.stderr)
 
     def test_an_output_that_would_overwrite_a_list_is_refused(self):
         some = self.addresses("some.txt", 10)
