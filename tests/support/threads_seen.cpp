@@ -1,5 +1,5 @@
-// Linked into the test programs without a sanitizer, in place of the C library's pthread_create(): when the first thread
-// starts, it makes the file that BLOOMGATE_THREADS_SEEN names. So scripts/test knows what has nothing to say to
+// Linked into the test programs without a sanitizer, in place of the C library's pthread_create(): when the first
+// thread starts, it makes the file that BLOOMGATE_THREADS_SEEN names. So scripts/test knows what has nothing to say to
 // ThreadSanitizer.
 #include <dlfcn.h>
 #include <fcntl.h>
