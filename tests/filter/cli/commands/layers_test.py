@@ -9,7 +9,7 @@ from program import EX_CONFIG, EX_DATAERR, EX_USAGE, TAKES_ALL, main
 
 class CommandsTest(Layers):
     def test_each_append_makes_the_next_layer_and_the_total_rate_stays_bounded(self):
-        lists = [self.new_list(50_000) for _ in range(6)]
+        lists = [self.new_list(150_000) for _ in range(6)]
         for path in lists:
             self.run_it("append", self.layers, path, "--quiet")
         self.assertEqual(self.names(), [f"000{i}.bloom" for i in range(1, 7)])
@@ -19,7 +19,7 @@ class CommandsTest(Layers):
             self.assertLess(next_one, 0.6 * one)
         self.assertLess(told["fpr"], 2 * rates[0])
         self.assertLess(told["fpr"], sum(rates))
-        self.assertEqual(told["entries"], 300_000)
+        self.assertEqual(told["entries"], 900_000)
         self.assertEqual(len({layer["seed"] for layer in told["layers"]}), 6)
         self.assert_all_listed(lists)
         self.assertIn("layers           6", self.run_it("info", self.layers).stdout)
