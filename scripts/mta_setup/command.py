@@ -213,7 +213,7 @@ def listed(pieces, words):
 
 def plan(options, setup):
     configuration = setup.configuration
-    in_the_way = [str(reason) for reason in setup.obstacles]
+    in_the_way = list(dict.fromkeys(map(str, setup.obstacles)))  # two files of one program want the same folder
     if fault := machine.fault_of_daemon(Path(options.etc) / "bloomgate/bloomgate-milter.conf"):
         in_the_way.append(f"bloomgate-milter could not start with its configuration: {fault}")
     difference = configuration.diff(setup.wanted)

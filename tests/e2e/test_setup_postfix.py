@@ -588,3 +588,10 @@ def test_mail_takes_its_way_after_it_and_none_after_undo(deep_check):
         do("--undo")
         assert places(LISTED, UNLISTED) == [MAILBOX, MAILBOX]
         assert files_of(etc) == before
+
+
+def test_a_program_that_is_not_there_is_named_once(setup):
+    config = setup()
+    (config.other / "rspamd/local.d").rmdir()
+    done = config.run_plain("--recipe", "rspamd")
+    assert done.returncode == 78 and done.stdout.count("is rspamd installed?") == 1, done.stdout + done.stderr
