@@ -227,8 +227,7 @@ std::optional<FilterCommand<UpdateRequest>> parse_update_command(const Arguments
        "where to put what does not fit into memory (default: the folder of the filter)")  //
       ("keep", po::value(&request.keep)->default_value(0)->value_name("N"),
        "keep the last N pairs of filter and store that were replaced, the newest as FILE.1; 'bloomgate rollback' puts "
-       "it "
-       "back")  //
+       "it back")  //
       ("sign-key", po::value(&common.sign_key)->value_name("FILE"),
        "sign the filter with the secret key in FILE, as 'bloomgate sign' does, and write the manifest")  //
       ("strict", po::bool_switch(&request.is_strict),

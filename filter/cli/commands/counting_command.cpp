@@ -61,10 +61,9 @@ constexpr HelpText kAddHelp = {
     .synopsis = "bloomgate counting-add FILE LIST... [OPTION...]",
     .purpose =
         "Adds the entries of lists to FILE, which was built with --layout counting. LIST is an input of build, but no "
-        "store. "
-        "An entry counts once for each command, however often the lists have it. An entry that FILE has already counts "
-        "once more, and must be removed as often as it was added. After a change, 'bloomgate counting-export' makes "
-        "the filter that the daemon loads.",
+        "store. An entry counts once for each command, however often the lists have it. An entry that FILE has "
+        "already counts once more, and must be removed as often as it was added. After a change, 'bloomgate "
+        "counting-export' makes the filter that the daemon loads.",
     .examples =
         "  bloomgate counting-add whitelist.counting new.txt\n"
         "  bloomgate counting-export whitelist.counting --output /var/lib/bloomgate/whitelist.bloom\n"};
@@ -72,12 +71,11 @@ constexpr HelpText kAddHelp = {
 constexpr HelpText kRemoveHelp = {
     .synopsis = "bloomgate counting-remove FILE LIST... [OPTION...]",
     .purpose =
-        "Removes the entries of lists from FILE, which was built with --layout counting. LIST is an input of "
-        "build, but no store. An entry that FILE does not have is reported, and the others are removed. But some "
-        "addresses that were "
-        "never added look as if FILE had them (their share is the false-positive rate). If you remove one, other "
-        "entries vanish without notice. So remove only what was added. If you cannot be sure, keep a store (build "
-        "--store), which 'bloomgate update-store' changes exactly.",
+        "Removes the entries of lists from FILE, which was built with --layout counting. LIST is an input of build, "
+        "but no store. An entry that FILE does not have is reported, and the others are removed. But some addresses "
+        "that were never added look as if FILE had them (their share is the false-positive rate). If you remove one, "
+        "other entries vanish without notice. So remove only what was added. If you cannot be sure, keep a store "
+        "(build --store), which 'bloomgate update-store' changes exactly.",
     .examples =
         "  bloomgate counting-remove whitelist.counting gone.txt --keep 3\n"
         "  bloomgate counting-export whitelist.counting --output /var/lib/bloomgate/whitelist.bloom\n"};
