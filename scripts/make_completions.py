@@ -6,7 +6,8 @@ usage: scripts/make_completions.py PROGRAM_FILE OUTPUT_FOLDER [EMULATOR...]
 PROGRAM_FILE --list-options prints what the program itself goes by, one line each, its words between tabs:
 `command`, name, purpose; `option`, long name, letter or nothing, the value's name or nothing, purpose; `word`, a word
 that may stand beside the options, purpose; `after`, a word, the words that may follow it, between spaces. What is below
-a command is that command's; what is before all commands is the program's own.
+a command is that command's; what is before all commands is the program's own. Of a command that is a program of its own,
+PROGRAM_FILE-COMMAND, nothing is below it, and that program is asked.
 """
 
 import re
@@ -60,6 +61,17 @@ def read(lines):
             commands[-1].after[words[0]] = words[1]
         else:
             raise ValueError(f"expected a command, an option, a word or what follows it, got {line!r}")
+    return commands
+
+
+def ask(program_file, emulator):
+    listed = subprocess.run([*emulator, program_file, "--list-options"], check=True, capture_output=True, text=True)
+    commands = read(listed.stdout.splitlines())
+    for command in commands[1:]:
+        beside = program_file.with_name(f"{program_file.name}-{command.name}")
+        if not command.options and beside.exists():
+            own = ask(beside, emulator)[0]
+            command.options, command.words, command.after = own.options, own.words, own.after
     return commands
 
 
@@ -189,8 +201,7 @@ def main():
     program_file, folder = Path(sys.argv[1]), Path(sys.argv[2])
     program = program_file.name
     # A program for another kind of processor runs in an emulator.
-    listed = subprocess.run([*sys.argv[3:], program_file.resolve(), "--list-options"], check=True, capture_output=True, text=True)
-    commands = read(listed.stdout.splitlines())
+    commands = ask(program_file.resolve(), sys.argv[3:])
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in ((f"{program}.bash", bash(program, commands)), (f"_{program}", zsh(program, commands)),
                         (f"{program}.fish", fish(program, commands))):

@@ -107,12 +107,13 @@ int run(const Command& command, const Arguments& arguments) {
   return run_command(command.name, become, arguments);
 }
 
-// A line `command`, its name and its purpose between tabs, and then its options.
+// A line `command`, its name and its purpose between tabs, and then its options. A command that is a program of its own
+// lists its options itself.
 int list_all_options() {
   for (const Command& command : kCommands) {
     std::cout << "command\t" << command.name << '\t' << command.summary << '\n';
-    const Arguments lists = {kListOptions};
-    const int status = command.run == nullptr ? call_program(command.name, lists) : run(command, lists);
+    if (command.run == nullptr) continue;
+    const int status = run(command, {kListOptions});
     if (status != EX_OK) return status;
   }
   return EX_OK;

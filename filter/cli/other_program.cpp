@@ -1,18 +1,15 @@
 #include "filter/cli/other_program.hpp"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <iostream>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "filter/base/error.hpp"
-#include "filter/cli/failure.hpp"
 
 namespace bloomgate::cli {
 namespace {
@@ -37,27 +34,6 @@ void become_program(std::string_view name, const Arguments& arguments) {
   execv(path.c_str(), words.data());
   throw system_error(ErrorCode::cannot_open, "the program of this command, which is installed with 'bloomgate'", path,
                      errno);
-}
-
-int call_program(std::string_view name, const Arguments& arguments) {
-  std::cout.flush();
-  const pid_t child = fork();
-  if (child == -1) throw system_error(ErrorCode::no_system_resource, "start a program", std::string(name), errno);
-  if (child == 0) {
-    try {
-      become_program(name, arguments);
-    } catch (...) {
-      const Failure failure = current_failure();
-      std::cerr << "bloomgate " << name << ": " << failure.what << '\n';
-      _exit(failure.status);
-    }
-  }
-  int status = 0;
-  pid_t ended = -1;
-  do {
-    ended = waitpid(child, &status, 0);
-  } while (ended == -1 && errno == EINTR);
-  return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
 }
 
 }  // namespace bloomgate::cli

@@ -13,8 +13,4 @@ namespace bloomgate::cli {
 // relative to that folder.
 [[noreturn]] void become_program(std::string_view name, const Arguments& arguments);
 
-// Runs that program, waits for its end and returns its exit status. Throws BloomgateError (no_system_resource). Only
-// where there is one thread.
-int call_program(std::string_view name, const Arguments& arguments);
-
 }  // namespace bloomgate::cli

@@ -125,6 +125,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}" """
     (["bloomgate", "build", "--format", "c"], ["csv:"]),
     (["bloomgate", "learned", ""], ["list", "forget", "export"]),
     (["bloomgate", "learned", "--ne"], ["--newest"]),
+    (["bloomgate", "pull", "--tru"], ["--trusted-key"]),
     (["bloomgate-milter", "suspended", "c"], ["clear"]),
     (["bloomgate-milter", "moved", "j"], ["junk"]),
     (["bloomgate-milter", "rel"], ["reload"]),
