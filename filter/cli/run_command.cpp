@@ -31,11 +31,11 @@ int run_command(std::string_view name, const CommandFunction& command, const Arg
 }
 
 int tell_failure(const Failure& failure, std::string_view who, std::string_view advice, const Arguments& arguments) {
-  std::cerr << who << ": " << failure.what;
+  std::string line = std::string(who) + ": " + failure.what;
   // In the same line: the last line that a program has written is what others show of it.
-  if (failure.kind == FailureKind::usage) std::cerr << advice;
-  std::cerr << '\n';
-  if (asks_for_json(arguments)) std::cout << json_of(failure).dump(-1) << '\n';
+  if (failure.kind == FailureKind::usage) line += advice;
+  std::cerr << line + '\n';
+  if (asks_for_json(arguments)) std::cout << json_of(failure).dump(-1) + '\n' << std::flush;
   return failure.status;
 }
 

@@ -22,7 +22,8 @@ void prepare_for_commands();
 int run_command(std::string_view name, const CommandFunction& command, const Arguments& arguments);
 
 // Says what went wrong: a sentence on standard error, which `advice` ends where the command line is at fault, and where
-// `arguments` ask for JSON an object on standard output. Returns the exit status.
+// `arguments` ask for JSON an object on standard output. Each is one piece, which the processes of a job cannot mix
+// with those of others. Returns the exit status.
 int tell_failure(const Failure& failure, std::string_view who, std::string_view advice, const Arguments& arguments);
 
 }  // namespace bloomgate::cli

@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "filter/base/error.hpp"
 #include "filter/base/nearest_word.hpp"
@@ -30,32 +32,35 @@ constexpr std::string_view kUsage =
     "'bloomgate-mpi update-store --help' show the options; --version shows the version. The manual is "
     "bloomgate-mpi(1).\n";
 
-using Command = int (*)(Communicator& communicator, const Arguments& arguments);
+struct Command {
+  std::string_view name;
+  int (*run)(Communicator& communicator, const Arguments& arguments);
+  std::string_view old_name = {};  // means the same, and no help shows it
+};
+
+constexpr std::array kCommands = {Command{"build", run_build}, Command{"update-store", run_update, "update"}};
 
 // Null: there is no such command.
-Command command_of(std::string_view name) noexcept {
-  if (name == "build") return run_build;
-  if (name == "update-store" || name == "update") return run_update;
-  return nullptr;
+const Command* find_command(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find_if(
+      kCommands, [&](const Command& each) { return name == each.name || (name == each.old_name && !name.empty()); });
+  return found == kCommands.end() ? nullptr : found;
 }
 
 // The words behind the program's name, the command first. Set before there are other threads.
 Arguments command_line;
 
-// Each text goes in one piece: other ranks and mpirun write to the same stream.
 void say(const Communicator& communicator, const Failure& failure) {
-  const std::string who = "bloomgate-mpi " + command_line.front();
+  const std::string name = "bloomgate-mpi " + command_line.front();
+  std::string who = name;
   if (failure.kind == FailureKind::other) {
     std::string host(HOST_NAME_MAX + 1, '\0');
     if (gethostname(host.data(), host.size() - 1) != 0) host = "?";
-    std::cerr << who + ": rank " + std::to_string(communicator.rank()) + " on " + host.c_str() + ": " + failure.what +
-                     "\n";
-  } else if (communicator.rank() == 0) {
-    std::cerr << who + ": " + failure.what + "; '" + who + " --help' shows what it takes\n";
-  } else {
-    return;
+    who += ": rank " + std::to_string(communicator.rank()) + " on " + host.c_str();
+  } else if (communicator.rank() != 0) {
+    return;  // all ranks have met it
   }
-  if (asks_for_json(command_line)) std::cout << json_of(failure).dump(-1) + "\n" << std::flush;
+  tell_failure(failure, who, "; '" + name + " --help' shows what it takes", command_line);
 }
 
 // Says what the current exception is, and which rank has met it. Nothing of a RankFailure, whose rank has done so, and
@@ -74,6 +79,13 @@ int report_failure(const Communicator& communicator) noexcept {
   }
 }
 
+int refuse_command(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Command& each : kCommands) names.push_back(each.name);
+  return tell_failure(usage_failure("there is no command '" + printable(name) + "'" + nearest_word_hint(name, names)),
+                      "bloomgate-mpi", "; 'bloomgate-mpi --help' lists the commands", command_line);
+}
+
 // Help, the version, or what is wrong with the first word.
 int run_without_command(std::string_view name, bool speaks) {
   const bool asks_help = name == "--help" || name == "-h" || name == "help";
@@ -85,20 +97,18 @@ int run_without_command(std::string_view name, bool speaks) {
   } else if (speaks && name.empty()) {
     std::cerr << kUsage;
   } else if (speaks) {
-    constexpr std::string_view kCommands[] = {"build", "update-store"};
-    std::cerr << "bloomgate-mpi: there is no command '" + printable(name) + "'" + nearest_word_hint(name, kCommands) +
-                     "; 'bloomgate-mpi --help' lists the commands\n";
+    return refuse_command(name);
   }
   return asks_help || asks_version ? EX_OK : EX_USAGE;
 }
 
 int run(Communicator& communicator) {
   const std::string_view name = command_line.empty() ? "" : std::string_view(command_line.front());
-  const Command command = command_of(name);
+  const Command* const command = find_command(name);
   if (command == nullptr) return run_without_command(name, communicator.rank() == 0);
   communicator.report_failures_by(report_failure);
   try {
-    return command(communicator, {command_line.begin() + 1, command_line.end()});
+    return command->run(communicator, {command_line.begin() + 1, command_line.end()});
   } catch (const UsageError&) {
     return communicator.report_failure();  // all ranks have met it
   } catch (...) {
