@@ -62,4 +62,8 @@ class TagSeparators {
   std::uint32_t bits_ = 0;
 };
 
+// What starts a tag at most providers of mailboxes: '+'. Assumed where no filter says which separators hold.
+inline constexpr TagSeparators kUsualTagSeparators =
+    TagSeparators::from_bits(1U << TagSeparators::kCharacters.find('+'));
+
 }  // namespace bloomgate

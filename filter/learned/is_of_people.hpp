@@ -15,7 +15,7 @@ namespace bloomgate {
 // level.
 template <typename IsPerson>
 bool is_of_people(std::string_view address, IsPerson is_person) noexcept {
-  static const AddressProfile untagged = {.tag_separators = *TagSeparators::parse("+")};
+  static constexpr AddressProfile untagged = {.tag_separators = kUsualTagSeparators};
   if (is_person(address)) return true;
   const std::size_t at = address.rfind('@');
   if (at == std::string_view::npos || address.size() - at >= kMaxKeyBytes) return false;

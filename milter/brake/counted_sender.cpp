@@ -8,10 +8,6 @@
 namespace bloomgate {
 namespace {
 
-TagSeparators usual_separators() noexcept {
-  return *TagSeparators::parse("+");
-}
-
 void set(CountedSender::Key& out, const Entry& entry) noexcept {
   if (entry.kind() == EntryKind::address) out.append(entry.key());
 }
@@ -42,7 +38,7 @@ CountedSender counted_sender(const Facts& facts, const Decision& decision, const
   const bool is_of_envelope = decision.identity == IdentityKind::envelope && decision.proof != ProofOf::covered_from;
   const Entry& sender = is_of_envelope ? senders.identity() : senders.from();
   const Entry address = canonicalize_path(sender.key(), profile);
-  set(counted.tagged, canonicalize_path(sender.key(), {.tag_separators = usual_separators()}));
+  set(counted.tagged, canonicalize_path(sender.key(), {.tag_separators = kUsualTagSeparators}));
   if (is_of_envelope && from.key() != address.key()) set(counted.from, from);
   const bool is_shared = !decision.entry.view().empty() &&
                          !(decision.proof == ProofOf::covered_from && is_listed_by_itself(facts, lists, senders));
@@ -71,7 +67,7 @@ CountedUsers users_of(std::span<const std::string_view> recipients, bool are_too
 }
 
 std::string counted_recipient(std::string_view path, TagSeparators delimiter) {
-  const Entry user = canonicalize_path(path, {.tag_separators = delimiter | usual_separators()});
+  const Entry user = canonicalize_path(path, {.tag_separators = delimiter | kUsualTagSeparators});
   return std::string(user.kind() == EntryKind::address ? user.key() : path);
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "filter/address/tag_separators.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
@@ -99,9 +100,8 @@ Breadth breadth_of(const Entry& entry, const BroadDomains& domains) {
 // As the daemon looks an address up (exact_list.hpp). What the separators of the filters are is not known here.
 TagSeparators separators_of(ListName list, const DaemonOptions& options) {
   if (list == ListName::extra) return {};
-  const TagSeparators plus = *TagSeparators::parse("+");
-  if (list == ListName::revoked) return plus;
-  return plus | TagSeparators::parse(options.recipient_delimiter).value_or(TagSeparators());
+  if (list == ListName::revoked) return kUsualTagSeparators;
+  return kUsualTagSeparators | TagSeparators::parse(options.recipient_delimiter).value_or(TagSeparators());
 }
 
 // What `revoked` says of senders that are put into `extra`: it comes first. Throws what load_exact_list() throws.

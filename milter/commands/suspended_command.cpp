@@ -58,7 +58,7 @@ int show(const std::string& path, bool as_json, sys_seconds now, std::ostream& o
 }
 
 std::string without_tag(std::string_view key) {
-  const Entry untagged = canonicalize_path(key, {.tag_separators = *TagSeparators::parse("+")});
+  const Entry untagged = canonicalize_path(key, {.tag_separators = kUsualTagSeparators});
   return std::string(untagged.kind() == EntryKind::address ? untagged.key() : key);
 }
 

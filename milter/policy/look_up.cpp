@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "filter/address/tag_separators.hpp"
 #include "milter/policy/trace.hpp"
 
 namespace bloomgate {
@@ -232,7 +233,7 @@ AddressProfile widest_profile(const Lists& lists) noexcept {
 }
 
 TagSeparators separators_of_revoked(const Lists& lists) noexcept {
-  TagSeparators all = *TagSeparators::parse("+");
+  TagSeparators all = kUsualTagSeparators;
   for (const NamedWhitelist& each : lists.whitelists) {
     if (each.whitelist != nullptr) all = all | each.whitelist->view().shape().profile.tag_separators;
   }

@@ -6,6 +6,7 @@
 #include "filter/address/address.hpp"
 #include "filter/address/reject_reason.hpp"
 #include "filter/address/signer.hpp"
+#include "filter/address/tag_separators.hpp"
 #include "filter/base/ascii.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/base/shell_word.hpp"
@@ -329,7 +330,7 @@ std::vector<std::string> revoked_spellings(const KnownDecision& known) {
   const Entry entry = mailbox_of(address);
   if (!entry.is_key()) return {address};
   std::vector<std::string> all = {std::string(entry.key())};
-  const Entry untagged = canonicalize_path(entry.key(), {.tag_separators = *TagSeparators::parse("+")});
+  const Entry untagged = canonicalize_path(entry.key(), {.tag_separators = kUsualTagSeparators});
   if (untagged.key() != entry.key()) all.emplace_back(untagged.key());
   return all;
 }
