@@ -22,7 +22,10 @@ class Pairs(DurabilityTest):
         a, b = ((self.folder / name).read_text().splitlines() for name in ("a.txt", "b.txt"))
         (self.folder / "gone.txt").write_text("".join(f"{line}\n" for line in sorted(set(a) - set(b))))
         self.run_here(self.OLD_PAIR)
-        self.old = [(self.folder / name).read_bytes() for name in ("filter", "filter.store")]
+        self.old = self.files()
+
+    def files(self):
+        return [(self.folder / name).read_bytes() for name in ("filter", "filter.store")]
 
     def start_again(self):
         for path in self.folder.glob("*filter*"):
@@ -56,6 +59,8 @@ class PairTest(Pairs):
     def check_each_call_of(self, arguments, fault):
         sound = self.run_here(arguments)
         self.assertEqual(sound.status, 0, sound.errors)
+        self.assertEqual(self.check_pair(), "b")
+        new = self.files()
         ends = set()
         for name in self.CALLS:
             self.assertNotEqual(sound.of(name), [])
@@ -70,7 +75,7 @@ class PairTest(Pairs):
                     # The next build works with any leftovers, and removes them.
                     again = self.run_here(arguments)
                     self.assertEqual(again.status, 0, again.errors)
-                    self.assertEqual(self.check_pair(), "b")
+                    self.assertEqual(self.files(), new)
                     self.assertEqual(sorted(path.name for path in self.folder.glob("*filter*")), ["filter", "filter.store"])
         self.assertEqual(ends, {"a", "b"})
 
@@ -79,7 +84,7 @@ class PairTest(Pairs):
 
     def test_a_pair_that_was_left_half_replaced_stays_one_whenever_the_next_build_is_killed(self):
         self.assertEqual(self.run_here(self.NEW_PAIRS["build"]).status, 0)
-        filter_, store = ((self.folder / name).read_bytes() for name in ("filter", "filter.store"))
+        filter_, store = self.files()
 
         def leave_half_replaced():
             self.start_again()
@@ -153,7 +158,7 @@ class KeptPairTest(Pairs):
     def check_each_call(self, fault):
         self.start_again()
         self.assertEqual(self.run_here(self.NEW_PAIRS["build"]).status, 0)
-        self.new = [(self.folder / name).read_bytes() for name in ("filter", "filter.store")]
+        self.new = self.files()
         for command, arguments in self.KEEPING.items():
             with self.subTest(command=command):
                 self.check_each_call_of(arguments, fault)
