@@ -1,6 +1,8 @@
 #include "filter/jobs/verify_job.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -104,43 +106,48 @@ EntryCounts check_one_by_one(const MappedFilter& filter, const Confirmation& con
 }
 
 struct FalsePositives {
-  std::uint64_t found = 0;
-  std::uint64_t confirmed = 0;  // how many of these the store confirms
+  std::uint64_t found = 0;          // by the bits alone
+  std::uint64_t confirmed = 0;      // how many of these the store confirms
+  std::uint64_t other_domains = 0;  // how many of these the filter finds with its sender domains
 };
+
+// "0x0123456789abcdef-7@not-a-member.invalid". To make it would take longer than to look it up, unless it is one
+// buffer.
+void write_probe(std::uint64_t random, std::uint64_t number, std::string& key) {
+  key = "0x0123456789abcdef-";
+  for (unsigned digit = 0; digit < 16; ++digit) key[2 + digit] = "0123456789abcdef"[random >> (60 - 4 * digit) & 15U];
+  std::array<char, 20> decimal;
+  key.append(decimal.data(), std::to_chars(decimal.data(), decimal.data() + decimal.size(), number).ptr);
+  key += "@not-a-member.invalid";
+}
 
 // How many of kProbes random addresses are wrongly found. They are in `.invalid` (RFC 2606), where no real address
 // exists, and begin with random text, so that no operator's list has them. They are always the same, so that a result
 // can be repeated.
 FalsePositives count_false_positives(const FilterView& filter, const Confirmation& confirmation) {
   std::mt19937_64 random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): see above
+  const FilterView bits = filter.without_sender_domains();
   FalsePositives count;
   std::string key;
   for (std::uint64_t i = 0; i < kProbes; ++i) {
-    // Most of the time of a look-up, unless it is one buffer.
-    key = "0x";
-    const std::uint64_t number = random();
-    for (int shift = 60; shift >= 0; shift -= 4) key += "0123456789abcdef"[(number >> shift) & 15U];
-    key += '-';
-    key += std::to_string(i);
-    key += "@not-a-member.invalid";
-    if (!filter.may_contain(key)) continue;
+    write_probe(random(), i, key);
+    if (!bits.may_contain(key)) continue;
     ++count.found;
     if (confirmation.confirms(key)) ++count.confirmed;
+    if (filter.may_contain(key)) ++count.other_domains;
   }
   return count;
 }
 
 MeasuredRate measure_rate(const FilterView& filter, const Confirmation& confirmation) {
   const RateOfBits expected = rate_of_bits(filter);
-  const FalsePositives count = count_false_positives(filter.without_sender_domains(), confirmation);
+  const FalsePositives count = count_false_positives(filter, confirmation);
   MeasuredRate measured = {.probes = kProbes, .found = count.found, .expected = expected.rate};
   // Three more than the binomial variance, since a count that is nearly always 0 is not normally distributed.
   const double deviation = std::sqrt((expected.rate * (1 - expected.rate) + 3.0 / kProbes) / kProbes);
   measured.deviations = std::max(0.0, std::abs(measured.rate() - expected.rate) - expected.uncertainty) / deviation;
   if (confirmation.store() != nullptr) measured.confirmed = count.confirmed;
-  if (filter.sender_domains().is_there()) {
-    measured.other_domains = count_false_positives(filter, confirmation).found;
-  }
+  if (filter.sender_domains().is_there()) measured.other_domains = count.other_domains;
   return measured;
 }
 
