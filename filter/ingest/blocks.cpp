@@ -43,10 +43,6 @@ std::uint64_t Blocks::lines_before_share(std::size_t input) {
   return inputs_[input]->lines_before_share();
 }
 
-std::uint64_t Blocks::raw_bytes(std::size_t input) const noexcept {
-  return inputs_[input]->raw_bytes();
-}
-
 std::uint64_t Blocks::file_bytes(std::size_t input) const noexcept {
   return inputs_[input]->file_bytes();
 }

@@ -51,8 +51,9 @@ class Blocks {
   // How many lines of an input start before this share: it reads all of them. Safe from any thread. Throws as next().
   std::uint64_t lines_before_share(std::size_t input);
 
-  // Whether all inputs are plain regular files, so that parts of them can be read.
+  // Whether all inputs are plain regular files, so that parts of them can be read; and whether this one is.
   bool in_parts() const noexcept;
+  bool in_parts(std::size_t input) const noexcept { return inputs_[input]->in_parts(); }
   // Fills in the lines of such a file that start in [offset, offset + bytes); `bytes` is at most kTextBytes. Only
   // before the first next(), and for one thread. Throws as next() does.
   void sample(std::size_t input, std::uint64_t offset, std::uint64_t bytes, Block& block);
@@ -62,8 +63,8 @@ class Blocks {
   std::size_t input_count() const noexcept { return inputs_.size(); }
 
   std::uint64_t file_bytes(std::size_t input) const noexcept;  // of a regular file; else 0
-  // How many bytes of it were read, once all were; not for a regular file in parts.
-  std::uint64_t raw_bytes(std::size_t input) const noexcept;
+  // Whether it is a pipe, or standard input, that ended before its first byte. Only once all was read.
+  bool sent_nothing(std::size_t input) const noexcept { return inputs_[input]->sent_nothing(); }
   // Bytes of all inputs (compressed or not), or of this share of them, if all are regular files; else 0.
   std::uint64_t total_bytes() const noexcept { return total_bytes_; }
   // Bytes read so far. Safe from any thread.

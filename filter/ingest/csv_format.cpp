@@ -114,7 +114,7 @@ CsvFormat::Found CsvFormat::find_columns(std::string_view first_row, const std::
 
 void CsvFormat::begin_block(const Block& block, const std::string& name) {
   Input& input = inputs_[block.input];
-  if (block.index != 0) {
+  if (!block.starts_list()) {
     input.columns.wait();
     return;
   }
@@ -133,7 +133,7 @@ void CsvFormat::begin_block(const Block& block, const std::string& name) {
 
 ListLine CsvFormat::read(const Block& block, std::string_view line, AddressProfile profile) const {
   const Found& found = inputs_[block.input].columns.get();
-  const bool is_first = block.index == 0 && line.data() == block.text.data();
+  const bool is_first = block.starts_list() && line.data() == block.text.data();
   if ((found.has_names && is_first) || line.empty() || line == "\r") return read_text_line({}, profile);
   if (is_first) line = ascii::without_byte_order_mark(line);
   const auto fields = split_csv_row(line, found.separator);

@@ -82,12 +82,24 @@ bool begins_with(std::string_view start, const Magic& magic) noexcept {
   return start.size() >= magic.size() && std::memcmp(start.data(), magic.data(), magic.size()) == 0;
 }
 
+// Whether most of these bytes are there: no text has them.
+bool nearly_begins_with(std::string_view start, const Magic& magic) noexcept {
+  constexpr std::size_t kLeast = 4;
+  const std::size_t bytes = std::min(start.size(), magic.size());
+  std::size_t equal = 0;
+  for (std::size_t at = 0; at < bytes; ++at) equal += static_cast<unsigned char>(start[at]) == magic[at] ? 1U : 0U;
+  return bytes >= kLeast && (equal == bytes || equal + 2 >= magic.size());
+}
+
 std::optional<Kind> kind_of(std::string_view start, bool is_text) {
   if (begins_with(start, kFilterMagic)) {
     return Kind{{}, "a filter", "name the lists that it was built from; 'bloomgate merge' unites filters"};
   }
   if (begins_with(start, kStoreMagic)) {
     return Kind{{}, "a store", "'bloomgate build' and 'update-store' take a store by the path of its file"};
+  }
+  if (nearly_begins_with(start, kFilterMagic) || nearly_begins_with(start, kStoreMagic)) {
+    return Kind{{}, "a damaged filter or store", "restore the file, or make it again"};
   }
   const auto begins = [&](const Kind& kind) {
     return start.substr(std::min(kind.at, start.size())).starts_with(kind.mark);
@@ -192,7 +204,7 @@ void require_list(std::string_view start, bool is_text, std::string_view list) {
 }
 
 void Format::start_block(const Block& block, const std::string& name) {
-  if (block.index == 0) {
+  if (block.starts_list()) {
     require_list(block.text, is_text(), name);
     if (is_text()) {
       const std::string advice = advice_on(block.text);

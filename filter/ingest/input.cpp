@@ -81,6 +81,7 @@ Input::Input(std::size_t index, const std::string& path, bool quotes, const std:
   if (S_ISDIR(status.st_mode)) {
     throw BloomgateError(ErrorCode::bad_argument, name_ + " is a folder; name the files in it", {.path = name_});
   }
+  is_sent_ = path_ == "-" || S_ISFIFO(status.st_mode);
   // Standard input may be a file whose start another process has already read: then it is a stream.
   is_regular_ = S_ISREG(status.st_mode) && lseek(fd_, 0, SEEK_CUR) == 0;
   if (!is_regular_) return;
@@ -125,7 +126,7 @@ void Input::close_file() noexcept {
 
 void Input::take_share(unsigned part, unsigned parts) noexcept {
   if (!in_parts_) {
-    ended_ = index_ % parts != part;
+    ended_ = is_of_other_share_ = index_ % parts != part;
     return;
   }
   const std::uint64_t blocks = file_bytes_ / Block::kTextBytes + (file_bytes_ % Block::kTextBytes == 0 ? 0 : 1);
@@ -159,6 +160,7 @@ std::uint64_t Input::claim(Block& block) {
   ++readers_;
   block.input = index_;
   block.index = next_index_++;
+  block.is_of_later_share = share_begin_ != 0;
   const std::uint64_t offset = next_offset_;
   next_offset_ += Block::kTextBytes;
   return offset;

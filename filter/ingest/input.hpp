@@ -37,7 +37,10 @@ class Input {
   bool is_regular() const noexcept { return is_regular_; }
   bool in_parts() const noexcept { return in_parts_; }
   std::uint64_t file_bytes() const noexcept { return file_bytes_; }
-  std::uint64_t raw_bytes() const noexcept { return in_parts_ ? file_bytes_ : raw_bytes_; }
+  // Whether it is a pipe, or standard input, that ended before its first byte. Only once all was read.
+  bool sent_nothing() const noexcept {
+    return is_sent_ && !is_of_other_share_ && (in_parts_ ? file_bytes_ : raw_bytes_) == 0;
+  }
   std::uint64_t share_bytes() const noexcept {
     return in_parts_ ? share_end_ - share_begin_ : ended_ ? 0 : file_bytes_;
   }
@@ -96,6 +99,8 @@ class Input {
   bool quotes_;
   FileChanges changes_;
   bool is_regular_ = false;
+  bool is_sent_ = false;            // standard input, or a pipe
+  bool is_of_other_share_ = false;  // a stream that another process reads
   bool in_parts_ = false;
   bool is_cold_ = false;
   bool past_cache_ = false;

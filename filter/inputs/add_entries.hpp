@@ -31,8 +31,8 @@ void add_block(const Block& block, Lane& lane, const Format& format, AddressProf
     report.excepted += is_left_out ? 1U : 0U;
     return is_left_out;
   };
-  const auto look_at_address = [&, is_first = block.index == 0](EntryKind kind, std::string_view key,
-                                                                std::uint64_t number) {
+  const auto look_at_address = [&, is_first = block.starts_list()](EntryKind kind, std::string_view key,
+                                                                   std::uint64_t number) {
     if (is_first) report.add_broad(key, BroadDomains::of_address(kind, key), number);
   };
   report.lines = for_each_entry(

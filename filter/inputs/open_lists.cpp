@@ -10,6 +10,16 @@ WorkState OpenLists::state() const {
   return {.doing = "reading", .done_bytes = blocks.done_bytes(), .total_bytes = blocks.total_bytes()};
 }
 
+void require_sent(const Blocks& blocks, const std::string& outcome) {
+  for (std::size_t input = 0; input < blocks.input_count(); ++input) {
+    if (!blocks.sent_nothing(input)) continue;
+    throw BloomgateError(
+        ErrorCode::bad_input,
+        blocks.name(input) + " was empty, so " + outcome + "; if that is meant, send one comment line: #",
+        {.path = blocks.name(input)});
+  }
+}
+
 WorkState state_of(const OpenLists& lists, const StoreInputs& stores) {
   WorkState state = lists.state();
   state.done_bytes += stores.done_bytes();

@@ -26,6 +26,11 @@ struct OpenLists {
   Blocks blocks;
 };
 
+// If a program that writes into a pipe fails at once, it sends nothing, as for an empty list. Throws
+// BloomgateError{bad_input}, which says `outcome` ("no filter was built"), if that happened to one of them. Only once
+// all was read.
+void require_sent(const Blocks& blocks, const std::string& outcome);
+
 // The progress of lists and stores together, if their sizes are known.
 WorkState state_of(const OpenLists& lists, const StoreInputs& stores);
 

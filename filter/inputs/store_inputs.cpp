@@ -1,8 +1,10 @@
 #include "filter/inputs/store_inputs.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <string>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
 
@@ -162,6 +164,17 @@ class WholeRuns {
   std::map<Run, Parts> runs_;
 };
 
+// As a list it would have no entry, or few: with other lists, nothing would say that those of the store are missing.
+void refuse_damaged_store(const std::string& file) {
+  std::error_code none;
+  if (!file.ends_with(".store") || !std::filesystem::is_regular_file(file, none)) return;
+  throw BloomgateError(ErrorCode::bad_input,
+                       file +
+                           " is named as a store, but does not begin as one: it is damaged or empty; restore it, or "
+                           "make it again (a list needs another name)",
+                       {.path = file});
+}
+
 template <typename Builder>
 void add_sender_domains(const StoreFile& store, Builder& builder) {
   if (!builder.gathers_sender_domains()) return;
@@ -191,7 +204,10 @@ void require_one_shape(const StoreFile& a, const StoreFile& b) {
 StoreInputs::StoreInputs(std::vector<std::string>& files) {
   WholeRuns runs;
   std::erase_if(files, [this, &runs](const std::string& file) {
-    if (!is_store(file)) return false;
+    if (!is_store(file)) {
+      refuse_damaged_store(file);
+      return false;
+    }
     stores_.push_back(std::make_unique<StoreFile>(file));
     require_one_shape(*stores_.front(), *stores_.back());
     total_bytes_ += stores_.back()->file_bytes();

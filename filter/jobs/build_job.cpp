@@ -248,6 +248,7 @@ BuildResult build_from_lists(BuildRequest request, JobObserver& observer, const 
     read_now = &second.emplace(plan.inputs, plan.format, stop);
     read(*second);
   }
+  if (!plan.limits.empty.is_lifted) require_sent(first.blocks, "no filter was built");
   rejects.show_kinds();
   const std::uint64_t entries = builder->addresses() + builder->domains();
   if (auto refusal = refusal_of_lists(plan, LinesRead::of(rejects, *first.format), entries)) {

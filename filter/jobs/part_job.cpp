@@ -1,7 +1,11 @@
 #include "filter/jobs/part_job.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "filter/base/number_text.hpp"
@@ -17,6 +21,7 @@
 #include "filter/inputs/open_lists.hpp"
 #include "filter/store/store_writer.hpp"
 #include "filter/system/available_memory.hpp"
+#include "filter/system/file_io.hpp"
 #include "filter/system/file_paths.hpp"
 
 namespace bloomgate {
@@ -30,9 +35,13 @@ void require_number(const PartRequest& request) {
     throw UsageError("a list is read in 1 to " + std::to_string(StorePart::kMost) + " parts, not in " +
                      std::to_string(request.parts));
   }
-  if (request.index < request.parts) return;
-  throw UsageError("there is no part " + std::to_string(request.index) + " of " + std::to_string(request.parts) +
-                   ": they are counted from 0 on");
+  if (request.index >= request.parts) {
+    throw UsageError("there is no part " + std::to_string(request.index) + " of " + std::to_string(request.parts) +
+                     ": they are counted from 0 on");
+  }
+  if (request.parts == 1 || !request.has_local_lists || !request.run.empty()) return;
+  throw UsageError("with " + choice_names().local_lists + ", give " + choice_names().run +
+                   ", too: nothing else tells the parts of one day from those of another");
 }
 
 void refuse_to_overwrite(const PartRequest& request) {
@@ -47,17 +56,6 @@ void refuse_to_overwrite(const PartRequest& request) {
   }
 }
 
-// If a program that writes into a pipe fails at once, it sends nothing; the part would then look like that of an empty
-// list.
-void require_input(const PartRequest& request, const OpenLists& lists) {
-  for (std::size_t input = 0; input < request.inputs.size(); ++input) {
-    if (request.inputs[input] != kStandardInput || lists.blocks.raw_bytes(input) != 0) continue;
-    throw BloomgateError(ErrorCode::bad_input,
-                         "standard input was empty, so no part was made; if that is meant, send one comment line: #",
-                         {.path = kStandardInput});
-  }
-}
-
 void require_one_standard_input(const PartRequest& request) {
   if (std::ranges::count(request.inputs, kStandardInput) + std::ranges::count(request.exceptions, kStandardInput) < 2) {
     return;
@@ -65,21 +63,54 @@ void require_one_standard_input(const PartRequest& request) {
   throw UsageError("standard input, -, can be one list only");
 }
 
-// Names and sizes. The names are without folders, since each job may see these under another path.
-std::string seen_of(const OpenLists& lists) {
+// Of several jobs, one would read it, and the others would wait for nothing, or lose what they were sent.
+void require_files(const PartRequest& request, const OpenLists& lists) {
+  if (request.parts == 1 || request.has_local_lists) return;
+  for (std::size_t input = 0; input < request.inputs.size(); ++input) {
+    if (request.inputs[input] != kStandardInput || lists.blocks.in_parts(input)) continue;
+    throw UsageError("standard input, -, cannot be read in " + std::to_string(request.parts) +
+                     " parts: name a file, or give " + choice_names().local_lists + " for what only this job is sent");
+  }
+}
+
+// A hash of pieces from all over the file: most changes that keep its size show.
+KeyHash sample_of(const std::string& path, std::uint64_t file_bytes) {
+  constexpr std::uint64_t kPieceBytes = 4096;
+  const std::uint64_t pieces = std::clamp<std::uint64_t>(file_bytes / kPieceBytes, 1, 16);
+  const std::uint64_t bytes = std::min(file_bytes, kPieceBytes);
+  struct stat status = {};
+  const FileDescriptor file = open_regular_file(path, "a list", status);
+  std::string sample;
+  std::array<std::byte, kPieceBytes> piece;
+  for (std::uint64_t i = 0; i < pieces; ++i) {
+    const std::uint64_t offset = i == 0 ? 0 : (file_bytes - bytes) / (pieces - 1) * i;
+    if (const int error = read_at(file.get(), std::span(piece).first(bytes), offset); error != 0) {
+      throw system_error(ErrorCode::cannot_read, "read", path, error);
+    }
+    sample.append(reinterpret_cast<const char*>(piece.data()), bytes);
+  }
+  return hash_key(sample, 0, HashFamily::xxh3);
+}
+
+// Names, sizes and samples. The names are without folders, since each job may see these under another path.
+std::string seen_of(const PartRequest& request, const OpenLists& lists) {
   std::string seen;
   for (std::size_t input = 0; input < lists.blocks.input_count(); ++input) {
-    seen += std::filesystem::path(lists.blocks.name(input)).filename().string() + '\n' +
-            std::to_string(lists.blocks.file_bytes(input)) + '\n';
+    const std::uint64_t bytes = lists.blocks.file_bytes(input);
+    seen += std::filesystem::path(lists.blocks.name(input)).filename().string() + '\n' + std::to_string(bytes) + '\n';
+    if (bytes == 0 || request.inputs[input] == kStandardInput) continue;
+    seen += std::to_string(sample_of(request.inputs[input], bytes)) + '\n';
   }
   return seen;
 }
 
 // The common properties of the parts of one run, apart from how they make hashes.
-std::uint64_t run_of(const PartRequest& request, const OpenLists& lists) {
+std::uint64_t run_of(const PartRequest& request, const OpenLists& lists, const ExceptList& exceptions) {
+  KeyHash left_out = 0;  // the same in any order
+  for (const std::string& key : exceptions.keys()) left_out += hash_key(key, 0, HashFamily::xxh3);
   const std::string text = request.run + '\0' + request.format + '\0' +
-                           (request.options.sender_domains ? "domains" : "") + '\0' +
-                           (request.has_local_lists ? "local lists" : seen_of(lists));
+                           (request.options.sender_domains ? "domains" : "") + '\0' + std::to_string(left_out) + '\0' +
+                           (request.has_local_lists ? "local lists" : seen_of(request, lists));
   return hash_key(text, 0, HashFamily::xxh3);
 }
 
@@ -149,7 +180,7 @@ PartResult make_part(PartRequest request, JobObserver& observer, const std::atom
   request.options.memory_bytes =
       request.memory_bytes.value_or(std::min<std::uint64_t>(kMemoryByDefault, available_memory() / 4));
   OpenLists lists(request.inputs, request.format, stop);
-  const StorePart part = {.index = request.index, .parts = request.parts, .run = run_of(request, lists)};
+  require_files(request, lists);
   const ObservedWork work(observer, [&lists] { return lists.state(); });
   const auto show = observer.warns();
   RejectLog rejects(request.reject_file, names_of(lists.blocks), show);
@@ -159,11 +190,12 @@ PartResult make_part(PartRequest request, JobObserver& observer, const std::atom
   }
   const BroadDomains broad_domains = usual_broad_domains(request.broad_files, show);
   const ExceptList exceptions(list_files(request.exceptions), request.options.profile, stop);
+  const StorePart part = {.index = request.index, .parts = request.parts, .run = run_of(request, lists, exceptions)};
   require_can_write(request.output, 0, kStoreMagic);
   const StoreShape shape = {request.options.hash_family, request.store_seed, request.options.profile};
   Part made(request, shape);
   add_entries(lists.blocks, *lists.format, made.entries(), request.options, exceptions, broad_domains, rejects);
-  require_input(request, lists);
+  require_sent(lists.blocks, "no part was made");
   rejects.show_kinds();
   if (auto refusal = refusal_of_lines(request, LinesRead::of(rejects, *lists.format), "no part was made")) {
     rejects.keep();

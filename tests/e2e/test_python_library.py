@@ -138,7 +138,7 @@ def test_entries_of_every_kind_that_tasks_have_written_are_the_file_of_one_build
     bloomgate.build([tmp_path / "whole.txt"], tmp_path / "whole.bloom", **{**profile, **shape})
     store = (tmp_path / "store").read_bytes()
     pieces = [KINDS[i::6] for i in range(6)]
-    parts = [bloomgate.write_part(columns_of(piece)[form], tmp_path / f"{i}.store", index=i, parts=6, store_seed=SEED, **profile)
+    parts = [bloomgate.write_part(columns_of(piece)[form], tmp_path / f"{i}.store", index=i, parts=6, store_seed=SEED, run="a", **profile)
              for i, (piece, form) in enumerate(zip(pieces, columns_of([])))]
     assert [(part.index, part.parts, part.path) for part in parts] == [(i, 6, str(tmp_path / f"{i}.store")) for i in range(6)]
     assert sum(part.rejected for part in parts) == 1

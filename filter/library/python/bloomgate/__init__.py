@@ -15,7 +15,7 @@ this page leaves out: which errors there are, and what happens to a file that so
 
 A filter of entries that are on many machines, as `bloomgate build` makes it of all of them:
 
-    bloomgate.write_part(entries, "parts/7.store", index=7, parts=64, store_seed=SEED)   # a task for each part
+    bloomgate.write_part(entries, "parts/7.store", index=7, parts=64, store_seed=SEED, run="r1")   # a task for each part
     bloomgate.build(paths, "whitelist.bloom")                                           # of all parts
 """
 from __future__ import annotations

@@ -73,7 +73,7 @@ class InputTest(ProgramTest):
         with open(self.folder / "list") as read_in_part:
             os.lseek(read_in_part.fileno(), 18, os.SEEK_SET)
             self.assertIn(twice, self.check(EX_USAGE, *build, "-", "-", stdin=read_in_part)[1])
-        self.check(0, *build, "list", "/dev/null", "/dev/null", "-", "list")
+        self.check(0, *build, "list", "/dev/null", "/dev/null", "-", "list", stdin=b"#\n")
 
     def test_more_files_than_may_be_open_at_once_are_read(self):
         (self.folder / "lists").mkdir()

@@ -135,6 +135,38 @@ class PartTest(ProgramTest):
         out, _ = self.check(1, "query", "joined", "user7@d7.example", "user8@d8.example", "user9@d9.example")
         self.assertEqual([line.split("\t")[0] for line in out.splitlines()], ["not-listed", "not-listed", "listed"])
 
+    def test_a_part_that_left_out_others_is_of_another_run(self):
+        self.write("left", "@d7.example\nuser8@d8.example\n")
+        self.write("same", "user8@d8.example\n@d7.example\n@d7.example\n")
+        self.write("other", "@d7.example\n")
+        for name, lists in (("left", ["left"]), ("same", ["same"]), ("other", ["other"]), ("none", [])):
+            options = [word for each in lists for word in ("--leave-out", each)]
+            self.part(1, f"part-{name}", "lists", *options, of=2)
+        self.part(0, "part", "lists", "--leave-out", "left", of=2)
+        self.check(0, "build", "-o", "joined", "--quiet", "part", "part-same")
+        for name in ("other", "none"):
+            self.assertIn("are parts of different lists or of different runs", self.refusal("part", f"part-{name}"))
+
+    def test_a_list_that_changed_between_two_parts_is_another_list_also_if_it_has_its_size(self):
+        lines = users(range(100_000, 160_000)).splitlines(True)
+        self.write("lists/a.txt", "".join(lines))
+        self.part(0, "part0", "lists/a.txt", of=2)
+        self.write("lists/a.txt", "".join(lines[1000:] + lines[:1000]))
+        self.part(1, "part1", "lists/a.txt", of=2)
+        self.assertIn("are parts of different lists", self.refusal("part0", "part1"))
+
+    def test_a_share_may_begin_with_what_would_be_a_document_at_the_start_of_a_list(self):
+        row = "joe@example.org\n"
+        self.write("list", row * (262_144 // len(row)) + '{"json": 1}\n' + row * 9)
+        self.part(1, "part1", "list", of=2)
+
+    def test_what_is_sent_is_read_by_one_job_alone(self):
+        for index in range(2):
+            said = self.part(index, "part", "-", of=2, status=EX_USAGE)[1]
+            self.assertIn("standard input, -, cannot be read in 2 parts", said)
+        self.assertIn("give --run, too", self.part(0, "part", "--local-lists", "lists", of=2, status=EX_USAGE)[1])
+        self.part(0, "part", "--local-lists", "lists", of=1)
+
     def test_what_no_part_can_be_is_refused_before_anything_is_read(self):
         for options in (("--of", "0", "--index", "0"), ("--of", "5", "--index", "5"), ("--of", "5", "--index", "-1"),
                         ("--of", "5", "--index", "x"), ("--of", "1048577", "--index", "0"), ("--of", "99999999999", "--index", "0")):

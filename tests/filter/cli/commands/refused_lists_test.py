@@ -2,6 +2,7 @@
 import gzip
 import io
 import os
+import subprocess
 import tarfile
 import zipfile
 
@@ -52,6 +53,8 @@ SLIPS = {
     "an address book": ("BEGIN:VCARD\nEMAIL:joe@example.org\nEND:VCARD\n", (), "'bloomgate harvest' makes a list of it"),
     "mail": ("From joe@example.org Sat Nov 21 10:00:00 2026\n", (), "it is no list, but mail"),
     "a database": (b"SQLite format 3\0" + bytes(80), (), "it is no list, but an SQLite database"),
+    "a store whose first byte was damaged": (b"\x88BLS\r\n\x1a\n" + bytes(80), (), "it is no list, but a damaged filter or store"),
+    "a filter that was cut": (b"\x89BLM\r", (), "it is no list, but a damaged filter or store"),
     "a spreadsheet": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(80), (), "a document of an office program"),
     "a list of less than half": (users(range(9)), (), "filter has 20 entries, and 9 would be left"),
 }
@@ -80,6 +83,22 @@ class RefusedListTest(ProgramTest):
         self.write("it", self.before["filter"])
         self.check_refused("build", "-o", "filter", "it", says="it is no list, but a filter; name the lists")
         self.check_refused("build", "-o", "filter", "-", stdin=self.before["store"], says="standard input is no list, but a store")
+
+    def test_a_store_that_is_damaged_or_empty_is_no_list_without_entries(self):
+        for content in (b"", b"\x89B", bytes(100), users(range(3)).encode()):
+            self.write("more.store", content)
+            said = self.check(EX_DATAERR, "build", "-o", "new", "list", "more.store")[1]
+            self.assertIn("more.store is named as a store, but does not begin as one", said)
+
+    def test_a_program_that_sends_nothing_has_failed_and_sent_no_empty_list(self):
+        os.mkfifo(self.folder / "pipe")
+        for name, shown in ("-", "standard input"), ("pipe", "pipe"):
+            with subprocess.Popen(["sh", "-c", "exec true > pipe"], cwd=self.folder) as failing:
+                said = self.check(EX_DATAERR, "build", "-o", "new", "list", name, stdin=b"")[1]
+                failing.kill()
+            self.assertIn(f"{shown} was empty, so no filter was built; if that is meant, send one comment line: #", said)
+        self.check(0, "build", "-o", "new", "list", "-", stdin=b"#\n")
+        self.check(0, "build", "-o", "new", "--allow-empty", "list", "-", stdin=b"")
 
     def test_what_is_meant_is_allowed_by_name(self):
         for text, option, entries in (("# nobody\n", "--allow-empty", 0), (users(range(15)) + "joe\n" * 5, "--allow-rejects", 15),
