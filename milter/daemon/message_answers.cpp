@@ -11,7 +11,6 @@
 #include "filter/base/error.hpp"
 #include "filter/base/json.hpp"
 #include "filter/base/line_ends.hpp"
-#include "filter/base/number_text.hpp"
 #include "filter/base/printable.hpp"
 #include "filter/system/held_signals.hpp"
 #include "milter/judge/hearing.hpp"
@@ -23,7 +22,6 @@ namespace bloomgate {
 namespace {
 
 constexpr std::chrono::milliseconds kUntilTaken{500};
-constexpr std::chrono::minutes kBetweenRefusals{1};
 constexpr std::size_t kBodyPiece = std::size_t{1} << 16;
 
 class InProgress {
@@ -112,8 +110,8 @@ HttpAnswer decide_posted(const ConnectionParts& parts, const PostedEnvelope& env
 }
 
 MessageAnswers::MessageAnswers(const PartsSlot& parts, std::size_t at_once, std::optional<BearerToken> token,
-                               std::shared_ptr<spdlog::logger> log)
-    : parts_(parts), at_once_(at_once), token_(std::move(token)), log_(std::move(log)) {
+                               RefusedPosts& refused, std::shared_ptr<spdlog::logger> log)
+    : parts_(parts), at_once_(at_once), token_(std::move(token)), refused_(refused), log_(std::move(log)) {
   const HeldSignals held;
   try {
     while (threads_.size() < at_once_) threads_.emplace_back([this] { work(); });
@@ -182,19 +180,6 @@ void MessageAnswers::push(Task task) {
   has_task_.notify_one();
 }
 
-// The program gets the reason, and now and then the log does: if a program is always refused, all its mail is checked.
-HttpAdmission MessageAnswers::refuse(unsigned status, std::string why) {
-  ++refusals_;
-  const auto now = std::chrono::steady_clock::now();
-  if (told_refusal_ == std::chrono::steady_clock::time_point() || now - told_refusal_ >= kBetweenRefusals) {
-    log_->warn("lookup-messages: {} not decided, the last with status {}: {}",
-               format_counted(refusals_, "posted message was", "posted messages were"), status, printable(why));
-    refusals_ = 0;
-    told_refusal_ = now;
-  }
-  return {.refusal = http_refusal(status, std::move(why))};
-}
-
 HttpAdmission MessageAnswers::admit(const HttpRequest& request) {
   if (token_) {
     const auto is_authorization = [](const auto& field) {
@@ -202,16 +187,17 @@ HttpAdmission MessageAnswers::admit(const HttpRequest& request) {
     };
     const auto shown = std::ranges::find_if(request.fields, is_authorization);
     if (shown == request.fields.end() || !token_->is_shown_by(shown->second)) {
-      return refuse(401, "show the token of lookup-token: 'Authorization: Bearer TOKEN'");
+      return {.refusal = http_refusal(401, "show the token of lookup-token: 'Authorization: Bearer TOKEN'")};
     }
   }
   std::string fault;
   if (request.target != "/message")
-    return refuse(400, "/message has no query: the envelope is in fields of the request");
+    return {.refusal = http_refusal(400, "/message has no query: the envelope is in fields of the request")};
   std::optional<PostedEnvelope> envelope = posted_envelope(request.fields, fault);
-  if (!envelope) return refuse(400, std::move(fault));
+  if (!envelope) return {.refusal = http_refusal(400, std::move(fault))};
   std::shared_ptr<void> place = places_.take(at_once_);
-  if (!place) return refuse(503, "too many messages at once; lookup-messages says how many are decided");
+  if (!place)
+    return {.refusal = http_refusal(503, "too many messages at once; lookup-messages says how many are decided")};
   constexpr std::chrono::seconds kToSendIt{30};
   return {.body_bytes = kMaxPostedMessageBytes,
           .request = kToSendIt,
@@ -225,6 +211,7 @@ HttpAdmission MessageAnswers::admit(const HttpRequest& request) {
               } catch (...) {
                 log_exception(*log_, "at a message that was posted");
               }
+              if (answer.status != 200) refused_.note_logged(answer.status);
               reply(std::move(answer));
             });
           }};

@@ -22,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "milter/daemon/refused_posts.hpp"
 #include "milter/glue/connection.hpp"
 #include "milter/lookup/bearer_token.hpp"
 #include "milter/lookup/posted_message.hpp"
@@ -35,9 +36,9 @@ HttpAnswer decide_posted(const ConnectionParts& parts, const PostedEnvelope& env
 
 class MessageAnswers {
  public:
-  // Decides at most `at_once` messages at the same time, each in its own thread. `parts` must outlive the object.
-  // Without a token, every program that reaches the socket may ask. Throws BloomgateError{no_system_resource}.
-  MessageAnswers(const PartsSlot& parts, std::size_t at_once, std::optional<BearerToken> token,
+  // Decides at most `at_once` messages at the same time, each in its own thread. The references must outlive the
+  // object. Without a token, every program that reaches the socket may ask. Throws BloomgateError{no_system_resource}.
+  MessageAnswers(const PartsSlot& parts, std::size_t at_once, std::optional<BearerToken> token, RefusedPosts& refused,
                  std::shared_ptr<spdlog::logger> log);
   ~MessageAnswers();
   MessageAnswers(const MessageAnswers&) = delete;
@@ -66,17 +67,15 @@ class MessageAnswers {
     std::size_t taken_ = 0;
   };
 
-  HttpAdmission refuse(unsigned status, std::string why);
   void work() noexcept;
   void push(Task task);
 
   const PartsSlot& parts_;
   const std::size_t at_once_;
   const std::optional<BearerToken> token_;
+  RefusedPosts& refused_;
   const std::shared_ptr<spdlog::logger> log_;
   Places places_;
-  std::chrono::steady_clock::time_point told_refusal_ = {};  // when a refusal was last logged
-  std::uint64_t refusals_ = 0;                               // since then
 
   std::mutex mutex_;
   std::condition_variable has_task_;

@@ -24,16 +24,22 @@ SenderStanding standing_of(const Decision& decision) noexcept {
 
 // If this fails, look-ups are answered without it.
 std::unique_ptr<MessageAnswers> answers_for_messages(const DaemonOptions& options, const PartsSlot& parts,
+                                                     RefusedPosts& refused,
                                                      const std::shared_ptr<spdlog::logger>& log) {
   if (options.lookup_messages == 0) return nullptr;
   try {
     std::optional<BearerToken> token;
     if (!options.lookup_token.empty()) token = BearerToken::read_from(options.lookup_token);
-    return std::make_unique<MessageAnswers>(parts, options.lookup_messages, std::move(token), log);
+    return std::make_unique<MessageAnswers>(parts, options.lookup_messages, std::move(token), refused, log);
   } catch (const BloomgateError& error) {
     log->error("lookup-messages: no message is decided at lookup-socket: {}", printable(error.what()));
     return nullptr;
   }
+}
+
+Tally* tally_of(const PartsSlot& parts) {
+  Monitor* const monitor = parts.get()->monitor;
+  return monitor == nullptr ? nullptr : &monitor->tally();
 }
 
 std::function<HttpAdmission(const HttpRequest&)> admission(MessageAnswers* messages) {
@@ -54,14 +60,17 @@ void LearnedLookUps::set_options(const DaemonOptions& options) {
 SenderLookups::SenderLookups(const DaemonOptions& options, const Judge& judge, const LearnedLookUps& learned,
                              const PartsSlot& parts, const std::shared_ptr<spdlog::logger>& log)
     : socket_(*options.lookup_socket, options.socket_mode, options.socket_group),
-      messages_(answers_for_messages(options, parts, log)),
+      refused_(log, tally_of(parts)),
+      messages_(answers_for_messages(options, parts, refused_, log)),
       server_(socket_.descriptor(),
               {.answer =
                    [&judge, &learned](const SenderQuestion& question, auto deadline) {
                      return standing_of(judge.look_up(question.sender, question.recipient, deadline, learned.rule()));
                    },
                .on_fault = [log](const std::string& what) { log_error(*log, "lookup-socket: " + printable(what)); },
-               .admit_message = admission(messages_.get())}) {
+               .admit_message = admission(messages_.get()),
+               .on_refused_message = [this](const HttpAnswer& answer) { refused_.note(answer); },
+               .on_second = [this] { refused_.end_second(); }}) {
   const std::string address = printable(to_string(*options.lookup_socket));
   log->info("look-ups of senders at {}{}", address,
             messages_ ? fmt::format(", and up to {} messages at once", options.lookup_messages) : "");

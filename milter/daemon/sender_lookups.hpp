@@ -9,6 +9,7 @@
 
 #include "config/daemon_options.hpp"
 #include "milter/daemon/message_answers.hpp"
+#include "milter/daemon/refused_posts.hpp"
 #include "milter/glue/listening_socket.hpp"
 #include "milter/judge/judge.hpp"
 #include "milter/lookup/lookup_server.hpp"
@@ -46,6 +47,7 @@ class SenderLookups {
 
  private:
   ListeningSocket socket_;
+  RefusedPosts refused_;
   const std::unique_ptr<MessageAnswers> messages_;  // null: no message is decided here
   LookupServer server_;
 };

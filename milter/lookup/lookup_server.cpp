@@ -146,12 +146,19 @@ LookupServer::LookupServer(int descriptor, Handlers handlers, LookupLimits limit
                     .idle = limits.idle}),
       http_handlers_({.answer = [this](const HttpRequest& request) { return answer(request); },
                       .admit = [this](const HttpRequest& request) { return admit(request); },
+                      .on_refusal =
+                          [this](const HttpRequest& request, const HttpAnswer& answer) {
+                            if (handlers_.on_refused_message && asks_for_message(request))
+                              handlers_.on_refused_message(answer);
+                          },
                       .on_fault = [this](const std::string& what) { socket_.report(what); }}),
       is_local_(is_local_socket(descriptor)),
       socket_(descriptor, "for look-ups",
               {.has_room = [] { return true; },  // the one that has been silent longest is disconnected
                .take = [this](ClientStream stream) { take(std::move(stream)); },
-               .on_fault = handlers_.on_fault}) {
+               .on_fault = handlers_.on_fault,
+               .tick = handlers_.on_second,
+               .interval = std::chrono::seconds(1)}) {
   socket_.start();
 }
 

@@ -40,6 +40,12 @@ class LookupServer {
     std::function<void(const std::string&)> on_fault = nullptr;
     // Called by the server's thread for a POST of a whole message, /message; null: no message is decided here.
     std::function<HttpAdmission(const HttpRequest&)> admit_message = nullptr;
+    // Called by the server's thread for each request for /message that is refused, with the answer. Status 0: there was
+    // no answer, since the message did not arrive as a whole. Not called for what `answer_later` has answered. May be
+    // null, as the next function; neither may throw.
+    std::function<void(const HttpAnswer&)> on_refused_message = nullptr;
+    // Called by the server's thread once a second.
+    std::function<void()> on_second = nullptr;
   };
 
   // Serves the socket that listens on `descriptor`, which is duplicated. Throws BloomgateError{no_system_resource}.

@@ -212,6 +212,17 @@ void add_samples(Families& families, const Tally& tally) {
   one_share("bloomgate_delivered_spam_upper_ratio", "What that share is at most, with 95 % confidence.", share.upper);
 }
 
+// Each series exists from the start, so that Prometheus does not miss the first refusal.
+void add_refused_posts(Families& families, const Tally& tally) {
+  MetricFamily& refused = families.counter("bloomgate_posted_messages_refused_total",
+                                           "Messages that programs posted and that got no decision, by the status of "
+                                           "the answer; none: no answer, since the message did not arrive as a whole.");
+  for (const unsigned status : Tally::kPostStatuses) {
+    Families::put(refused, {label("status", status == 0 ? "none" : std::to_string(status))},
+                  number(tally.refused_posts(status)));
+  }
+}
+
 void add_service(Families& families, const Monitor& monitor) {
   MetricFamily& reloads = families.counter("bloomgate_reloads_total",
                                            "Reloads, asked for or because a list was replaced, by their outcome.");
@@ -418,6 +429,7 @@ std::string metrics_text(const Monitor& monitor) {
   add_messages(families, monitor.tally());
   add_signatures(families, monitor.tally());
   add_key_lookups(families, monitor.tally());
+  add_refused_posts(families, monitor.tally());
   add_confirmations(families, monitor.tally());
   add_deep_checks(families, monitor.tally());
   add_samples(families, monitor.tally());

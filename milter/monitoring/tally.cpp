@@ -79,6 +79,16 @@ void Tally::note_key_lookup(TxtStatus status, double seconds) noexcept {
   key_lookup_times_.note(seconds);
 }
 
+void Tally::note_refused_post(unsigned status) noexcept {
+  add(refused_posts_[index_of_status(status)]);
+}
+
+std::size_t Tally::index_of_status(unsigned status) noexcept {
+  const auto found = std::ranges::find(kPostStatuses, status);
+  return static_cast<std::size_t>((found == kPostStatuses.end() ? std::ranges::find(kPostStatuses, 500U) : found) -
+                                  kPostStatuses.begin());
+}
+
 Outcome outcome_of(Verdict verdict, Reason reason) noexcept {
   if (is_exempt(reason)) return Outcome::exempt;
   return verdict == Verdict::deliver ? Outcome::deliver : Outcome::check;

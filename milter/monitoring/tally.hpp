@@ -62,6 +62,9 @@ class TimeHistogram {
 
 class Tally {
  public:
+  // The statuses of answers to posted messages that got no decision. 0: no answer, since the message did not arrive.
+  static constexpr std::array<unsigned, 11> kPostStatuses = {0, 400, 401, 404, 405, 411, 413, 421, 431, 500, 503};
+
   // The most names of whitelists that reloads bring over time. Further ones are counted together, as kOtherNames.
   static constexpr std::size_t kMostNames = 32;
   static constexpr std::string_view kOtherNames = "(others)";  // no whitelist can have this name
@@ -85,6 +88,7 @@ class Tally {
   void note_without_descriptor() noexcept { add(no_descriptor_); }  // a connection for which no descriptor was left
   void note_cut_off() noexcept { add(cut_off_); }      // a connection on which no complete step came in time
   void note_malformed() noexcept { add(malformed_); }  // a connection whose data libmilter could not read
+  void note_refused_post(unsigned status) noexcept;    // one of kPostStatuses; another one counts as 500
   void set_session_limit(std::uint64_t limit) noexcept { session_limit_.store(limit, std::memory_order_relaxed); }
 
   struct Messages {
@@ -135,6 +139,7 @@ class Tally {
   std::uint64_t cut_off() const noexcept { return read(cut_off_); }
   std::uint64_t malformed() const noexcept { return read(malformed_); }
   std::uint64_t session_limit() const noexcept { return read(session_limit_); }
+  std::uint64_t refused_posts(unsigned status) const noexcept { return read(refused_posts_[index_of_status(status)]); }
   const TimeHistogram& decision_times() const noexcept { return decision_times_; }
   const TimeHistogram& confirmation_times() const noexcept { return confirmation_times_; }
   const TimeHistogram& deep_check_times() const noexcept { return deep_check_times_; }
@@ -152,6 +157,7 @@ class Tally {
 
   static void add(Count& count, std::uint64_t more = 1) noexcept { count.fetch_add(more, std::memory_order_relaxed); }
   static std::uint64_t read(const Count& count) noexcept { return count.load(std::memory_order_relaxed); }
+  static std::size_t index_of_status(unsigned status) noexcept;
   OfName& of(std::string_view name) noexcept;
   OfName* find(std::string_view name) noexcept;
 
@@ -168,6 +174,7 @@ class Tally {
   std::array<Count, kSampleAnswers> samples_ = {};
   std::array<Count, kSignatureOutcomes> signatures_ = {};
   std::array<Count, kTxtStatuses> key_lookups_ = {};
+  std::array<Count, kPostStatuses.size()> refused_posts_ = {};
   std::atomic<bool> failing_servers_{false};
   std::atomic<double> sample_share_{0};
   TimeHistogram decision_times_, confirmation_times_, deep_check_times_, key_lookup_times_;

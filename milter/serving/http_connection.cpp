@@ -44,6 +44,7 @@ std::string_view view(boost::beast::string_view text) {
 struct HttpConnection::Request {
   http::request_parser<http::string_body> parser;
   HttpAdmission admission;
+  bool has_outcome = false;  // an answer exists, or another thread is making it
 };
 
 // What the other thread holds of the connection: the connection must be destroyed in the thread of its loop.
@@ -71,7 +72,9 @@ HttpConnection::HttpConnection(ClientStream stream, const HttpLimits& limits, co
       buffer_(2 * limits.header_bytes),
       held_(read.copy(buffer_.data(), buffer_.size())) {}
 
-HttpConnection::~HttpConnection() = default;
+HttpConnection::~HttpConnection() {
+  if (has_place() && !request_->has_outcome) note_refusal({.status = 0, .content_type = std::string()});
+}
 
 bool HttpConnection::has_place() const noexcept {
   return request_ && request_->admission.place != nullptr;
@@ -178,6 +181,7 @@ void HttpConnection::answer_later() {
       later->answer = std::move(answer);
       give(later);
     });
+    request_->has_outcome = true;
   } catch (const std::exception& error) {
     later->connection.reset();
     send(failed(error));
@@ -197,6 +201,11 @@ void HttpConnection::give(const std::shared_ptr<Later>& later) noexcept {
       std::this_thread::sleep_for(kUntilThereIsMemory);
     }
   }
+}
+
+// A request whose line was not read has no target.
+void HttpConnection::note_refusal(const HttpAnswer& answer) const noexcept {
+  if (handlers_.on_refusal) handlers_.on_refusal(asked(), answer);
 }
 
 HttpRequest HttpConnection::asked() const {
@@ -233,6 +242,8 @@ bool HttpConnection::may_go_on() const {
 // Without its body, the answer still has the length of the page (RFC 9110 section 9.3.2).
 void HttpConnection::send(const HttpAnswer& answer, bool with_body) {
   status_ = answer.status;
+  if (status_ >= 400 && !request_->has_outcome) note_refusal(answer);
+  request_->has_outcome = true;
   goes_on_ = may_go_on();
   answer_ = fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}\r\n{}Content-Length: {}\r\n", answer.status,
                         view(http::obsolete_reason(http::int_to_status(answer.status))), answer.content_type,

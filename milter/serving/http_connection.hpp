@@ -34,6 +34,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     std::function<HttpAnswer(const HttpRequest&)> answer;
     // Called for each POST with a length, before its body arrives. Null: HttpLimits::body_bytes limits the body.
     std::function<HttpAdmission(const HttpRequest&)> admit = nullptr;
+    // Called for each answer with a status from 400 on that `answer_later` has not made. Also called, with status 0, if
+    // a request with a place ends without an answer, since its body did not arrive. May be null; must not throw.
+    std::function<void(const HttpRequest&, const HttpAnswer&)> on_refusal = nullptr;
     // Called with a description of a fault, in one line; must not throw.
     std::function<void(const std::string&)> on_fault;
   };
@@ -66,6 +69,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   static void give(const std::shared_ptr<Later>& later) noexcept;
   HttpRequest asked() const;
   HttpAnswer answer_of(bool is_post) const;
+  void note_refusal(const HttpAnswer& answer) const noexcept;
   HttpAnswer failed(const std::exception& error) const;
   bool may_go_on() const;
   void send(const HttpAnswer& answer, bool with_body = true);

@@ -160,6 +160,7 @@ NOT_ON_THE_DASHBOARD = {
     "bloomgate_learned_total": "the alerts BloomgateNothingLearned and BloomgateLearningStopped; a panel has the known pairs",
     "bloomgate_log_lines_lost_total": "the alert BloomgateLogLinesLost",
     "bloomgate_look_ups_total": "the status page has it; a look-up takes a part of the time of a decision, which a panel has",
+    "bloomgate_posted_messages_refused_total": "the program that posts sees each status; the log says why, at most once a minute",
     "bloomgate_reloads_total": "the alert BloomgateReloadRefused",
     "bloomgate_sessions_total": "a mail server keeps connections open: the rate of new ones says little",
     "bloomgate_signatures_total": "the alerts BloomgateListedMailUnproven and BloomgateKeysMissing; a panel has the reasons",

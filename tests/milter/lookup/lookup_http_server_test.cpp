@@ -8,6 +8,7 @@
 #include "milter/lookup/socketmap.hpp"
 #include "tests/milter/lookup/lookup_server_of_test.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/comes_true.hpp"
 
 namespace bloomgate::test {
 namespace {
@@ -277,6 +278,35 @@ TEST_CASE("an HTTP client counts as a client, and is closed if it has been silen
   CHECK(receive_all(half).empty());
   // A client that has ended has left its place.
   for (int i = 0; i < 10; ++i) CHECK_THAT(server.answer_to(kJoe), EndsWith("listed\n"));
+}
+
+TEST_CASE_METHOD(Server, "each message that is refused, or does not arrive, is reported with its status") {
+  const std::string message = "POST /message HTTP/1.1\r\nHost: localhost\r\n";
+  const std::vector<std::pair<std::string, unsigned>> cases = {
+      {"PUT /message HTTP/1.1\r\nContent-Length: 1\r\n\r\nx", 405},
+      {"GET /message HTTP/1.1\r\n\r\n", 405},
+      {message + "Transfer-Encoding: chunked\r\n\r\n", 411},
+      {message + "Content-Length: 11\r\n\r\n", 413},
+      {"POST /message HTTP/1.1\r\nHost: attacker.example\r\nContent-Length: 1\r\n\r\nx", 421},
+      {message + std::string(40'000, 'x'), 431},
+  };
+  std::vector<unsigned> want;
+  for (const auto& [request, status] : cases) {
+    INFO(request.substr(0, 80));
+    CHECK_THAT(answer_to(request), StartsWith("HTTP/1.1 " + std::to_string(status) + " "));
+    want.push_back(status);
+  }
+  // The client waits, and its message does not arrive in time.
+  const FileDescriptor late = connect();
+  send_text(late, message + "Content-Length: 5\r\n\r\nx");
+  CHECK(receive_all(late).empty());
+  want.push_back(0);
+  CHECK(comes_true([&] { return refused() == want; }));
+  // Nothing else is reported: the answer of the other thread, and refused requests for senders.
+  CHECK_THAT(answer_to(message + "Content-Length: 1\r\n\r\nx"), StartsWith("HTTP/1.1 400 "));
+  CHECK_THAT(answer_to(get("/sender")), StartsWith("HTTP/1.1 400 "));
+  CHECK(refused() == want);
+  CHECK(comes_true([&] { return seconds() != 0; }));
 }
 
 TEST_CASE_METHOD(Server, "clients by HTTP that vanish at each byte, or while the server ends, leave nothing") {

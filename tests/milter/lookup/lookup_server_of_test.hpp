@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -28,6 +29,17 @@ class LookupServerOfTest {
                 [this](const std::string& what) {
                   const std::lock_guard lock(mutex_);
                   faults_.push_back(what);
+                },
+            .admit_message = [](const HttpRequest&) { return admission(); },
+            .on_refused_message =
+                [this](const HttpAnswer& answer) {
+                  const std::lock_guard lock(mutex_);
+                  refused_.push_back(answer.status);
+                },
+            .on_second =
+                [this] {
+                  const std::lock_guard lock(mutex_);
+                  ++seconds_;
                 }},
         limits);
   }
@@ -49,9 +61,26 @@ class LookupServerOfTest {
     const std::lock_guard lock(mutex_);
     return deadlines_;
   }
+  // The statuses of refused messages.
+  std::vector<unsigned> refused() const {
+    const std::lock_guard lock(mutex_);
+    return refused_;
+  }
+  unsigned seconds() const {
+    const std::lock_guard lock(mutex_);
+    return seconds_;
+  }
 
  private:
   std::string path() const { return folder_.file("lookup.sock"); }
+
+  // Accepts messages of at most 10 bytes, for a moment, and calls each of them ambiguous.
+  static HttpAdmission admission() {
+    return {.body_bytes = 10,
+            .request = std::chrono::milliseconds(300),
+            .place = std::make_shared<int>(),
+            .answer_later = [](std::string, HttpReply reply) { reply(http_refusal(400, "ambiguous")); }};
+  }
 
   SenderStanding answer(const SenderQuestion& question, std::chrono::steady_clock::time_point deadline) {
     {
@@ -69,6 +98,8 @@ class LookupServerOfTest {
   mutable std::mutex mutex_;
   std::vector<std::string> faults_;
   std::vector<std::chrono::steady_clock::time_point> deadlines_;
+  std::vector<unsigned> refused_;
+  unsigned seconds_ = 0;
   std::optional<LookupServer> server_;
 };
 

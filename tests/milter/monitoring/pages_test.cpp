@@ -105,6 +105,8 @@ TEST_CASE_METHOD(Watched, "the figures count each message under its decision, re
            "bloomgate_sessions_cut_off_total 0\n",
            "bloomgate_sessions_malformed_total 0\n",
            "bloomgate_sessions_limit 0\n",
+           "bloomgate_posted_messages_refused_total{status=\"none\"} 0\n",
+           "bloomgate_posted_messages_refused_total{status=\"503\"} 0\n",
            "bloomgate_build_info{version=\"" BLOOMGATE_VERSION "\"} 1\n",
        }) {
     CHECK_THAT(text, Contains(line));
