@@ -10,6 +10,7 @@ namespace {
 
 // More than RFC 5321 allows.
 constexpr std::size_t kMaxPathBytes = 512;
+constexpr std::string_view kTooLong = "it is longer than 512 bytes";
 constexpr std::size_t kMaxValueBytes = 1024;
 
 bool has_control(std::string_view text) noexcept {
@@ -18,7 +19,7 @@ bool has_control(std::string_view text) noexcept {
 
 // With or without angle brackets. In quotes, any character is allowed, elsewhere neither a bracket nor a space.
 std::optional<std::string> path_of(std::string_view text) {
-  if (text.size() > kMaxPathBytes || has_control(text)) return {};
+  if (has_control(text)) return {};
   if (text.starts_with('<') && text.ends_with('>') && text.size() > 1) text = text.substr(1, text.size() - 2);
   bool is_quoted = false;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -93,11 +94,13 @@ std::optional<PostedEnvelope> posted_envelope(const HttpFields& fields, std::str
   };
   for (const auto& [name, value] : fields) {
     if (ascii::equal_ignoring_case(name, "Envelope-To")) {
+      if (value.size() > kMaxPathBytes) return refuse("Envelope-To", kTooLong);
       const std::optional<std::string> path = path_of(value);
       if (!path || value.empty()) return refuse("Envelope-To", "expected one address");
       if (made.to.size() == kMaxPostedRecipients) return refuse("Envelope-To", "there are too many");
       made.to.push_back(*path);
     } else if (ascii::equal_ignoring_case(name, "Envelope-From")) {
+      if (value.size() > kMaxPathBytes) return refuse("Envelope-From", kTooLong);
       const std::optional<std::string> path = path_of(value);
       if (!path) return refuse("Envelope-From", "expected one address, or nothing for the null sender");
       if (!is_first("Envelope-From")) return refuse("Envelope-From", "it is there twice");

@@ -90,6 +90,14 @@ TEST_CASE("ambiguous fields for the envelope of a posted message are refused, an
     INFO((fields.empty() ? "" : fields.back().first) << ": " << fault);
     CHECK(fault.find(": ") != std::string::npos);
   }
+  // A path of 512 bytes is valid; the refusal of a longer one says so.
+  CHECK(envelope_of({{"Envelope-From", long_path.substr(0, 512)}, {"Envelope-To", long_path.substr(0, 512)}}));
+  for (const HttpFields& fields : {HttpFields{{"Envelope-From", long_path.substr(0, 513)}},
+                                   HttpFields{{"Envelope-From", ""}, {"Envelope-To", long_path.substr(0, 513)}}}) {
+    std::string fault;
+    CHECK_FALSE(posted_envelope(fields, fault));
+    CHECK(fault == std::string(fields.back().first) + ": it is longer than 512 bytes");
+  }
   HttpFields many = {{"Envelope-From", "a@b.example"}};
   for (std::size_t i = 0; i < kMaxPostedRecipients; ++i) many.emplace_back("Envelope-To", "x@y.example");
   CHECK(envelope_of(many));
