@@ -122,7 +122,9 @@ std::optional<PostedEnvelope> posted_envelope(const HttpFields& fields, std::str
 }
 
 PostedText split_posted(std::string_view text) {
-  if (text.starts_with("From ")) return {.fault = "its first line is that of a mailbox file, not of the message"};
+  // A field From may have a space before its colon.
+  if (std::string_view rest = text; text.starts_with("From ") && !starts_field(take_text_line(rest)))
+    return {.fault = "its first line is that of a mailbox file, not of the message"};
   const std::size_t bytes = header_bytes(text);
   if (bytes == 0) return {.fault = "its header has no end, which is an empty line, or is longer than 1 MiB"};
   std::string_view header = text.substr(0, bytes);

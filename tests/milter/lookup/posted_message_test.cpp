@@ -114,6 +114,8 @@ TEST_CASE("the header of a posted message is cut into fields, and its body follo
     CHECK(made.fields == std::vector<HeaderField>{{"From", " joe@example.org"}, {"Subject ", " it is\n\tfolded"}});
     CHECK(made.body == "Body" + e);
   }
+  // A space before the colon of the first field, as of any other field.
+  CHECK(split_posted("From : joe@example.org\n\n").fields == std::vector<HeaderField>{{"From ", " joe@example.org"}});
   CHECK(split_posted("\r\nBody").body == "Body");
   // What the body has for line ends is its own.
   CHECK(split_posted("A: b\r\n\r\nx\ny\r\n").fault.empty());
