@@ -3,6 +3,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -67,7 +68,7 @@ class Daemon {
   std::unique_ptr<SenderLookups> begin_to_answer();
   NewSettings read_settings();
   void show_sample_share() const noexcept;
-  void say_farewell();
+  void say_farewell(std::chrono::steady_clock::time_point deadline);
 
   const std::vector<std::string> arguments_;
   const DaemonOptions started_with_;
@@ -166,9 +167,12 @@ int Daemon::serve() {
   const bool told_to_stop = supervisor_.run();
 
   log_->info("stopping");
-  // While mail is still served: posted messages are decided first.
+  const auto deadline = std::chrono::steady_clock::now() + kLongestFarewell;
+  // While mail is still served. If posted messages are not decided in time, their threads run until the process ends,
+  // as libmilter's do.
+  if (answered && !answered->finish_by(deadline)) static_cast<void>(answered.release());
   answered.reset();
-  if (told_to_stop) say_farewell();
+  if (told_to_stop) say_farewell(deadline);
   if (served_->sampler) served_->sampler->stop();
   learner_.stop();
   brake_.stop();
@@ -251,8 +255,9 @@ void Daemon::show_sample_share() const noexcept {
 }
 
 // Lets the messages in progress finish. Mail is served as before meanwhile.
-void Daemon::say_farewell() {
-  const std::size_t cut_off = in_progress_.wait_for_none(kLongestFarewell);
+void Daemon::say_farewell(std::chrono::steady_clock::time_point deadline) {
+  const auto rest = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  const std::size_t cut_off = in_progress_.wait_for_none(std::max(rest, std::chrono::milliseconds(0)));
   if (cut_off != 0) log_->warn("{} being handled and cut off", format_counted(cut_off, "message was", "messages were"));
   std::this_thread::sleep_for(kLastAnswers);
 }

@@ -126,12 +126,22 @@ MessageAnswers::~MessageAnswers() {
   stop();
 }
 
-void MessageAnswers::stop() noexcept {
+bool MessageAnswers::finish_by(std::chrono::steady_clock::time_point deadline) noexcept {
+  accept_no_more();
+  std::unique_lock lock(mutex_);
+  return is_idle_.wait_until(lock, deadline, [this] { return tasks_.empty() && at_work_ == 0; });
+}
+
+void MessageAnswers::accept_no_more() noexcept {
   {
     const std::lock_guard lock(mutex_);
     is_over_ = true;
   }
   has_task_.notify_all();
+}
+
+void MessageAnswers::stop() noexcept {
+  accept_no_more();
   for (std::thread& each : threads_) each.join();
   threads_.clear();
   places_.wait_until_free();
@@ -165,9 +175,12 @@ void MessageAnswers::work() noexcept {
     if (tasks_.empty()) return;
     const Task task = std::move(tasks_.front());
     tasks_.pop_front();
+    ++at_work_;
     lock.unlock();
     task();
     lock.lock();
+    --at_work_;
+    is_idle_.notify_all();
   }
 }
 

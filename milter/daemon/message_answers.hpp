@@ -47,8 +47,11 @@ class MessageAnswers {
   // For LookupServer. One thread at a time.
   HttpAdmission admit(const HttpRequest& request);
 
-  // Accepts no further messages, waits for those that are being decided, and waits a limited time until their answers
-  // have been fetched. To be called before the server that fetches them ends.
+  // Accepts no further messages, and waits until `deadline` for those that are being decided. Returns false if some are
+  // still being decided, since they wait for a name server or a disk.
+  bool finish_by(std::chrono::steady_clock::time_point deadline) noexcept;
+  // The same without a deadline; then waits a limited time until the answers have been fetched. To be called before the
+  // server that fetches them ends.
   void stop() noexcept;
 
  private:
@@ -67,6 +70,7 @@ class MessageAnswers {
     std::size_t taken_ = 0;
   };
 
+  void accept_no_more() noexcept;
   void work() noexcept;
   void push(Task task);
 
@@ -78,8 +82,9 @@ class MessageAnswers {
   Places places_;
 
   std::mutex mutex_;
-  std::condition_variable has_task_;
+  std::condition_variable has_task_, is_idle_;
   std::deque<Task> tasks_;
+  std::size_t at_work_ = 0;  // threads that are doing a task
   bool is_over_ = false;
   std::vector<std::thread> threads_;
 };

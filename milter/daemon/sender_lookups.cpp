@@ -59,10 +59,10 @@ void LearnedLookUps::set_options(const DaemonOptions& options) {
 
 SenderLookups::SenderLookups(const DaemonOptions& options, const Judge& judge, const LearnedLookUps& learned,
                              const PartsSlot& parts, const std::shared_ptr<spdlog::logger>& log)
-    : socket_(*options.lookup_socket, options.socket_mode, options.socket_group),
+    : socket_(std::in_place, *options.lookup_socket, options.socket_mode, options.socket_group),
       refused_(log, tally_of(parts)),
       messages_(answers_for_messages(options, parts, refused_, log)),
-      server_(socket_.descriptor(),
+      server_(socket_->descriptor(),
               {.answer =
                    [&judge, &learned](const SenderQuestion& question, auto deadline) {
                      return standing_of(judge.look_up(question.sender, question.recipient, deadline, learned.rule()));
@@ -74,7 +74,7 @@ SenderLookups::SenderLookups(const DaemonOptions& options, const Judge& judge, c
   const std::string address = printable(to_string(*options.lookup_socket));
   log->info("look-ups of senders at {}{}", address,
             messages_ ? fmt::format(", and up to {} messages at once", options.lookup_messages) : "");
-  if (is_local_socket(socket_.descriptor())) return;
+  if (is_local_socket(socket_->descriptor())) return;
   log->warn(
       "lookup-socket: {} can be reached from other machines: who reaches it may ask for any address whether it is "
       "listed, so let a firewall say who may, or use 127.0.0.1",
@@ -84,6 +84,13 @@ SenderLookups::SenderLookups(const DaemonOptions& options, const Judge& judge, c
 // The server's thread fetches the last answers.
 SenderLookups::~SenderLookups() {
   if (messages_) messages_->stop();
+}
+
+bool SenderLookups::finish_by(std::chrono::steady_clock::time_point deadline) noexcept {
+  if (!messages_ || messages_->finish_by(deadline)) return true;
+  socket_.reset();
+  refused_.log_rest();
+  return false;
 }
 
 }  // namespace bloomgate

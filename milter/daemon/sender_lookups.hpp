@@ -4,7 +4,9 @@
 #include <spdlog/fwd.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "config/daemon_options.hpp"
@@ -37,16 +39,21 @@ class LearnedLookUps {
 
 class SenderLookups {
  public:
-  // Answers until the object is destroyed; the references must outlive it. Throws what ListeningSocket and LookupServer
-  // throw.
+  // Answers until the object is destroyed, which waits until each posted message is decided. The references must
+  // outlive the object. Throws what ListeningSocket and LookupServer throw.
   SenderLookups(const DaemonOptions& options, const Judge& judge, const LearnedLookUps& learned, const PartsSlot& parts,
                 const std::shared_ptr<spdlog::logger>& log);
   ~SenderLookups();
   SenderLookups(const SenderLookups&) = delete;
   SenderLookups& operator=(const SenderLookups&) = delete;
 
+  // Accepts no further posted messages, and waits until `deadline` for those that are being decided. Returns false if
+  // some still are. To stop in time, the process must then end without destroying the object: its path, if it has one,
+  // is removed, and nothing is left to log.
+  bool finish_by(std::chrono::steady_clock::time_point deadline) noexcept;
+
  private:
-  ListeningSocket socket_;
+  std::optional<ListeningSocket> socket_;  // nothing after a finish_by() that has returned false
   RefusedPosts refused_;
   const std::unique_ptr<MessageAnswers> messages_;  // null: no message is decided here
   LookupServer server_;

@@ -250,5 +250,25 @@ TEST_CASE_METHOD(Server, "the daemon's end waits for a message that is being dec
   CHECK(in_progress.wait_for_none(0ms) == 0);
 }
 
+TEST_CASE_METHOD(Server, "the daemon's end does not wait longer for a posted message than for others") {
+  JudgeRules rules = rules_for(IdentityRule::header_from);
+  rules.policy.authentication = AuthenticationRule::required;
+  rules.policy.verify_signatures = true;
+  learning.set_rules(std::make_shared<const JudgeRules>(std::move(rules)));
+  SlowVerifier verifier;
+  shared.verifier = borrowed<Verifier>(verifier);
+  const FileDescriptor client = connect();
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  send_text(client, post(kJoe, kMessage));
+  verifier.is_asked.get_future().wait();
+  CHECK_FALSE(lookups->finish_by(now()));
+  CHECK_FALSE(std::filesystem::exists(path));
+  CHECK(in_progress.wait_for_none(0ms) == 1);
+  // The object lives on, and so does the thread.
+  verifier.may_answer.set_value();
+  CHECK(lookups->finish_by(now() + 1min));
+  CHECK_THAT(receive_all(client), StartsWith("HTTP/1.1 200"));
+}
+
 }  // namespace
 }  // namespace bloomgate::test
