@@ -2,7 +2,9 @@
 and real clients. Every forgery that the milter checks is checked here, too, and every good signature counts."""
 
 import json
+import re
 import shutil
+import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -10,7 +12,7 @@ from contextlib import ExitStack
 import posted_message
 import pytest
 from dkim_cases import CASES
-from dkim_world import ATTACKER, GENUINE, LISTED, REVOKED, RSA, STRANGER, WHITELIST, ZONE
+from dkim_world import ATTACKER, GENUINE, LISTED, REVOKED, RSA, STRANGER, WHITELIST, ZONE, key
 from mail_world import content
 from private_mail.daemon import USER, Daemon, DaemonConfig
 from private_mail.faulty_name_server import FaultyNameServer
@@ -154,6 +156,30 @@ def test_a_message_as_large_as_may_be_is_decided_and_a_larger_one_is_not(world):
     large = RSA.sign(content(LISTED, body=body * 30_000))
     assert world.is_delivered(large)
     assert world.post(large + body * 4000)[0] == 413
+
+
+def test_a_stop_does_not_wait_for_a_posted_message_whose_key_does_not_come():
+    """The daemon's last line for it says that it was cut off, as a message of the milter is."""
+    with ExitStack() as stack:
+        waiting = World(stack, **{"dns-timeout": "60", "lookup-messages": "1"})
+        raw = key("x.silent").sign(GENUINE)
+        header = (f"POST /message HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+                  f"Envelope-From: {STRANGER}\r\nContent-Length: {len(raw)}\r\n\r\n")
+        client = stack.enter_context(socket.socket(socket.AF_UNIX))
+        client.settimeout(PATIENCE_SECONDS)
+        client.connect(str(waiting.path))
+        client.sendall(header.encode())
+        assert client.recv(100).startswith(b"HTTP/1.1 100 ")
+        client.sendall(raw)
+        for _ in range(5):
+            assert waiting.post(raw)[0] == 503
+        assert waiting.daemon.stop() == 0
+        assert client.recv(1) == b""
+        assert not waiting.path.exists()
+        log = waiting.daemon.log()
+        assert "1 message was being handled and cut off" in log
+        # All refusals are in the log, those after its first line too.
+        assert sum(map(int, re.findall(r"lookup-messages: (\d+) posted messages? w\w+ not decided, the last with status 503", log))) == 5
 
 
 def test_over_tcp_a_token_is_needed(world):
