@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "filter/ingest/blocks.hpp"
+#include "filter/system/file_descriptor.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -123,13 +124,35 @@ TEST_CASE_METHOD(test::InFolder,
         read[block.input] += block.text;
       }
       CHECK(blocks.done_bytes() == blocks.total_bytes());
-      CHECK(blocks.raw_bytes(0) == whole.size());
-      CHECK(blocks.raw_bytes(2) == (part == 2 % parts ? texts[2].size() : 0));
+      CHECK(blocks.in_parts(0));
+      CHECK_FALSE(blocks.in_parts(2));
     }
     CHECK((read[0] == whole));
     CHECK(read[1] == texts[1]);
     CHECK(read[2] == "a@example.org\nb@example.org\n");
     CHECK(bytes == whole.size() + texts[1].size() + texts[2].size());
+  }
+}
+
+TEST_CASE_METHOD(test::InFolder,
+                 "a pipe that ends before its first byte has sent nothing, unless it belongs to another share") {
+  const std::atomic<bool> stop{false};
+  test::write_file(folder.file("list"), "");
+  for (const std::string text : {"", "#\n"}) {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const FileDescriptor reader(ends[0]);
+    REQUIRE(write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    close(ends[1]);
+    for (const unsigned part : {0U, 1U}) {
+      CAPTURE(text, part);
+      Blocks blocks({"/dev/fd/" + std::to_string(reader.get()), folder.file("list")}, stop);
+      blocks.take_share(part, 2);
+      for (Block block; blocks.next(block);) {
+      }
+      CHECK(blocks.sent_nothing(0) == (text.empty() && part == 0));
+      CHECK_FALSE(blocks.sent_nothing(1));
+    }
   }
 }
 
