@@ -230,16 +230,29 @@ class SlowVerifier : public Verifier {
   };
 };
 
-TEST_CASE_METHOD(Server, "the daemon's end waits for a message that is being decided, and its client gets the answer") {
-  JudgeRules rules = rules_for(IdentityRule::header_from);
-  rules.policy.authentication = AuthenticationRule::required;
-  rules.policy.verify_signatures = true;
-  learning.set_rules(std::make_shared<const JudgeRules>(std::move(rules)));
+// A posted message is decided once the verifier may answer.
+struct WaitingServer : Server {
+  WaitingServer() {
+    JudgeRules rules = rules_for(IdentityRule::header_from);
+    rules.policy.authentication = AuthenticationRule::required;
+    rules.policy.verify_signatures = true;
+    learning.set_rules(std::make_shared<const JudgeRules>(std::move(rules)));
+    shared.verifier = borrowed<Verifier>(verifier);
+  }
+
+  FileDescriptor post_and_wait() {
+    FileDescriptor client = connect();
+    send_text(client, post(kJoe, kMessage));
+    verifier.is_asked.get_future().wait();
+    return client;
+  }
+
   SlowVerifier verifier;
-  shared.verifier = borrowed<Verifier>(verifier);
-  const FileDescriptor client = connect();
-  send_text(client, post(kJoe, kMessage));
-  verifier.is_asked.get_future().wait();
+};
+
+TEST_CASE_METHOD(WaitingServer,
+                 "the daemon's end waits for a message that is being decided, and its client gets the answer") {
+  const FileDescriptor client = post_and_wait();
   // Senders are looked up meanwhile.
   CHECK_THAT(answer_to("GET /sender?address=joe@example.org HTTP/1.1\r\nHost: localhost\r\n\r\n"),
              EndsWith("listed\n"));
@@ -250,17 +263,9 @@ TEST_CASE_METHOD(Server, "the daemon's end waits for a message that is being dec
   CHECK(in_progress.wait_for_none(0ms) == 0);
 }
 
-TEST_CASE_METHOD(Server, "the daemon's end does not wait longer for a posted message than for others") {
-  JudgeRules rules = rules_for(IdentityRule::header_from);
-  rules.policy.authentication = AuthenticationRule::required;
-  rules.policy.verify_signatures = true;
-  learning.set_rules(std::make_shared<const JudgeRules>(std::move(rules)));
-  SlowVerifier verifier;
-  shared.verifier = borrowed<Verifier>(verifier);
-  const FileDescriptor client = connect();
+TEST_CASE_METHOD(WaitingServer, "the daemon's end does not wait longer for a posted message than for others") {
   const auto now = [] { return std::chrono::steady_clock::now(); };
-  send_text(client, post(kJoe, kMessage));
-  verifier.is_asked.get_future().wait();
+  const FileDescriptor client = post_and_wait();
   CHECK_FALSE(lookups->finish_by(now()));
   CHECK_FALSE(std::filesystem::exists(path));
   CHECK(in_progress.wait_for_none(0ms) == 1);
