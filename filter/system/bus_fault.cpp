@@ -36,9 +36,9 @@ struct sigaction earlier_action = {};
 bool put_zero_page(std::uintptr_t address) noexcept {
   const std::uintptr_t page = address & ~(page_bytes - 1);
   constexpr int kFlags = MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS;
-#ifdef __LP64__
+#if defined(__LP64__) && !defined(__s390x__)
   return syscall(SYS_mmap, page, page_bytes, PROT_READ, kFlags, -1, 0L) == static_cast<long>(page);
-#else  // there the call has another form, or another name
+#else  // there the call has another form (on s390x one argument, a struct), or another name
   void* const at = reinterpret_cast<void*>(page);  // NOLINT(performance-no-int-to-ptr)
   return mmap(at, page_bytes, PROT_READ, kFlags, -1, 0) == at;
 #endif
