@@ -337,7 +337,8 @@ TEST_CASE_METHOD(InFolder, "a combination of filters with stores has none, and i
   CHECK(MappedFilter(folder.file("out")).signature().has_value());
 }
 
-TEST_CASE("filters that are cut off or written to meanwhile are not combined, and the old result stays") {
+TEST_CASE("filters that are cut off or written to meanwhile are not combined, and the old result stays",
+          "[bus fault]") {
   install_bus_fault_handler();
   struct Row {
     std::string name;

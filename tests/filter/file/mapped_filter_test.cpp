@@ -195,7 +195,8 @@ void overwrite(const std::string& path, std::uint64_t offset, std::string_view b
   REQUIRE(file.flush());
 }
 
-TEST_CASE_METHOD(FourChunks, "a filter that is written to in place is reported so, and is not verified") {
+TEST_CASE_METHOD(FourChunks, "a filter that is written to in place is reported so, and is not verified",
+                 "[bus fault]") {
   make_old(path);
   const MappedFilter filter(path);
   filter.verify_body();
@@ -224,7 +225,7 @@ TEST_CASE_METHOD(WithPath, "changes that leave a filter's bytes alone do not dam
   CHECK(filter.state() == MappedFilter::State::whole);
 }
 
-TEST_CASE_METHOD(FourChunks, "each piece of a body is checked by itself, and the damaged one is found") {
+TEST_CASE_METHOD(FourChunks, "each piece of a body is checked by itself, and the damaged one is found", "[bus fault]") {
   const MappedFilter filter(path);
   const auto sound = [&] {
     std::string each;
@@ -246,7 +247,8 @@ TEST_CASE_METHOD(FourChunks, "each piece of a body is checked by itself, and the
   CHECK_FALSE(filter.chunk_is_sound(0));
 }
 
-TEST_CASE_METHOD(WithPath, "after a piece is found to be gone, an unchanged piece counts as damaged, too") {
+TEST_CASE_METHOD(WithPath, "after a piece is found to be gone, an unchanged piece counts as damaged, too",
+                 "[bus fault]") {
   install_bus_fault_handler();
   build_filter(path, {"joe@example.org", "@example.net"});
   const MappedFilter filter(path);

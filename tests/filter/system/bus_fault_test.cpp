@@ -22,7 +22,8 @@
 namespace bloomgate::test {
 namespace {
 
-TEST_CASE_METHOD(WithPath, "a filter that is truncated while it is read lists no sender, and is reported as damaged") {
+TEST_CASE_METHOD(WithPath, "a filter that is truncated while it is read lists no sender, and is reported as damaged",
+                 "[bus fault]") {
   install_bus_fault_handler();
   const auto addresses = numbered_addresses(0, 50'000);
   build_filter(path, addresses);
@@ -44,7 +45,7 @@ TEST_CASE_METHOD(WithPath, "a filter that is truncated while it is read lists no
   CHECK(error_code_of([&] { filter.verify_body(); }) == ErrorCode::changed_while_open);
 }
 
-TEST_CASE_METHOD(InFolder, "damage to one filter is not reported of another") {
+TEST_CASE_METHOD(InFolder, "damage to one filter is not reported of another", "[bus fault]") {
   install_bus_fault_handler();
   build_filter(folder.file("good.bloom"), {"joe@example.org"});
   build_filter(folder.file("bad.bloom"), {"joe@example.org"});
@@ -57,7 +58,8 @@ TEST_CASE_METHOD(InFolder, "damage to one filter is not reported of another") {
   CHECK_FALSE(good.damaged());
 }
 
-TEST_CASE_METHOD(WithPath, "a fault at the start of a mapping is not one of the mapping that ends there") {
+TEST_CASE_METHOD(WithPath, "a fault at the start of a mapping is not one of the mapping that ends there",
+                 "[bus fault]") {
   install_bus_fault_handler();
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   write_file(path, std::string(2 * page, 'x'));
@@ -73,7 +75,8 @@ TEST_CASE_METHOD(WithPath, "a fault at the start of a mapping is not one of the 
   munmap(const_cast<char*>(data), 2 * page);
 }
 
-TEST_CASE_METHOD(WithPath, "a slot is free again after its mapping is gone, and starts without a fault") {
+TEST_CASE_METHOD(WithPath, "a slot is free again after its mapping is gone, and starts without a fault",
+                 "[bus fault]") {
   install_bus_fault_handler();
   for (std::size_t i = 0; i < 2 * kMaxGuardedMappings; ++i) {
     build_filter(path, {"joe@example.org"});
