@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -30,10 +31,10 @@ void RefusedPosts::note(const HttpAnswer& answer) noexcept {
   ++unlogged_;
   try {
     last_ = answer;
-    if (is_due()) log_now();
-  } catch (const std::exception&) {
-    // There is no memory for it now; the next second tries again.
+  } catch (const std::bad_alloc&) {
+    return;  // the next second logs it
   }
+  if (is_due()) log_now();
 }
 
 void RefusedPosts::note_logged(unsigned status) noexcept {
@@ -43,33 +44,28 @@ void RefusedPosts::note_logged(unsigned status) noexcept {
 void RefusedPosts::end_second() noexcept {
   const std::lock_guard lock(mutex_);
   ++second_;
-  if (unlogged_ == 0 || !is_due()) return;
-  try {
-    log_now();
-  } catch (const std::exception&) {
-    // As above.
-  }
+  if (is_due()) log_now();
 }
 
 void RefusedPosts::log_rest() noexcept {
   const std::lock_guard lock(mutex_);
-  if (unlogged_ == 0) return;
-  try {
-    log_now();
-  } catch (const std::exception&) {
-    // The figures have them.
-  }
+  log_now();
 }
 
 bool RefusedPosts::is_due() const noexcept {
   return logged_at_ == 0 || second_ - logged_at_ >= kSecondsBetweenLines;
 }
 
-void RefusedPosts::log_now() {
-  log_->warn("lookup-messages: {} not decided, the last {}",
-             format_counted(unlogged_, "posted message was", "posted messages were"), reason_of(last_));
-  unlogged_ = 0;
-  logged_at_ = second_;
+void RefusedPosts::log_now() noexcept {
+  if (unlogged_ == 0) return;
+  try {
+    log_->warn("lookup-messages: {} not decided, the last {}",
+               format_counted(unlogged_, "posted message was", "posted messages were"), reason_of(last_));
+    unlogged_ = 0;
+    logged_at_ = second_;
+  } catch (const std::exception&) {
+    // There is no memory for it now: the next second tries again, and the figures have them.
+  }
 }
 
 }  // namespace bloomgate

@@ -37,7 +37,7 @@ class RefusedPosts {
 
  private:
   bool is_due() const noexcept;
-  void log_now();
+  void log_now() noexcept;
 
   const std::shared_ptr<spdlog::logger> log_;
   Tally* const tally_;
